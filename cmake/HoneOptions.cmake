@@ -1,0 +1,25 @@
+# Compiler options shared by every target, kept in one interface library.
+#
+# -ffp-contract=off: g++ would otherwise fuse a*b+c where the instruction set allows it, and the same
+# source would give different bits on different machines. No -march, no -ffast-math, anywhere.
+add_library(hone_options INTERFACE)
+target_compile_options(hone_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wimplicit-fallthrough -Wno-missing-field-initializers -Werror -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 sees overlaps in std::string + std::string that are not there (GCC bug 105329), and
+  # uninitialised members in the inactive alternatives of a std::variant (GCC bug 105562).
+  target_compile_options(hone_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+endif()
+target_include_directories(hone_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+
+if(HONE_SANITIZE)
+  target_compile_options(hone_options INTERFACE
+    -fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(hone_options INTERFACE -fsanitize=${HONE_SANITIZE})
+endif()
+
+find_program(HONE_CCACHE ccache)
+if(HONE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HONE_CCACHE})
+endif()

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+
+namespace hone {
+
+// Lets at most `limit` holders through at a time: calls to a rate-limited tool, requests to a
+// server. Holders are counted, not ordered.
+class Gate {
+ public:
+  explicit Gate(int limit);
+
+  // A place inside, given back when it goes out of scope. Empty when the wait was stopped.
+  class Pass {
+   public:
+    Pass() = default;
+    explicit Pass(Gate* gate) : gate_(gate) {}
+    ~Pass();
+    Pass(Pass&& other) noexcept;
+    Pass& operator=(Pass&& other) noexcept;
+    explicit operator bool() const { return gate_ != nullptr; }
+
+   private:
+    Gate* gate_ = nullptr;
+  };
+
+  // Waits for a place.
+  Pass Enter(std::stop_token stop = {});
+  // A place if there is one now.
+  Pass TryEnter();
+
+  int inside() const;
+
+ private:
+  void Leave();
+
+  const int limit_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any left_;
+  int inside_ = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,138 @@
+#include "base/http_client.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+// What the callbacks of one transfer share.
+struct Transfer {
+  const HttpRequest* request;
+  std::stop_token stop;
+  HttpResponse response;
+  size_t body_bytes = 0;
+  bool too_large = false;
+};
+
+size_t OnBody(char* data, size_t, size_t size, void* user) {
+  auto* transfer = static_cast<Transfer*>(user);
+  transfer->body_bytes += size;
+  if (transfer->body_bytes > transfer->request->max_body_bytes) {
+    transfer->too_large = true;
+    return 0;  // anything but `size` ends the transfer
+  }
+  if (transfer->request->on_data) {
+    transfer->request->on_data(std::string_view(data, size));
+  } else {
+    transfer->response.body.append(data, size);
+  }
+  return size;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+size_t OnHeader(char* data, size_t, size_t size, void* user) {
+  const std::string_view line(data, size);
+  const size_t colon = line.find(':');
+  if (colon != std::string_view::npos) {
+    std::string name(Trimmed(line.substr(0, colon)));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    static_cast<Transfer*>(user)->response.headers.emplace_back(std::move(name),
+                                                                Trimmed(line.substr(colon + 1)));
+  }
+  return size;
+}
+
+// libcurl calls this at least once a second, and oftener while bytes move.
+int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<Transfer*>(user)->stop.stop_requested() ? 1 : 0;
+}
+
+Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
+  const std::string& url = transfer.request->url;
+  if (transfer.too_large) {
+    return Error(ErrorCode::kFull, fmt::format("{}: the body exceeds {} bytes", url,
+                                               transfer.request->max_body_bytes));
+  }
+  switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+      return Error(ErrorCode::kDeadline, fmt::format("{}: no answer within {} ms", url,
+                                                     transfer.request->deadline.count()));
+    case CURLE_ABORTED_BY_CALLBACK: return Error(ErrorCode::kStopped, url + ": stopped");
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("\"{}\" is not an http:// or https:// URL", url));
+    default:
+      return Error(ErrorCode::kUnavailable,
+                   fmt::format("{}: {}", url, *detail != 0 ? detail : curl_easy_strerror(code)));
+  }
+}
+
+}  // namespace
+
+std::string_view HttpResponse::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop) {
+  static std::once_flag initialised;
+  std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
+                                                                 &curl_easy_cleanup);
+  CHECK(curl != nullptr);
+  Transfer transfer{&request, stop, {}};
+  char detail[CURL_ERROR_SIZE] = "";
+
+  curl_slist* list = nullptr;
+  for (const auto& [name, value] : request.headers) {
+    list = curl_slist_append(list, (name + ": " + value).c_str());
+  }
+  list = curl_slist_append(list, "Expect:");  // no round trip before a body
+  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list,
+                                                                            &curl_slist_free_all);
+  CURL* handle = curl.get();
+  curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_PROXY, "");
+  curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.deadline.count()));
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &OnBody);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &OnHeader);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, &transfer);
+  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &OnProgress);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &transfer);
+  if (!request.body.empty() || request.method == "POST") {
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+  } else if (request.method == "HEAD") {
+    curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
+  }
+  const CURLcode code = curl_easy_perform(handle);
+  if (code != CURLE_OK) return ErrorOf(code, transfer, detail);
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  transfer.response.status = static_cast<int>(status);
+  return std::move(transfer.response);
+}
+
+}  // namespace hone

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hone {
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;  // http:// or https://
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::chrono::milliseconds deadline{30000};  // for the whole exchange, connecting included
+  size_t max_body_bytes = 64 << 20;
+  // When set, gets the body as it arrives (server-sent events); the response's body stays empty.
+  std::function<void(std::string_view)> on_data;
+};
+
+struct HttpResponse {
+  int status = 0;  // any status is an answer: 500 is a response, not an Error
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string body;
+
+  // The value of a header, by lower-case name; "" when absent.
+  std::string_view Header(std::string_view name) const;
+};
+
+// One HTTP exchange. Redirects are not followed and no proxy of the environment is used: the bytes
+// go where the URL says. Errors: kDeadline, kStopped, kFull (body too large), kInvalidArgument (URL),
+// kUnavailable (no connection, no answer). Thread-safe.
+Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop = {});
+
+}  // namespace hone

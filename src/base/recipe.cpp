@@ -1,0 +1,394 @@
+#include "base/recipe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#define TOML_EXCEPTIONS 0
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/nearest.h"
+
+namespace hone {
+namespace internal {
+
+// A TOML value, copied out of the parser with the place it came from.
+struct RecipeNode {
+  enum class Kind { kTable, kArray, kScalar, kOther } kind = Kind::kTable;
+  Json scalar;  // kScalar: bool, integer, real or string
+  std::map<std::string, RecipeNode, std::less<>> members;
+  std::vector<RecipeNode> elements;
+  std::string where;  // "recipe.toml:12" or "override train.lr=2"
+  int order = 0;      // position in the file, for sorting problems
+  std::set<std::string, std::less<>> known;  // keys that were asked for (kTable)
+};
+
+struct RecipeState {
+  std::string file_name;
+  RecipeNode root;
+  std::vector<std::pair<int, std::string>> problems;  // order in the file, text
+
+  // Every value read, in reading order, for the resolved recipe.
+  struct Entry {
+    std::string table, key, value, comment;
+  };
+  std::vector<Entry> resolved;
+
+  void Problem(const RecipeNode& at, std::string_view text) {
+    problems.emplace_back(at.order, fmt::format("{}: {}", at.where, text));
+  }
+};
+
+}  // namespace internal
+
+namespace {
+
+using internal::RecipeNode;
+using internal::RecipeState;
+
+std::string_view KindName(const RecipeNode& node) {
+  switch (node.kind) {
+    case RecipeNode::Kind::kTable: return "a table";
+    case RecipeNode::Kind::kArray: return "an array";
+    case RecipeNode::Kind::kScalar: return node.scalar.KindName();
+    case RecipeNode::Kind::kOther: return "a date or time";
+  }
+  return "unknown";
+}
+
+RecipeNode Convert(const toml::node& from, const std::string& file, const std::string* where) {
+  RecipeNode node;
+  node.order = static_cast<int>(from.source().begin.line);
+  node.where = where != nullptr ? *where : fmt::format("{}:{}", file, node.order);
+  if (const toml::table* table = from.as_table()) {
+    for (const auto& [key, value] : *table) {
+      node.members.emplace(std::string(key.str()), Convert(value, file, where));
+    }
+  } else if (const toml::array* array = from.as_array()) {
+    node.kind = RecipeNode::Kind::kArray;
+    for (const toml::node& element : *array) node.elements.push_back(Convert(element, file, where));
+  } else {
+    node.kind = RecipeNode::Kind::kScalar;
+    if (const auto* boolean = from.as_boolean()) {
+      node.scalar = boolean->get();
+    } else if (const auto* integer = from.as_integer()) {
+      node.scalar = integer->get();
+    } else if (const auto* real = from.as_floating_point()) {
+      node.scalar = real->get();
+    } else if (const auto* string = from.as_string()) {
+      node.scalar = string->get();
+    } else {
+      node.kind = RecipeNode::Kind::kOther;
+    }
+  }
+  return node;
+}
+
+// Why a number is not in its range, or nothing.
+std::optional<std::string> OutOfRange(double value, const Range& range) {
+  if (!std::isfinite(value)) return "wants a finite number";
+  const bool low = range.min_excluded ? value <= range.min : value < range.min;
+  if (!low && value <= range.max) return std::nullopt;
+  if (std::isfinite(range.max)) {
+    return fmt::format("{} is out of range: {} to {} is allowed", value, range.min, range.max);
+  }
+  return fmt::format("{} is out of range: it must be {} {}", value,
+                     range.min_excluded ? "greater than" : "at least", range.min);
+}
+
+// Each turns a node into a value or says what is wrong with it.
+std::optional<std::string> Wants(std::string_view wanted, const RecipeNode& node) {
+  return fmt::format("wants {}, not {}", wanted, KindName(node));
+}
+
+std::optional<std::string> FromNode(const RecipeNode& node, bool* value) {
+  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_bool()) {
+    return Wants("true or false", node);
+  }
+  *value = node.scalar.AsBool();
+  return std::nullopt;
+}
+
+std::optional<std::string> FromNode(const RecipeNode& node, std::string* value) {
+  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_string()) {
+    return Wants("a string", node);
+  }
+  *value = node.scalar.AsString();
+  return std::nullopt;
+}
+
+std::optional<std::string> FromNode(const RecipeNode& node, int64_t* value, const Range& range) {
+  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_integer()) {
+    return Wants("an integer", node);
+  }
+  if (auto problem = OutOfRange(static_cast<double>(node.scalar.AsInteger()), range)) return problem;
+  *value = node.scalar.AsInteger();
+  return std::nullopt;
+}
+
+std::optional<std::string> FromNode(const RecipeNode& node, double* value, const Range& range) {
+  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_number()) {
+    return Wants("a number", node);
+  }
+  if (auto problem = OutOfRange(node.scalar.AsDouble(), range)) return problem;
+  *value = node.scalar.AsDouble();
+  return std::nullopt;
+}
+
+template <typename T, typename... Rest>
+std::optional<std::string> FromArray(const RecipeNode& node, std::vector<T>* value,
+                                     const Rest&... rest) {
+  if (node.kind != RecipeNode::Kind::kArray) return Wants("an array", node);
+  std::vector<T> elements(node.elements.size());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (auto problem = FromNode(node.elements[i], &elements[i], rest...)) {
+      return fmt::format("element {}: {}", i, *problem);
+    }
+  }
+  *value = std::move(elements);
+  return std::nullopt;
+}
+
+// JSON's spelling of booleans, numbers, strings and arrays of them is TOML's too.
+std::string TomlText(const Json& value) { return DumpJson(value, JsonStyle::kSpaced); }
+template <typename T>
+std::string TomlText(const T& value) { return TomlText(Json(value)); }
+template <typename T>
+std::string TomlText(const std::vector<T>& value) { return TomlText(Json::ArrayOf(value)); }
+
+bool IsBareKey(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-';
+  });
+}
+
+void ReportUnknown(const RecipeNode& node, const std::string& path, RecipeState* state) {
+  const std::vector<std::string> known(node.known.begin(), node.known.end());
+  for (const auto& [key, member] : node.members) {
+    const std::string full = path.empty() ? key : path + "." + key;
+    if (!node.known.contains(key)) {
+      state->Problem(member, fmt::format("unknown key \"{}\"{}", full, DidYouMean(key, known)));
+      continue;
+    }
+    if (member.kind == RecipeNode::Kind::kTable) ReportUnknown(member, full, state);
+    for (const RecipeNode& element : member.elements) {
+      if (element.kind == RecipeNode::Kind::kTable) ReportUnknown(element, full, state);
+    }
+  }
+}
+
+}  // namespace
+
+std::string RecipeTable::PathOf(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+RecipeNode* RecipeTable::Take(std::string_view key, std::string_view) {
+  if (node_ == nullptr) return nullptr;
+  node_->known.emplace(key);
+  const auto found = node_->members.find(key);
+  return found == node_->members.end() ? nullptr : &found->second;
+}
+
+template <typename T, typename Convert>
+void RecipeTable::ReadInto(std::string_view key, T* value, std::string_view comment,
+                           Convert convert) {
+  if (RecipeNode* node = Take(key, comment)) {
+    if (auto problem = convert(*node, value)) {
+      state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *problem));
+    }
+  }
+  state_->resolved.push_back({path_, std::string(key), TomlText(*value), std::string(comment)});
+}
+
+void RecipeTable::Read(std::string_view key, bool* value, std::string_view comment) {
+  ReadInto(key, value, comment, [](const RecipeNode& n, bool* v) { return FromNode(n, v); });
+}
+
+void RecipeTable::Read(std::string_view key, std::string* value, std::string_view comment) {
+  ReadInto(key, value, comment, [](const RecipeNode& n, std::string* v) { return FromNode(n, v); });
+}
+
+void RecipeTable::Read(std::string_view key, int64_t* value, std::string_view comment, Range range) {
+  ReadInto(key, value, comment,
+           [&](const RecipeNode& n, int64_t* v) { return FromNode(n, v, range); });
+}
+
+void RecipeTable::Read(std::string_view key, double* value, std::string_view comment, Range range) {
+  ReadInto(key, value, comment,
+           [&](const RecipeNode& n, double* v) { return FromNode(n, v, range); });
+}
+
+void RecipeTable::Read(std::string_view key, std::vector<std::string>* value,
+                       std::string_view comment) {
+  ReadInto(key, value, comment,
+           [](const RecipeNode& n, std::vector<std::string>* v) { return FromArray(n, v); });
+}
+
+void RecipeTable::Read(std::string_view key, std::vector<double>* value, std::string_view comment,
+                       Range range) {
+  ReadInto(key, value, comment,
+           [&](const RecipeNode& n, std::vector<double>* v) { return FromArray(n, v, range); });
+}
+
+void RecipeTable::ReadChoice(std::string_view key, std::string* value,
+                             const std::vector<std::string>& choices, std::string_view comment) {
+  ReadInto(key, value, comment,
+           [&](const RecipeNode& node, std::string* chosen) -> std::optional<std::string> {
+             std::string word;
+             if (auto problem = FromNode(node, &word)) return problem;
+             if (std::find(choices.begin(), choices.end(), word) == choices.end()) {
+               return fmt::format("\"{}\" is not one of {}{}", word, fmt::join(choices, ", "),
+                                  DidYouMean(word, choices));
+             }
+             *chosen = word;
+             return std::nullopt;
+           });
+}
+
+RecipeTable RecipeTable::Table(std::string_view key) {
+  RecipeNode* node = Take(key, "");
+  if (node != nullptr && node->kind != RecipeNode::Kind::kTable) {
+    state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *Wants("a table", *node)));
+    node = nullptr;
+  }
+  return RecipeTable(state_, node, PathOf(key));
+}
+
+std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
+  RecipeNode* node = Take(key, "");
+  std::vector<RecipeTable> tables;
+  if (node == nullptr) return tables;
+  if (node->kind != RecipeNode::Kind::kArray) {
+    state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *Wants("an array of tables", *node)));
+    return tables;
+  }
+  for (size_t i = 0; i < node->elements.size(); ++i) {
+    RecipeNode& element = node->elements[i];
+    const std::string path = fmt::format("{}[{}]", PathOf(key), i);
+    if (element.kind == RecipeNode::Kind::kTable) {
+      tables.push_back(RecipeTable(state_, &element, path));
+    } else {
+      state_->Problem(element, fmt::format("{}: {}", path, *Wants("a table", element)));
+    }
+  }
+  return tables;
+}
+
+bool RecipeTable::Has(std::string_view key) const {
+  return node_ != nullptr && node_->members.contains(key);
+}
+
+void RecipeTable::Problem(std::string_view key, std::string_view text) {
+  const RecipeNode* at = node_ != nullptr ? node_ : &state_->root;
+  if (Has(key)) at = &node_->members.find(key)->second;
+  state_->Problem(*at, fmt::format("{}: {}", PathOf(key), text));
+}
+
+Recipe::Recipe() : state_(std::make_unique<RecipeState>()) {}
+Recipe::~Recipe() = default;
+Recipe::Recipe(Recipe&&) noexcept = default;
+Recipe& Recipe::operator=(Recipe&&) noexcept = default;
+
+Result<Recipe> Recipe::Load(const std::filesystem::path& path) {
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return Parse(text, path.string());
+}
+
+Result<Recipe> Recipe::Parse(std::string_view text, std::string file_name) {
+  const toml::parse_result parsed = toml::parse(text, file_name);
+  if (!parsed) {
+    return Error(ErrorCode::kParse,
+                 fmt::format("{}:{}: not TOML: {}", file_name, parsed.error().source().begin.line,
+                             parsed.error().description()));
+  }
+  Recipe recipe;
+  recipe.state_->root = Convert(parsed.table(), file_name, nullptr);
+  recipe.state_->root.where = file_name;
+  recipe.state_->file_name = std::move(file_name);
+  return recipe;
+}
+
+void Recipe::Override(std::string_view assignment) {
+  const std::string where = fmt::format("override {}", assignment);
+  const size_t equals = assignment.find('=');
+  RecipeNode* node = &state_->root;
+  auto problem = [&](std::string_view text) {
+    state_->problems.emplace_back(std::numeric_limits<int>::max(), fmt::format("{}: {}", where, text));
+  };
+  if (equals == std::string_view::npos || equals == 0) return problem("wants the form key=value");
+  std::string_view path = assignment.substr(0, equals);
+  while (true) {
+    const size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view key = path.substr(0, dot);
+    if (!IsBareKey(key)) return problem("the key is not a dotted name");
+    if (node->kind != RecipeNode::Kind::kTable) return problem("the key goes through a value");
+    auto found = node->members.find(key);
+    if (found == node->members.end()) {
+      found = node->members.emplace(std::string(key), RecipeNode()).first;
+      found->second.where = where;
+      found->second.order = std::numeric_limits<int>::max();
+    }
+    node = &found->second;
+    if (dot == path.size()) break;
+    path.remove_prefix(dot + 1);
+  }
+  const std::string_view text = assignment.substr(equals + 1);
+  const toml::parse_result parsed = toml::parse(fmt::format("value = {}", text));
+  const toml::node* value = parsed ? parsed.table().get("value") : nullptr;
+  if (value != nullptr && parsed.table().size() == 1) {
+    *node = Convert(*value, "", &where);
+  } else {
+    *node = RecipeNode();
+    node->kind = RecipeNode::Kind::kScalar;
+    node->scalar = Json(text);
+    node->where = where;
+  }
+  node->order = std::numeric_limits<int>::max();
+}
+
+RecipeTable Recipe::Root() { return RecipeTable(state_.get(), &state_->root, ""); }
+
+Result<void> Recipe::Finish() {
+  ReportUnknown(state_->root, "", state_.get());
+  if (state_->problems.empty()) return {};
+  std::stable_sort(state_->problems.begin(), state_->problems.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string message;
+  for (const auto& [order, text] : state_->problems) message += (message.empty() ? "" : "\n") + text;
+  return Error(ErrorCode::kInvalidArgument, message);
+}
+
+std::string Recipe::Resolved() const {
+  // Values of a table must stand together, before the next table's header.
+  std::vector<std::string> tables;
+  for (const auto& entry : state_->resolved) {
+    if (std::find(tables.begin(), tables.end(), entry.table) == tables.end()) {
+      tables.push_back(entry.table);
+    }
+  }
+  std::stable_partition(tables.begin(), tables.end(), [](const auto& t) { return t.empty(); });
+  std::string text;
+  for (const std::string& table : tables) {
+    const size_t bracket = table.find('[');
+    if (!table.empty()) {
+      text += text.empty() ? "" : "\n";
+      text += bracket == std::string::npos ? fmt::format("[{}]\n", table)
+                                           : fmt::format("[[{}]]\n", table.substr(0, bracket));
+    }
+    for (const auto& entry : state_->resolved) {
+      if (entry.table != table) continue;
+      text += fmt::format("{} = {}", entry.key, entry.value);
+      text += entry.comment.empty() ? "\n" : fmt::format("  # {}\n", entry.comment);
+    }
+  }
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hone {
+
+// Recipes: TOML files read into plain structs.
+//
+//   struct TrainConfig {
+//     double learning_rate = 1e-5;  // of AdamW
+//     int64_t steps = 100;
+//   };
+//
+//   TrainConfig ReadTrain(RecipeTable table) {
+//     TrainConfig config;
+//     table.Read("learning_rate", &config.learning_rate, "of AdamW", Above(0.0));
+//     table.Read("steps", &config.steps, "optimiser steps", AtLeast(1));
+//     return config;
+//   }
+//
+// A problem (wrong type, value out of range, unknown key, bad override) never stops the reading:
+// Recipe::Finish reports all of them at once, each with file and line and, for an unknown key, the
+// nearest known one. What was read, defaults included, can be written back as the resolved recipe.
+
+// The values a number may take.
+struct Range {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool min_excluded = false;
+};
+inline Range AtLeast(double min) { return {min, std::numeric_limits<double>::infinity(), false}; }
+inline Range Above(double min) { return {min, std::numeric_limits<double>::infinity(), true}; }
+inline Range Between(double min, double max) { return {min, max, false}; }
+
+namespace internal {
+struct RecipeState;
+struct RecipeNode;
+}  // namespace internal
+
+// One table of a recipe, to be read key by key. `comment` is what the key means, for the resolved
+// recipe. A key that is absent leaves the default in place. Valid as long as its Recipe.
+class RecipeTable {
+ public:
+  void Read(std::string_view key, bool* value, std::string_view comment);
+  void Read(std::string_view key, int64_t* value, std::string_view comment, Range range = {});
+  void Read(std::string_view key, double* value, std::string_view comment, Range range = {});
+  void Read(std::string_view key, std::string* value, std::string_view comment);
+  void Read(std::string_view key, std::vector<std::string>* value, std::string_view comment);
+  void Read(std::string_view key, std::vector<double>* value, std::string_view comment,
+            Range range = {});
+  // One of a few words.
+  void ReadChoice(std::string_view key, std::string* value, const std::vector<std::string>& choices,
+                  std::string_view comment);
+
+  // The sub-table [key]; an empty one when absent.
+  RecipeTable Table(std::string_view key);
+  // The array of tables [[key]]; empty when absent.
+  std::vector<RecipeTable> Tables(std::string_view key);
+  // Whether the recipe says anything under this key. Does not make the key known.
+  bool Has(std::string_view key) const;
+
+  // Adds a problem of the caller's own, at the line of `key` (of the table when absent).
+  void Problem(std::string_view key, std::string_view text);
+
+ private:
+  friend class Recipe;
+  RecipeTable(internal::RecipeState* state, internal::RecipeNode* node, std::string path)
+      : state_(state), node_(node), path_(std::move(path)) {}
+
+  internal::RecipeNode* Take(std::string_view key, std::string_view comment);
+  std::string PathOf(std::string_view key) const;
+  template <typename T, typename Convert>
+  void ReadInto(std::string_view key, T* value, std::string_view comment, Convert convert);
+
+  internal::RecipeState* state_;
+  internal::RecipeNode* node_;  // null for a table that is absent
+  std::string path_;
+};
+
+class Recipe {
+ public:
+  // An error here is a file that cannot be read or is not TOML; everything else waits for Finish.
+  static Result<Recipe> Load(const std::filesystem::path& path);
+  static Result<Recipe> Parse(std::string_view toml, std::string file_name);
+  ~Recipe();
+  Recipe(Recipe&&) noexcept;
+  Recipe& operator=(Recipe&&) noexcept;
+
+  // "train.lr=1e-5": sets a value as if the file said so. The right-hand side is a TOML value, or
+  // else taken as a string.
+  void Override(std::string_view assignment);
+
+  RecipeTable Root();
+
+  // Success when every key was read and was right; else one error with one line per problem.
+  Result<void> Finish();
+
+  // TOML of every key that was read with the value it got, defaults included.
+  std::string Resolved() const;
+
+ private:
+  Recipe();
+  std::unique_ptr<internal::RecipeState> state_;
+};
+
+}  // namespace hone

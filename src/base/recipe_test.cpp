@@ -1,0 +1,150 @@
+#include "base/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+struct Optimiser {
+  double learning_rate = 1e-5;
+  std::string kind = "adamw";
+};
+
+struct Config {
+  int64_t steps = 100;
+  bool shuffle = true;
+  std::vector<std::string> tags;
+  std::vector<double> betas = {0.9, 0.95};
+  Optimiser optimiser;
+  std::vector<std::string> tools;
+};
+
+Config ReadConfig(Recipe& recipe) {
+  Config config;
+  RecipeTable root = recipe.Root();
+  root.Read("steps", &config.steps, "optimiser steps", AtLeast(1));
+  root.Read("shuffle", &config.shuffle, "");
+  root.Read("tags", &config.tags, "");
+  root.Read("betas", &config.betas, "", Between(0, 1));
+  RecipeTable optimiser = root.Table("optimiser");
+  optimiser.Read("learning_rate", &config.optimiser.learning_rate, "peak", Above(0));
+  optimiser.ReadChoice("kind", &config.optimiser.kind, {"adamw", "sgd"}, "");
+  for (RecipeTable tool : root.Tables("tool")) {
+    tool.Read("name", &config.tools.emplace_back(), "");
+  }
+  return config;
+}
+
+std::string ProblemsOf(std::string_view toml, const std::vector<std::string>& overrides = {}) {
+  auto recipe = Recipe::Parse(toml, "r.toml");
+  if (!recipe.ok()) return recipe.error().message();
+  for (const std::string& assignment : overrides) recipe->Override(assignment);
+  ReadConfig(*recipe);
+  auto finished = recipe->Finish();
+  return finished.ok() ? "" : finished.error().message();
+}
+
+TEST(Recipe, ReadsValuesTablesAndArraysOfTables) {
+  auto recipe = Recipe::Parse(
+      "steps = 7\ntags = ['a', 'b']\n[optimiser]\nlearning_rate = 1\n"
+      "[[tool]]\nname='x'\n[[tool]]\nname='y'\n",
+      "r.toml");
+  ASSERT_TRUE(recipe.ok());
+  const Config config = ReadConfig(*recipe);
+  ASSERT_TRUE(recipe->Finish().ok());
+  EXPECT_EQ(config.steps, 7);
+  EXPECT_EQ(config.tags, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config.optimiser.learning_rate, 1.0) << "an integer is a number";
+  EXPECT_EQ(config.tools, (std::vector<std::string>{"x", "y"}));
+  EXPECT_TRUE(config.shuffle) << "a default stays";
+}
+
+TEST(Recipe, ReportsAllProblemsAtOnceWithLinesAndTheNearestKey) {
+  EXPECT_EQ(ProblemsOf("stesp = 5\n"
+                       "steps = 'many'\n"
+                       "shuffle = 1\n"
+                       "betas = [0.9, 1.5]\n"
+                       "[optimiser]\n"
+                       "learning_rate = -1.0\n"
+                       "kind = 'adam'\n"
+                       "[trian]\n"),
+            "r.toml:1: unknown key \"stesp\" (did you mean \"steps\"?)\n"
+            "r.toml:2: steps: wants an integer, not a string\n"
+            "r.toml:3: shuffle: wants true or false, not an integer\n"
+            "r.toml:4: betas: element 1: 1.5 is out of range: 0 to 1 is allowed\n"
+            "r.toml:6: optimiser.learning_rate: -1 is out of range: it must be greater than 0\n"
+            "r.toml:7: optimiser.kind: \"adam\" is not one of adamw, sgd (did you mean \"adamw\"?)\n"
+            "r.toml:8: unknown key \"trian\"");
+}
+
+TEST(Recipe, OverridesReplaceAddAndAreCheckedAlike) {
+  auto recipe = Recipe::Parse("steps = 7\n", "r.toml");
+  ASSERT_TRUE(recipe.ok());
+  recipe->Override("steps=9");
+  recipe->Override("optimiser.learning_rate=2e-3");
+  recipe->Override("optimiser.kind=sgd");
+  recipe->Override("tags=['p', \"q\"]");
+  const Config config = ReadConfig(*recipe);
+  ASSERT_TRUE(recipe->Finish().ok());
+  EXPECT_EQ(config.steps, 9);
+  EXPECT_EQ(config.optimiser.learning_rate, 2e-3);
+  EXPECT_EQ(config.optimiser.kind, "sgd") << "a bare word is a string";
+  EXPECT_EQ(config.tags.size(), 2u);
+
+  EXPECT_EQ(ProblemsOf("steps = 1", {"optimiser.lr=1", "nonsense", "steps.x=1", "a b=1"}),
+            "override nonsense: wants the form key=value\n"
+            "override steps.x=1: the key goes through a value\n"
+            "override a b=1: the key is not a dotted name\n"
+            "override optimiser.lr=1: unknown key \"optimiser.lr\"");
+}
+
+TEST(Recipe, AnOverrideCannotSmuggleInASecondKey) {
+  EXPECT_EQ(ProblemsOf("", {"steps=1\nshuffle=false"}),
+            "override steps=1\nshuffle=false: steps: wants an integer, not a string");
+}
+
+TEST(Recipe, BrokenTomlNamesTheLine) {
+  EXPECT_TRUE(ProblemsOf("steps = 1\nsteps = \n").starts_with("r.toml:2: not TOML: "));
+  EXPECT_TRUE(ProblemsOf("a = \"\xFF\"").starts_with("r.toml:1: not TOML: "));
+}
+
+TEST(Recipe, NotANumberAndInfinityAreOutOfRange) {
+  EXPECT_EQ(ProblemsOf("[optimiser]\nlearning_rate = nan"),
+            "r.toml:2: optimiser.learning_rate: wants a finite number");
+  EXPECT_EQ(ProblemsOf("[optimiser]\nlearning_rate = inf"),
+            "r.toml:2: optimiser.learning_rate: wants a finite number");
+}
+
+TEST(Recipe, WrongKindsOfTablesAreProblems) {
+  EXPECT_EQ(ProblemsOf("optimiser = 3\ntool = 4"),
+            "r.toml:1: optimiser: wants a table, not an integer\n"
+            "r.toml:2: tool: wants an array of tables, not an integer");
+}
+
+TEST(Recipe, TheResolvedRecipeReadsBackToTheSame) {
+  auto recipe = Recipe::Parse("tags=[\"a \\\"b\\\"\"]\n[[tool]]\nname='x'\n[[tool]]\nname='y'", "r.toml");
+  ASSERT_TRUE(recipe.ok());
+  recipe->Override("optimiser.learning_rate=0.1");
+  ReadConfig(*recipe);
+  const std::string resolved = recipe->Resolved();
+  EXPECT_NE(resolved.find("steps = 100  # optimiser steps\n"), std::string::npos) << resolved;
+  auto again = Recipe::Parse(resolved, "resolved.toml");
+  ASSERT_TRUE(again.ok()) << again.error().message() << "\n" << resolved;
+  const Config config = ReadConfig(*again);
+  ASSERT_TRUE(again->Finish().ok());
+  EXPECT_EQ(config.optimiser.learning_rate, 0.1);
+  EXPECT_EQ(config.tools, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(again->Resolved(), resolved);
+}
+
+TEST(Recipe, LoadsFromAFileAndNamesAMissingOne) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "r.toml", "steps = 3").ok());
+  EXPECT_TRUE(Recipe::Load(directory.path() / "r.toml").ok());
+  EXPECT_EQ(Recipe::Load(directory.path() / "none.toml").error().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hone {
+
+struct SubprocessOptions {
+  std::string directory;                               // working directory; empty: the caller's
+  std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: the caller's
+  size_t max_output_bytes = 64 << 20;                  // per stream; more is an error, not a hang
+};
+
+struct SubprocessResult {
+  int exit_code = 0;             // 0..255, or 128 + the signal that ended it
+  std::string standard_output;
+  std::string standard_error;
+};
+
+// Runs a program to its end: writes `input` to it, collects what it prints. At the deadline, on stop
+// or when it prints too much, the program and every process of its group is killed and reaped: no
+// zombie and no orphan is left. A program that cannot be started is kNotFound or kIo.
+Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
+                                       std::string_view input, std::chrono::milliseconds deadline,
+                                       const SubprocessOptions& options = {},
+                                       std::stop_token stop = {});
+
+// A program that is talked to line by line while it runs. Not synchronised.
+class Subprocess {
+ public:
+  // Starts it. Its standard error goes to ours.
+  static Result<std::unique_ptr<Subprocess>> Start(const std::vector<std::string>& command,
+                                                   const SubprocessOptions& options = {});
+  // Kills the whole group and reaps it.
+  ~Subprocess();
+  Subprocess(const Subprocess&) = delete;
+  Subprocess& operator=(const Subprocess&) = delete;
+
+  // Writes all of it, or fails at the deadline or when the program no longer reads.
+  Result<void> Write(std::string_view bytes, std::chrono::milliseconds deadline,
+                     std::stop_token stop = {});
+  void CloseInput();
+  // The next line without its '\n'; the last one may lack it. kUnavailable at the end of output.
+  Result<std::string> ReadLine(std::chrono::milliseconds deadline, std::stop_token stop = {});
+  // Waits for the end and returns the exit code as in SubprocessResult; kDeadline leaves it running.
+  Result<int> Wait(std::chrono::milliseconds deadline, std::stop_token stop = {});
+
+  int pid() const { return pid_; }
+
+ private:
+  Subprocess(int pid, int input, int output, size_t max_output_bytes);
+
+  int pid_;
+  int input_;
+  int output_;
+  size_t max_output_bytes_;
+  std::string buffer_;
+  bool reaped_ = false;
+};
+
+}  // namespace hone

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/tree.h"
+
+namespace hone {
+
+// One named part of a reward, placed where it was earned. An absent value means "not scored" (the
+// judge failed, the gold is unknown) and is not zero: it leaves every sum and every group.
+struct RewardTerm {
+  std::string name;             // e.g. "outcome", "which"
+  std::optional<double> value;  // before the weight
+  double weight = 1;
+  NodeId node = kNoNode;        // kNoNode: the trajectory as a whole
+  std::optional<Span> span;     // tokens of `node`; absent: the whole node
+
+  bool operator==(const RewardTerm&) const = default;
+};
+
+// All terms of one leaf.
+struct Score {
+  int32_t leaf = 0;  // index into Tree::leaves
+  std::vector<RewardTerm> terms;
+
+  bool operator==(const Score&) const = default;
+};
+
+// The weighted sum of the terms that have a value; absent when none has.
+std::optional<double> Total(const Score& score);
+
+// Credit, per token, of one leaf: one value per token of the policy nodes on the leaf's whole path
+// (WholePathTo), in path order. Tokens the policy did not draw have no entry, and so no credit.
+struct Advantages {
+  int32_t leaf = 0;  // index into Tree::leaves
+  std::vector<float> values;
+
+  bool operator==(const Advantages&) const = default;
+};
+
+// A tree with what later passes said of it. Scores and advantages are empty until their pass ran.
+struct ScoredTree {
+  Tree tree;
+  std::vector<Score> scores;          // at most one per leaf
+  std::vector<Advantages> advantages;  // at most one per leaf
+
+  bool operator==(const ScoredTree&) const = default;
+};
+
+}  // namespace hone

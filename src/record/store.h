@@ -1,0 +1,90 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/score.h"
+
+struct sqlite3;
+
+namespace hone {
+
+// What a run writes down as it goes (docs/formats/store.md): metrics, trees, scores, advantages.
+//
+// One SQLite file in WAL mode: one process writes, others may read meanwhile. A call that returned
+// success has committed; after a kill at any moment the store opens and holds all of it. A full disk
+// is kFull and leaves what was committed untouched. Not synchronised: one thread per object.
+class RunStore {
+ public:
+  static constexpr int kSchemaVersion = 2;
+
+  // Opens the store for writing, creating it when absent and migrating it when it is older.
+  static Result<std::unique_ptr<RunStore>> Open(const std::filesystem::path& file);
+  // Opens an existing store for reading only.
+  static Result<std::unique_ptr<RunStore>> OpenForReading(const std::filesystem::path& file);
+  ~RunStore();
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  // Adds a record of a training step and returns its id; ids ascend. Refuses an invalid record.
+  Result<int64_t> AddTree(int64_t step, const ScoredTree& record);
+  // Replaces what was said of a tree.
+  Result<void> SetScores(int64_t id, const std::vector<Score>& scores);
+  Result<void> SetAdvantages(int64_t id, const std::vector<Advantages>& advantages);
+  Result<void> AddMetrics(int64_t step, const std::map<std::string, double>& values);
+  // Forgets everything of the steps from `step` on: a resumed run derives them again.
+  Result<void> DropStepsFrom(int64_t step);
+
+  // Makes everything until Commit one unit that happens wholly or not at all. Without it every call
+  // is a unit of its own. Dropped unfinished, it takes back what was done.
+  class Transaction {
+   public:
+    Transaction(Transaction&& other) noexcept;
+    ~Transaction();
+    Result<void> Commit();
+
+   private:
+    friend class RunStore;
+    explicit Transaction(RunStore* store) : store_(store) {}
+    RunStore* store_;
+  };
+  Result<Transaction> Begin();
+
+  struct TreeSummary {
+    int64_t id = 0;
+    int64_t step = 0;
+    std::string task;
+    int32_t nodes = 0;
+    int32_t leaves = 0;
+    int64_t tokens = 0;
+    std::optional<double> mean_reward;  // over the leaves that were scored
+  };
+  // In order of id, from `first_id` on.
+  Result<std::vector<TreeSummary>> ListTrees(int64_t first_id = 0, int64_t limit = 1000) const;
+  Result<int64_t> CountTrees() const;
+  Result<ScoredTree> ReadTree(int64_t id) const;
+  // The values of one metric by step.
+  Result<std::map<int64_t, double>> ReadMetric(const std::string& name) const;
+  Result<std::vector<std::string>> MetricNames() const;
+
+ private:
+  class Statement;
+  explicit RunStore(std::filesystem::path file) : file_(std::move(file)) {}
+
+  Result<void> Connect(int flags);
+  Result<void> CheckVersion(int* version) const;
+  Result<void> Migrate(int from);
+  Result<void> Execute(const char* sql) const;
+  Error ErrorOf(int code, std::string_view doing) const;
+
+  std::filesystem::path file_;
+  sqlite3* database_ = nullptr;
+  bool in_transaction_ = false;
+};
+
+}  // namespace hone

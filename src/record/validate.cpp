@@ -1,0 +1,275 @@
+#include "record/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+constexpr size_t kMostProblems = 100;
+
+class Validator {
+ public:
+  explicit Validator(const ScoredTree& record) : record_(record), tree_(record.tree) {}
+
+  std::vector<std::string> Run() {
+    CheckTask();
+    if (CheckShape()) {
+      for (size_t i = 0; i < tree_.nodes.size(); ++i) CheckNode(static_cast<NodeId>(i));
+      CheckLeaves();
+      CheckScores();
+      CheckAdvantages();
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  void Problem(const std::string& where, std::string_view text) {
+    if (problems_.size() < kMostProblems) problems_.push_back(fmt::format("{}: {}", where, text));
+  }
+
+  bool IsNode(NodeId id) const { return id >= 0 && id < static_cast<NodeId>(tree_.nodes.size()); }
+
+  void CheckTask() {
+    if (tree_.task.id.empty()) Problem("task", "has no id");
+    if (!tree_.task.messages.is_array()) Problem("task.messages", "is not an array");
+    if (!tree_.task.tools.is_array()) Problem("task.tools", "is not an array");
+  }
+
+  // Whether parents and folds point backwards; the other checks walk along them.
+  bool CheckShape() {
+    if (tree_.nodes.empty()) Problem("nodes", "there is none");
+    bool sound = !tree_.nodes.empty();
+    for (size_t i = 0; i < tree_.nodes.size(); ++i) {
+      const Node& node = tree_.nodes[i];
+      const std::string where = fmt::format("nodes[{}]", i);
+      const auto id = static_cast<NodeId>(i);
+      if (node.parent < kNoNode || node.parent >= id) {
+        Problem(where, fmt::format("parent {} does not come before it", node.parent));
+        sound = false;
+      }
+      if (node.folded_from < kNoNode || node.folded_from >= id) {
+        Problem(where, fmt::format("folded_from {} does not come before it", node.folded_from));
+        sound = false;
+      } else if (node.folded_from != kNoNode && node.parent != kNoNode) {
+        Problem(where, "only a root can point back to a folded segment");
+      } else if (i > 0 && node.parent == kNoNode && node.folded_from == kNoNode) {
+        Problem(where, "a second root must say which segment it folds (folded_from)");
+      }
+    }
+    return sound;
+  }
+
+  void CheckNode(NodeId id) {
+    const Node& node = tree_.nodes[id];
+    const std::string where = fmt::format("nodes[{}]", id);
+    if (std::any_of(node.tokens.begin(), node.tokens.end(), [](TokenId t) { return t < 0; })) {
+      Problem(where, "a token id is negative");
+    }
+    if (node.author == Author::kPolicy) {
+      CheckPolicyNode(node, where);
+    } else if (!node.logprobs.empty() || !node.entropies.empty() || !node.supports.empty() ||
+               !node.calls.empty() || !node.faults.empty() || !node.token_versions.empty()) {
+      Problem(where, fmt::format("a {} node has what only a policy node can have",
+                                 AuthorName(node.author)));
+    }
+    if (node.author == Author::kTool) {
+      CheckResults(node, where);
+    } else if (!node.results.empty()) {
+      Problem(where, "only a tool node can have results");
+    }
+  }
+
+  void CheckPolicyNode(const Node& node, const std::string& where) {
+    if (node.tokens.empty()) Problem(where, "a policy node without tokens");
+    CheckPerToken(node, node.logprobs.size(), where, "logprobs");
+    CheckPerToken(node, node.entropies.size(), where, "entropies");
+    if (!node.supports.empty()) CheckPerToken(node, node.supports.size(), where, "supports");
+    if (!node.token_versions.empty()) {
+      CheckPerToken(node, node.token_versions.size(), where, "token_versions");
+    }
+    if (std::any_of(node.logprobs.begin(), node.logprobs.end(),
+                    [](float x) { return !std::isfinite(x) || x > 0; })) {
+      Problem(where, "a log-probability is not a finite number of at most 0");
+    }
+    if (std::any_of(node.entropies.begin(), node.entropies.end(),
+                    [](float x) { return !std::isfinite(x) || x < 0; })) {
+      Problem(where, "an entropy is not a finite number of at least 0");
+    }
+    CheckSampling(node.sampling, where + ".sampling");
+    CheckSupports(node, where);
+    CheckSpans(node, where);
+  }
+
+  void CheckPerToken(const Node& node, size_t size, const std::string& where,
+                     std::string_view name) {
+    if (size == node.tokens.size()) return;
+    Problem(where, fmt::format("{} has {} entries for {} tokens", name, size, node.tokens.size()));
+  }
+
+  void CheckSampling(const Sampling& sampling, const std::string& where) {
+    if (!(sampling.temperature >= 0 && std::isfinite(sampling.temperature))) {
+      Problem(where, "temperature must be a finite number of at least 0");
+    }
+    if (sampling.top_k < 0) Problem(where, "top_k must be at least 0");
+    if (!(sampling.top_p > 0 && sampling.top_p <= 1)) Problem(where, "top_p must be in (0, 1]");
+    if (!(sampling.min_p >= 0 && sampling.min_p < 1)) Problem(where, "min_p must be in [0, 1)");
+  }
+
+  void CheckSupports(const Node& node, const std::string& where) {
+    if (node.supports.size() != node.tokens.size()) return;  // reported already, or none
+    for (size_t t = 0; t < node.supports.size(); ++t) {
+      const std::vector<TokenId>& kept = node.supports[t].kept;
+      if (kept.empty()) continue;
+      if (std::adjacent_find(kept.begin(), kept.end(), std::greater_equal<>()) != kept.end()) {
+        Problem(fmt::format("{}.supports[{}]", where, t), "is not in ascending order");
+      } else if (!std::binary_search(kept.begin(), kept.end(), node.tokens[t])) {
+        Problem(fmt::format("{}.supports[{}]", where, t), "does not hold the token that was drawn");
+      }
+    }
+  }
+
+  void CheckSpans(const Node& node, const std::string& where) {
+    int32_t end_of_last = 0;
+    for (size_t c = 0; c < node.calls.size(); ++c) {
+      const Call& call = node.calls[c];
+      const std::string at = fmt::format("{}.calls[{}]", where, c);
+      if (call.name.empty()) Problem(at, "has no name");
+      if (!call.arguments.is_object()) Problem(at, "arguments is not an object");
+      if (call.span.empty() || !IsInside(call.span, node)) {
+        Problem(at, "its span lies outside the node's tokens");
+      } else if (call.span.begin < end_of_last) {
+        Problem(at, "its span overlaps the call before it");
+      }
+      end_of_last = std::max(end_of_last, call.span.end);
+    }
+    for (size_t f = 0; f < node.faults.size(); ++f) {
+      if (!IsInside(node.faults[f].span, node)) {
+        Problem(fmt::format("{}.faults[{}]", where, f), "its span lies outside the node's tokens");
+      }
+    }
+  }
+
+  static bool IsInside(const Span& span, const Node& node) {
+    return span.begin >= 0 && span.begin <= span.end &&
+           span.end <= static_cast<int32_t>(node.tokens.size());
+  }
+
+  void CheckResults(const Node& node, const std::string& where) {
+    const Node* parent = node.parent == kNoNode ? nullptr : &tree_.nodes[node.parent];
+    std::set<int32_t> answered;
+    for (size_t r = 0; r < node.results.size(); ++r) {
+      const ToolResult& result = node.results[r];
+      const std::string at = fmt::format("{}.results[{}]", where, r);
+      if (parent == nullptr || result.call < 0 ||
+          result.call >= static_cast<int32_t>(parent->calls.size())) {
+        Problem(at, fmt::format("call {} is not a call of the parent node", result.call));
+      } else if (!answered.insert(result.call).second) {
+        Problem(at, fmt::format("call {} is answered twice", result.call));
+      }
+      if (result.attempts < 1) Problem(at, "attempts must be at least 1");
+      if (result.latency_us < 0) Problem(at, "latency_us must be at least 0");
+    }
+  }
+
+  void CheckLeaves() {
+    std::vector<bool> goes_on(tree_.nodes.size(), false), is_leaf(tree_.nodes.size(), false);
+    for (const Node& node : tree_.nodes) {
+      if (node.parent != kNoNode) goes_on[node.parent] = true;
+      if (node.folded_from != kNoNode) goes_on[node.folded_from] = true;
+    }
+    for (size_t i = 0; i < tree_.leaves.size(); ++i) {
+      const Leaf& leaf = tree_.leaves[i];
+      const std::string where = fmt::format("leaves[{}]", i);
+      if (!IsNode(leaf.node)) {
+        Problem(where, fmt::format("node {} does not exist", leaf.node));
+        continue;
+      }
+      if (goes_on[leaf.node]) Problem(where, fmt::format("node {} has children", leaf.node));
+      if (is_leaf[leaf.node]) Problem(where, fmt::format("node {} is a leaf already", leaf.node));
+      is_leaf[leaf.node] = true;
+      if (leaf.ending == Ending::kFailed && leaf.blame == Blame::kNone) {
+        Problem(where, "ended as failed but nobody is blamed");
+      }
+    }
+    for (size_t i = 0; i < tree_.nodes.size(); ++i) {
+      if (!goes_on[i] && !is_leaf[i]) {
+        Problem(fmt::format("nodes[{}]", i), "ends a path but is no leaf");
+      }
+    }
+  }
+
+  bool CheckLeafOf(int32_t leaf, const std::string& where, std::set<int32_t>* seen) {
+    if (leaf < 0 || leaf >= static_cast<int32_t>(tree_.leaves.size()) ||
+        !IsNode(tree_.leaves[leaf].node)) {
+      Problem(where, fmt::format("leaf {} does not exist", leaf));
+      return false;
+    }
+    if (!seen->insert(leaf).second) {
+      Problem(where, fmt::format("leaf {} has one already", leaf));
+      return false;
+    }
+    return true;
+  }
+
+  void CheckScores() {
+    std::set<int32_t> seen;
+    for (size_t i = 0; i < record_.scores.size(); ++i) {
+      const Score& score = record_.scores[i];
+      const std::string where = fmt::format("scores[{}]", i);
+      if (!CheckLeafOf(score.leaf, where, &seen)) continue;
+      const auto path = WholePathTo(tree_, tree_.leaves[score.leaf].node);
+      for (size_t t = 0; t < score.terms.size(); ++t) {
+        CheckTerm(score.terms[t], path, fmt::format("{}.terms[{}]", where, t));
+      }
+    }
+  }
+
+  void CheckTerm(const RewardTerm& term, const std::vector<NodeId>& path, const std::string& where) {
+    if (term.name.empty()) Problem(where, "has no name");
+    if (term.value && !std::isfinite(*term.value)) Problem(where, "value is not finite");
+    if (!std::isfinite(term.weight)) Problem(where, "weight is not finite");
+    if (term.node == kNoNode) {
+      if (term.span) Problem(where, "has a span but no node");
+    } else if (std::find(path.begin(), path.end(), term.node) == path.end()) {
+      Problem(where, fmt::format("node {} is not on the leaf's path", term.node));
+    } else if (term.span && !IsInside(*term.span, tree_.nodes[term.node])) {
+      Problem(where, "its span lies outside the node's tokens");
+    }
+  }
+
+  void CheckAdvantages() {
+    std::set<int32_t> seen;
+    for (size_t i = 0; i < record_.advantages.size(); ++i) {
+      const Advantages& advantages = record_.advantages[i];
+      const std::string where = fmt::format("advantages[{}]", i);
+      if (!CheckLeafOf(advantages.leaf, where, &seen)) continue;
+      size_t policy_tokens = 0;
+      for (const NodeId id : WholePathTo(tree_, tree_.leaves[advantages.leaf].node)) {
+        const Node& node = tree_.nodes[id];
+        if (node.author == Author::kPolicy) policy_tokens += node.tokens.size();
+      }
+      if (advantages.values.size() != policy_tokens) {
+        Problem(where, fmt::format("has {} values for {} policy tokens", advantages.values.size(),
+                                   policy_tokens));
+      }
+      if (std::any_of(advantages.values.begin(), advantages.values.end(),
+                      [](float x) { return !std::isfinite(x); })) {
+        Problem(where, "a value is not finite");
+      }
+    }
+  }
+
+  const ScoredTree& record_;
+  const Tree& tree_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::vector<std::string> Validate(const ScoredTree& record) { return Validator(record).Run(); }
+
+}  // namespace hone
