@@ -12,7 +12,8 @@ function(hone_module name)
   target_link_libraries(hone_${name} PUBLIC hone_options PRIVATE ${ARG_LINK})
 
   if(HONE_TESTS AND tests)
-    hone_test(hone_${name}_test SOURCES ${tests} LINK ${ARG_TEST_LINK} hone_${name} ${ARG_LINK})
+    hone_test(hone_${name}_test SOURCES ${tests} LINK ${ARG_TEST_LINK} hone_${name} ${ARG_LINK}
+      LABELS ${name})
   endif()
 endfunction()
 

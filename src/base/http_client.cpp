@@ -7,6 +7,8 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include "base/strings.h"
+
 namespace hone {
 namespace {
 
@@ -34,21 +36,15 @@ size_t OnBody(char* data, size_t, size_t size, void* user) {
   return size;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 size_t OnHeader(char* data, size_t, size_t size, void* user) {
   const std::string_view line(data, size);
   const size_t colon = line.find(':');
   if (colon != std::string_view::npos) {
-    std::string name(Trimmed(line.substr(0, colon)));
+    std::string name(Trim(line.substr(0, colon)));
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     static_cast<Transfer*>(user)->response.headers.emplace_back(std::move(name),
-                                                                Trimmed(line.substr(colon + 1)));
+                                                                Trim(line.substr(colon + 1)));
   }
   return size;
 }

@@ -65,13 +65,14 @@ class [[nodiscard]] Result {
     CHECK(ok(), error_message());
     return std::get<0>(state_);
   }
-  T&& value() && {
+  // By value, so that `for (auto& x : *F())` does not walk over a Result that is gone.
+  T value() && {
     CHECK(ok(), error_message());
     return std::get<0>(std::move(state_));
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -10,4 +10,17 @@ std::optional<double> Total(const Score& score) {
   return total;
 }
 
+std::optional<double> MeanReward(const std::vector<Score>& scores) {
+  double sum = 0;
+  int scored = 0;
+  for (const Score& score : scores) {
+    if (const std::optional<double> total = Total(score)) {
+      sum += *total;
+      ++scored;
+    }
+  }
+  if (scored == 0) return std::nullopt;
+  return sum / scored;
+}
+
 }  // namespace hone

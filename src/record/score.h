@@ -31,6 +31,8 @@ struct Score {
 
 // The weighted sum of the terms that have a value; absent when none has.
 std::optional<double> Total(const Score& score);
+// The mean of the totals that are there; absent when none is.
+std::optional<double> MeanReward(const std::vector<Score>& scores);
 
 // Credit, per token, of one leaf: one value per token of the policy nodes on the leaf's whole path
 // (WholePathTo), in path order. Tokens the policy did not draw have no entry, and so no credit.

@@ -19,5 +19,12 @@ TEST(Score, UnscoredIsNotZero) {
   EXPECT_EQ(Total(score), 0.0);
 }
 
+TEST(Score, AnUnscoredLeafLeavesTheMean) {
+  const Score good{0, {{"outcome", 1.0, 1.0, kNoNode, {}}}};
+  const Score unscored{1, {{"outcome", std::nullopt, 1.0, kNoNode, {}}}};
+  EXPECT_EQ(MeanReward({good, unscored}), 1.0);
+  EXPECT_EQ(MeanReward({unscored}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace hone

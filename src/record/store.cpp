@@ -30,25 +30,6 @@ constexpr const char* kMigrations[RunStore::kSchemaVersion] = {
     "CREATE INDEX trees_by_step ON trees(step);",
 };
 
-std::optional<double> MeanReward(const std::vector<Score>& scores) {
-  double sum = 0;
-  int scored = 0;
-  for (const Score& score : scores) {
-    if (const std::optional<double> total = Total(score)) {
-      sum += *total;
-      ++scored;
-    }
-  }
-  if (scored == 0) return std::nullopt;
-  return sum / scored;
-}
-
-int64_t CountTokens(const Tree& tree) {
-  int64_t tokens = 0;
-  for (const Node& node : tree.nodes) tokens += static_cast<int64_t>(node.tokens.size());
-  return tokens;
-}
-
 }  // namespace
 
 // A prepared statement. Bind in order, then Step until false; errors are kept until asked for.

@@ -33,6 +33,12 @@ std::vector<TokenId> TokensOf(const Tree& tree, const std::vector<NodeId>& path)
   return tokens;
 }
 
+int64_t CountTokens(const Tree& tree) {
+  int64_t tokens = 0;
+  for (const Node& node : tree.nodes) tokens += static_cast<int64_t>(node.tokens.size());
+  return tokens;
+}
+
 std::string_view AuthorName(Author author) {
   switch (author) {
     case Author::kSystem: return "system";

@@ -91,4 +91,7 @@ std::vector<NodeId> WholePathTo(const Tree& tree, NodeId node);
 // The path's tokens one after the other: the context as the policy saw it.
 std::vector<TokenId> TokensOf(const Tree& tree, const std::vector<NodeId>& path);
 
+// Tokens of all nodes, each counted once.
+int64_t CountTokens(const Tree& tree);
+
 }  // namespace hone

@@ -13,11 +13,12 @@ std::optional<std::filesystem::path> SharedData(std::string_view path);
 
 }  // namespace hone
 
-// Declares `path` or skips the test with a sentence that says what is missing.
-#define HONE_NEED_SHARED(path, relative)                                                       \
-  const auto path##_found = ::hone::SharedData(relative);                                      \
-  if (!path##_found) {                                                                         \
+// Declares `variable`, the path of `relative`, or skips the test with a sentence that says what is
+// missing.
+#define HONE_NEED_SHARED(variable, relative)                                                   \
+  const auto variable##_found = ::hone::SharedData(relative);                                  \
+  if (!variable##_found) {                                                                     \
     GTEST_SKIP() << "not run: the public benchmark data \"" << (relative)                      \
                  << "\" is not here (set HONE_SHARED to the folder that holds data/)";         \
   }                                                                                            \
-  const std::filesystem::path path = *path##_found
+  const std::filesystem::path variable = *variable##_found

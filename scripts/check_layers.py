@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Checks that the modules of src/ include only what src/LAYERS allows.
+
+    scripts/check_layers.py [ROOT]
+
+Prints one line per violation and exits with 1 if there is any. ROOT is the folder that holds src/.
+"""
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+BANNED_NAMES = {"common", "core", "utils", "util", "misc", "manager"}
+
+
+def read_layers(path):
+    """{module: modules it may include}, or a list of problems."""
+    layers, problems = {}, []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        module, colon, allowed = line.partition(":")
+        if not colon:
+            problems.append(f"{path}:{number}: wants 'module: allowed modules'")
+            continue
+        for name in allowed.split():
+            if name not in layers:  # only modules further up the file: no cycles possible
+                problems.append(f"{path}:{number}: {module} may include {name}, which is not listed before it")
+        layers[module.strip()] = set(allowed.split())
+    return layers, problems
+
+
+def check(root):
+    src = root / "src"
+    layers, problems = read_layers(src / "LAYERS")
+    for folder in sorted(path for path in src.iterdir() if path.is_dir()):
+        if folder.name not in layers:
+            problems.append(f"{folder}: a module that src/LAYERS does not list")
+        if folder.name in BANNED_NAMES:
+            problems.append(f"{folder}: name a module for what lives there")
+    for file in sorted(path for path in src.rglob("*") if path.suffix in (".h", ".cpp", ".cu", ".cuh")):
+        module = file.relative_to(src).parts[0]
+        tests = file.name.endswith("_test.cpp")
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            target = match.group(1).split("/")[0]
+            if "/" not in match.group(1):
+                problems.append(f"{file}:{number}: include as \"module/file.h\", not \"{match.group(1)}\"")
+            elif target != module and target not in layers.get(module, set()) and not (tests and target == "support"):
+                problems.append(f"{file}:{number}: {module} may not include {match.group(1)} (src/LAYERS)")
+    return problems
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
+    problems = check(root)
+    for problem in problems:
+        print(problem)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()

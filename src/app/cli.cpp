@@ -1,0 +1,76 @@
+#include "app/cli.h"
+
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "base/nearest.h"
+
+namespace hone {
+namespace {
+
+// The error for a word that stands where a command should, if the command line has one: the parser
+// alone would only say that a command is missing.
+std::optional<Error> UnknownCommand(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.starts_with("-")) continue;
+    std::vector<std::string> names;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* command : at->get_subcommands(nullptr)) {
+      names.push_back(command->get_name());
+      if (command->get_name() == word) next = command;
+    }
+    if (names.empty()) return std::nullopt;
+    if (next == nullptr) {
+      std::string list;
+      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+      return Error(ErrorCode::kInvalidArgument, "unknown command \"" + std::string(word) + "\"" +
+                                                    DidYouMean(word, names) + "; there are: " + list);
+    }
+    at = next;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int RunCli(int argc, char** argv) {
+  CLI::App app("Hone trains language-model agents to use tools.", "hone");
+  auto context = std::make_shared<CommandContext>();
+  app.set_version_flag("--version", "hone " HONE_VERSION);
+  app.add_flag("--json", context->json, "output for programs");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Every command has --help with an example. Documentation: README.md and docs/.\n"
+      "Example:\n  hone doctor\n");
+  AddDoctor(app, context);
+  AddTokenize(app, context);
+  AddTokenizer(app, context);
+  AddRender(app, context);
+  AddParse(app, context);
+  AddShow(app, context);
+  AddPipe(app, context);
+  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const std::optional<Error> unknown = UnknownCommand(app, argc, argv);
+    Report(context.get(),
+           unknown ? *unknown : Error(ErrorCode::kInvalidArgument,
+                                      std::string(error.what()) + " (see hone --help)"));
+    return 2;
+  } catch (const std::exception& error) {
+    // The one place where foreign exceptions end: out of memory and the like.
+    Report(context.get(), Error(ErrorCode::kIo, error.what()));
+    return 1;
+  }
+  return context->exit_status;
+}
+
+}  // namespace hone

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace hone {
+
+// What every command knows.
+struct CommandContext {
+  bool json = false;    // --json: for programs
+  int exit_status = 0;  // set by the command that ran
+};
+
+// Each adds one command to the program. The command's callback prints its result and sets
+// exit_status; an Error goes through Report.
+void AddDoctor(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddTokenize(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddTokenizer(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddRender(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddParse(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
+
+}  // namespace hone

@@ -1,0 +1,217 @@
+// hone show, hone pipe, hone doctor.
+
+#include <filesystem>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/doctor.h"
+#include "app/passes.h"
+#include "app/pipe.h"
+#include "app/report.h"
+#include "app/views.h"
+#include "base/file.h"
+#include "record/record_json.h"
+#include "record/store.h"
+#include "record/validate.h"
+
+namespace hone {
+namespace {
+
+struct ShowArguments {
+  std::string run, tokenizer;
+  int64_t tree = 0;
+  bool full = false;
+};
+
+// The records of a run's store, or of a file of trees (JSON Lines), numbered from 1.
+class Records {
+ public:
+  static Result<Records> Open(const std::filesystem::path& path) {
+    Records records;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+      HONE_ASSIGN_OR_RETURN(records.store_, RunStore::OpenForReading(path / "store.sqlite"));
+    } else if (path.extension() == ".sqlite") {
+      HONE_ASSIGN_OR_RETURN(records.store_, RunStore::OpenForReading(path));
+    } else if (!std::filesystem::exists(path, ignored)) {
+      return Error(ErrorCode::kNotFound,
+                   fmt::format("{}: not found; give a run's folder, its store, or a file of trees",
+                               path.string()));
+    } else {
+      HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+      Result<std::vector<Json>> lines = ParseJsonLines(text);
+      if (!lines.ok()) return lines.error().In(path.string());
+      for (size_t i = 0; i < lines->size(); ++i) {
+        const std::string where = fmt::format("{}: record {}", path.string(), i + 1);
+        Result<ScoredTree> record = RecordFromJson((*lines)[i]);
+        if (!record.ok()) return record.error().In(where);
+        if (const auto problems = Validate(*record); !problems.empty()) {
+          return Error(ErrorCode::kInvalidArgument, where + ": " + problems.front());
+        }
+        records.list_.push_back(std::move(record).value());
+      }
+    }
+    return records;
+  }
+
+  Result<std::vector<RunStore::TreeSummary>> List() const {
+    if (store_ != nullptr) return store_->ListTrees();
+    std::vector<RunStore::TreeSummary> summaries;
+    for (size_t i = 0; i < list_.size(); ++i) {
+      const Tree& tree = list_[i].tree;
+      RunStore::TreeSummary summary{static_cast<int64_t>(i) + 1, 0, tree.task.id,
+                                    static_cast<int32_t>(tree.nodes.size()),
+                                    static_cast<int32_t>(tree.leaves.size()), CountTokens(tree),
+                                    MeanReward(list_[i].scores)};
+      summaries.push_back(std::move(summary));
+    }
+    return summaries;
+  }
+
+  Result<ScoredTree> Read(int64_t id) const {
+    if (store_ != nullptr) return store_->ReadTree(id);
+    if (id < 1 || id > static_cast<int64_t>(list_.size())) {
+      return Error(ErrorCode::kNotFound, fmt::format("there is no tree {}; there are {}", id, list_.size()));
+    }
+    return list_[static_cast<size_t>(id) - 1];
+  }
+
+ private:
+  std::unique_ptr<RunStore> store_;
+  std::vector<ScoredTree> list_;
+};
+
+// The tokenizer asked for, or the one that lies in the run's folder, or none.
+Result<std::unique_ptr<Tokenizer>> TokenizerOf(const ShowArguments& arguments) {
+  std::filesystem::path path = arguments.tokenizer;
+  if (path.empty()) {
+    const std::filesystem::path run = arguments.run;
+    path = (std::filesystem::is_directory(run) ? run : run.parent_path()) / "tokenizer.json";
+    if (!std::filesystem::exists(path)) return std::unique_ptr<Tokenizer>();
+  }
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(path));
+  return std::make_unique<Tokenizer>(std::move(tokenizer));
+}
+
+Json SummaryJson(const RunStore::TreeSummary& tree) {
+  return Json::Of({{"id", tree.id},
+                   {"step", tree.step},
+                   {"task", tree.task},
+                   {"nodes", tree.nodes},
+                   {"leaves", tree.leaves},
+                   {"tokens", tree.tokens},
+                   {"mean_reward", tree.mean_reward ? Json(*tree.mean_reward) : Json()}});
+}
+
+Result<std::string> Show(const ShowArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const Records records, Records::Open(arguments.run));
+  HONE_ASSIGN_OR_RETURN(const auto summaries, records.List());
+  const Terminal terminal = Terminal::Of(stdout);
+  int64_t id = arguments.tree;
+  if (id == 0 && summaries.size() == 1) id = summaries[0].id;
+  if (id == 0) {
+    if (!json) {
+      return TreesView(summaries, terminal) +
+             terminal.Dim(fmt::format("\n{} trees; hone show {} TREE shows one of them\n",
+                                      summaries.size(), arguments.run));
+    }
+    Json::Array list;
+    for (const auto& summary : summaries) list.push_back(SummaryJson(summary));
+    return DumpJson(Json::Of({{"trees", std::move(list)}})) + "\n";
+  }
+  HONE_ASSIGN_OR_RETURN(const ScoredTree record, records.Read(id));
+  if (json) return DumpJson(RecordToJson(record)) + "\n";
+  HONE_ASSIGN_OR_RETURN(const auto tokenizer, TokenizerOf(arguments));
+  return TreeView(record, tokenizer.get(), terminal, {.lines_per_node = arguments.full ? 0 : 24});
+}
+
+std::string PassesView(const std::vector<Pass>& passes, const Terminal& terminal) {
+  std::string out;
+  for (const Pass& pass : passes) {
+    out += fmt::format("{}  {}\n", terminal.Bold(pass.name), pass.about);
+    for (const PassOption& option : pass.options) {
+      out += fmt::format("    --{} {}{}\n", Fitted(option.name, 12), option.about,
+                         option.required ? "" : terminal.Dim(" (optional)"));
+    }
+    out += fmt::format("    in   {}\n    out  {}\n", DumpJson(pass.input_schema, JsonStyle::kSpaced),
+                       DumpJson(pass.output_schema, JsonStyle::kSpaced));
+  }
+  return out;
+}
+
+void AddPass(CLI::App& pipe, std::shared_ptr<CommandContext> context, const Pass& pass) {
+  CLI::App* command = pipe.add_subcommand(pass.name, pass.about);
+  auto values = std::make_shared<PassOptions>();
+  for (const PassOption& option : pass.options) {
+    CLI::Option* added = command->add_option_function<std::string>(
+        "--" + option.name, [=](const std::string& value) { (*values)[option.name] = value; },
+        option.about);
+    if (option.required) added->required();
+  }
+  command->footer(fmt::format("JSON Lines in, JSON Lines out. An example line:\n  {}\n", pass.example));
+  command->callback([=] {
+    std::ios::sync_with_stdio(false);
+    const Result<int64_t> failed = RunPipe(pass, *values, std::cin, std::cout);
+    if (!failed.ok()) {
+      Report(context.get(), failed.error());
+    } else if (*failed > 0) {
+      context->exit_status = 1;
+    }
+  });
+}
+
+}  // namespace
+
+void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* command = app.add_subcommand("show", "Show the trees of a run, token by token");
+  command->add_option("run", arguments->run, "a run's folder, its store, or a file of trees")->required();
+  command->add_option("tree", arguments->tree, "number of the tree; absent: a list");
+  command->add_option("--tokenizer,-t", arguments->tokenizer,
+                      "to show tokens as text; by default the tokenizer.json beside the store");
+  command->add_flag("--full", arguments->full, "do not cut long texts");
+  command->footer("Example:\n  hone show runs/tour 1\n");
+  command->callback([=] {
+    const Result<std::string> output = Show(*arguments, context->json);
+    if (output.ok()) {
+      Print(context.get(), *output);
+    } else {
+      Report(context.get(), output.error());
+    }
+  });
+}
+
+void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  CLI::App* pipe = app.add_subcommand("pipe", "Run one pass over JSON Lines");
+  pipe->require_subcommand(1);
+  pipe->footer(
+      "Example:\n  echo '{\"text\": \"hi\"}' | hone pipe tokenize --tokenizer tests/golden/tokenizer\n");
+  const std::vector<Pass> passes = BuiltInPasses();
+  for (const Pass& pass : passes) AddPass(*pipe, context, pass);
+  CLI::App* list = pipe->add_subcommand("list", "All passes with their options and schemas");
+  auto markdown = std::make_shared<bool>(false);
+  list->add_flag("--markdown", *markdown, "as docs/pipe.md");
+  list->callback([=] {
+    Print(context.get(), *markdown       ? PassesMarkdown(passes)
+                         : context->json ? DumpJson(PassesJson(passes)) + "\n"
+                                         : PassesView(passes, Terminal::Of(stdout)));
+  });
+}
+
+void AddDoctor(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  CLI::App* command = app.add_subcommand("doctor", "What this machine has and what Hone misses");
+  command->footer("Exit status 1 when something needed is missing.\nExample:\n  hone doctor --json\n");
+  command->callback([=] {
+    const std::vector<Finding> findings = ExamineMachine();
+    Print(context.get(), context->json ? DumpJson(FindingsJson(findings)) + "\n"
+                                       : FindingsView(findings, Terminal::Of(stdout)));
+    for (const Finding& finding : findings) {
+      if (finding.state == Finding::State::kMissing) context->exit_status = 1;
+    }
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "app/commands.h"
+#include "base/result.h"
+
+namespace hone {
+
+// Says on standard error what went wrong (as JSON with --json) and sets the exit status to 1.
+void Report(CommandContext* context, const Error& error);
+
+// Writes to standard output; a failure to write is reported.
+void Print(CommandContext* context, std::string_view text);
+
+}  // namespace hone

@@ -1,0 +1,210 @@
+// hone tokenize, hone tokenizer, hone render, hone parse.
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "app/views.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "text/bpe_trainer.h"
+#include "text/dialect.h"
+
+namespace hone {
+namespace {
+
+// "-" is standard input.
+Result<std::string> ReadInput(const std::string& file) {
+  return file == "-" ? ReadStandardInput() : ReadFile(file);
+}
+
+Result<std::string> ReadTextInput(const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadInput(file));
+  const size_t valid = Utf8ValidPrefix(text);
+  if (valid < text.size()) {
+    return Error(ErrorCode::kParse,
+                 fmt::format("{}: byte {} is not UTF-8; convert the text first (iconv -t UTF-8)",
+                             file == "-" ? "standard input" : file, valid));
+  }
+  return text;
+}
+
+std::string WithoutFinalNewline(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+struct TextArguments {
+  std::string tokenizer, dialect, file = "-", text, end = "unknown";
+};
+
+Result<std::string> Tokenize(const TextArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(arguments.tokenizer));
+  std::string text = arguments.text;
+  if (text.empty()) {
+    HONE_ASSIGN_OR_RETURN(text, ReadTextInput(arguments.file));
+  }
+  const std::vector<TokenId> ids = tokenizer.Encode(text);
+  if (!json) return TokensView(tokenizer, ids, Terminal::Of(stdout));
+  return DumpJson(Json::Of({{"ids", Json::ArrayOf(ids)}, {"decoded", tokenizer.Decode(ids)}})) + "\n";
+}
+
+Result<std::string> Render(const TextArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(arguments.dialect));
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadTextInput(arguments.file));
+  const auto pieces = [&]() -> Result<std::vector<Piece>> {
+    HONE_ASSIGN_OR_RETURN(const Json value, ParseJson(text));
+    HONE_ASSIGN_OR_RETURN(const Conversation conversation, ConversationFromJson(value));
+    return dialect->Render(conversation);
+  }();
+  if (!pieces.ok()) return pieces.error().In(arguments.file == "-" ? "standard input" : arguments.file);
+  Json::Array ids;
+  if (!arguments.tokenizer.empty()) {
+    HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(arguments.tokenizer));
+    for (const Piece& piece : *pieces) {
+      for (const TokenId id : EncodePiece(tokenizer, piece)) ids.emplace_back(id);
+    }
+  }
+  if (!json) {
+    std::string view = PiecesView(*pieces, Terminal::Of(stdout));
+    if (!ids.empty()) view += fmt::format("{} tokens\n", ids.size());
+    return view;
+  }
+  Json out = Json::Of({{"text", TextOf(*pieces)}});
+  if (!arguments.tokenizer.empty()) out.Set("ids", std::move(ids));
+  return DumpJson(out) + "\n";
+}
+
+Result<std::string> Parse(const TextArguments& arguments, bool json, bool* faulty) {
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(arguments.dialect));
+  std::string turn = arguments.text;
+  if (turn.empty()) {
+    HONE_ASSIGN_OR_RETURN(turn, ReadTextInput(arguments.file));
+    turn = WithoutFinalNewline(std::move(turn));
+  }
+  const TurnEnd end = arguments.end == "ended" ? TurnEnd::kEnded
+                      : arguments.end == "cut" ? TurnEnd::kCut
+                                               : TurnEnd::kUnknown;
+  const ParsedTurn parsed = dialect->Parse(turn, end);
+  *faulty = !parsed.faults.empty();
+  if (json) return DumpJson(ParsedTurnJson(turn, parsed, nullptr, {})) + "\n";
+  return ParsedTurnView(turn, parsed, Terminal::Of(stdout));
+}
+
+struct TrainArguments {
+  std::vector<std::string> files;
+  std::string out, split = "qwen2", dialect;
+  int vocab = 1024, min_frequency = 2;
+};
+
+Result<std::string> TrainTokenizer(const TrainArguments& arguments, bool json) {
+  BpeTrainingOptions options;
+  options.vocab_size = arguments.vocab;
+  options.min_frequency = arguments.min_frequency;
+  options.split = arguments.split == "qwen2"  ? std::string(kQwen2Split)
+                  : arguments.split == "gpt2" ? std::string(kGpt2Split)
+                                              : arguments.split;
+  if (!arguments.dialect.empty()) {
+    HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(arguments.dialect));
+    const DialectTraits& traits = dialect->traits();
+    for (size_t i = 0; i < traits.markers.size(); ++i) {
+      options.added.push_back({.content = traits.markers[i], .special = i < traits.specials});
+    }
+  }
+  std::vector<std::string> texts;
+  size_t bytes = 0;
+  for (const std::string& file : arguments.files) {
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadTextInput(file));
+    bytes += text.size();
+    texts.push_back(std::move(text));
+  }
+  HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TrainBpe(texts, options));
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(arguments.out, tokenizer.ToJson()));
+  size_t tokens = 0;
+  for (const std::string& text : texts) tokens += tokenizer.Encode(text).size();
+  if (json) {
+    return DumpJson(Json::Of({{"file", arguments.out},
+                              {"vocab_size", tokenizer.vocab_size()},
+                              {"bytes", static_cast<int64_t>(bytes)},
+                              {"tokens", static_cast<int64_t>(tokens)}})) +
+           "\n";
+  }
+  return fmt::format("{}: {} tokens in the vocabulary, {:.2f} bytes per token on the training text\n",
+                     arguments.out, tokenizer.vocab_size(),
+                     tokens == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(tokens));
+}
+
+// Runs a command that gives its output or an error.
+void Finish(CommandContext* context, const Result<std::string>& output) {
+  if (output.ok()) {
+    Print(context, *output);
+  } else {
+    Report(context, output.error());
+  }
+}
+
+constexpr char kDialectHelp[] = "dialect: hermes, action-json, tagged:desk, ... (docs/dialects.md)";
+constexpr char kTokenizerHelp[] = "tokenizer.json, or a folder with tokenizer files";
+
+}  // namespace
+
+void AddTokenize(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<TextArguments>();
+  CLI::App* command = app.add_subcommand("tokenize", "Show the tokens of a text");
+  command->add_option("--tokenizer,-t", arguments->tokenizer, kTokenizerHelp)->required();
+  command->add_option("text", arguments->text, "the text; standard input when absent");
+  command->add_option("--file,-f", arguments->file, "read the text from a file ('-': standard input)");
+  command->footer("Example:\n  hone tokenize -t tests/golden/tokenizer \"Hello, world!\"\n");
+  command->callback([=] { Finish(context.get(), Tokenize(*arguments, context->json)); });
+}
+
+void AddTokenizer(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  CLI::App* group = app.add_subcommand("tokenizer", "Make a tokenizer");
+  group->require_subcommand(1);
+  auto arguments = std::make_shared<TrainArguments>();
+  CLI::App* train = group->add_subcommand("train", "Train byte-level BPE on texts");
+  train->add_option("files", arguments->files, "text files")->required();
+  train->add_option("--out,-o", arguments->out, "the tokenizer.json to write")->required();
+  train->add_option("--vocab", arguments->vocab, "bytes and merges")->capture_default_str();
+  train->add_option("--min-frequency", arguments->min_frequency, "of a pair to be merged")
+      ->capture_default_str();
+  train->add_option("--split", arguments->split, "qwen2, gpt2, or a regular expression")
+      ->capture_default_str();
+  train->add_option("--dialect", arguments->dialect, "add this dialect's markers as tokens");
+  train->footer("Example:\n  hone tokenizer train README.md --vocab 600 --dialect hermes -o tokenizer.json\n");
+  train->callback([=] { Finish(context.get(), TrainTokenizer(*arguments, context->json)); });
+}
+
+void AddRender(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<TextArguments>();
+  CLI::App* command = app.add_subcommand("render", "Show a conversation as the policy reads it");
+  command->add_option("--dialect,-d", arguments->dialect, kDialectHelp)->required();
+  command->add_option("--tokenizer,-t", arguments->tokenizer, kTokenizerHelp);
+  command->add_option("file", arguments->file,
+                      "JSON with \"messages\" and \"tools\"; standard input when absent");
+  command->footer("Example:\n  hone render -d hermes examples/tour/conversation.json\n");
+  command->callback([=] { Finish(context.get(), Render(*arguments, context->json)); });
+}
+
+void AddParse(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<TextArguments>();
+  CLI::App* command = app.add_subcommand(
+      "parse", "Read a policy's turn: its calls, its answer, or the fault in it");
+  command->add_option("--dialect,-d", arguments->dialect, kDialectHelp)->required();
+  command->add_option("text", arguments->text, "the turn; standard input when absent");
+  command->add_option("--file,-f", arguments->file, "read it from a file ('-': standard input)");
+  command->add_option("--end", arguments->end, "how the turn ended")
+      ->check(CLI::IsMember({"ended", "cut", "unknown"}))
+      ->capture_default_str();
+  command->footer(
+      "Exit status 1 when the turn has a fault.\nExample:\n"
+      "  hone parse -d tagged:desk '<answer>fog</answer>'\n");
+  command->callback([=] {
+    bool faulty = false;
+    Finish(context.get(), Parse(*arguments, context->json, &faulty));
+    if (faulty) context->exit_status = 1;
+  });
+}
+
+}  // namespace hone

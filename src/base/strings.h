@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string_view>
+
+namespace hone {
+
+inline constexpr std::string_view kBlanks = " \t\r\n";
+
+// The text without the given characters at its beginning, at its end, or at both.
+inline std::string_view TrimLeft(std::string_view text, std::string_view characters = kBlanks) {
+  const size_t begin = text.find_first_not_of(characters);
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+inline std::string_view TrimRight(std::string_view text, std::string_view characters = kBlanks) {
+  return text.substr(0, text.find_last_not_of(characters) + 1);
+}
+inline std::string_view Trim(std::string_view text, std::string_view characters = kBlanks) {
+  return TrimRight(TrimLeft(text, characters), characters);
+}
+
+// How many characters at the end of `text` could be the beginning of `word`: the length of the
+// longest proper prefix of `word` that the text ends with.
+inline size_t PartialSuffix(std::string_view text, std::string_view word) {
+  for (size_t size = word.size() < text.size() + 1 ? word.size() - 1 : text.size(); size > 0; --size) {
+    if (text.ends_with(word.substr(0, size))) return size;
+  }
+  return 0;
+}
+
+}  // namespace hone

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "record/tree.h"
+#include "text/conversation.h"
+#include "text/tokenizer.h"
+
+// A dialect is how a model family writes a conversation with tools down: which markers stand around
+// the messages, how a call is spelled, when a turn ends. It turns messages into text for the policy
+// to read and the policy's turn into calls, an answer or a typed fault.
+//
+// Rendering only ever appends: what was rendered for n messages is a prefix of what is rendered for
+// n + 1. A dialect that cannot promise this for some conversation says so with an error, so that the
+// caller can start a new segment; it never rewrites history silently.
+
+namespace hone {
+
+// Text with one author, to become one node of the tree.
+struct Piece {
+  Author author = Author::kSystem;
+  std::string text;
+  // Parts that come from messages and tools. Special tokens are not recognised in them, so nobody
+  // can end a turn or speak as the system by writing its marker.
+  std::vector<ByteRange> literal;
+};
+
+std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece);
+
+// What is known about how a policy's turn came to its end.
+enum class TurnEnd {
+  kEnded,    // the policy ended it: end-of-turn token or stop string
+  kCut,      // a limit ended it
+  kUnknown,  // only the text is known; a trailing piece of a marker counts as cut off
+};
+
+struct ParsedCall {
+  std::string name;
+  Json arguments;   // an object
+  ByteRange range;  // of the turn, opening to closing marker
+};
+
+struct ParsedFault {
+  FaultKind kind;
+  std::string message;
+  ByteRange range;
+};
+
+// What a policy turn says. With a fault, what could be read beside it is still there.
+struct ParsedTurn {
+  std::string reasoning;              // inside think markers
+  std::string content;                // text beside the calls
+  std::vector<ParsedCall> calls;      // in the order written
+  std::optional<std::string> answer;  // present when the turn answers instead of calling
+  std::vector<ParsedFault> faults;
+};
+
+// Puts what was parsed from the node's own tokens on the node, byte ranges turned into token spans.
+void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node);
+
+struct DialectTraits {
+  std::string name;
+  // Generation stops as soon as one of these has been written; it belongs to the turn.
+  std::vector<std::string> stops;
+  // Strings that a tokenizer made for this dialect has as added tokens, so that the spans of calls
+  // fall on token boundaries. The first `specials` of them are control tokens.
+  std::vector<std::string> markers;
+  size_t specials = 0;
+};
+
+// Immutable and thread-safe.
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  virtual const DialectTraits& traits() const = 0;
+
+  // The conversation from its beginning. Assistant messages become pieces by the policy: the turns it
+  // would have written. Fails for what the dialect cannot spell.
+  virtual Result<std::vector<Piece>> Render(const Conversation& conversation) const = 0;
+
+  // What follows a turn that the policy wrote (exactly `turn`), up to where the policy goes on:
+  // `next` holds the results of all its calls, or a user's message, or both.
+  virtual Result<Piece> Continue(std::string_view turn, const Conversation& next) const = 0;
+
+  // Reads a policy turn. The bytes are the turn's tokens' bytes and need not be UTF-8.
+  virtual ParsedTurn Parse(std::string_view turn, TurnEnd end) const = 0;
+};
+
+// The dialect of that name, with an optional variant after a colon:
+//   hermes, hermes:qwen2.5, hermes:qwen3, hermes:qwen3-training, action-json, action-json:plain,
+//   tagged:{desk,tapo,search-r1,retool,deepagent}, tagged:FILE.toml
+Result<std::unique_ptr<Dialect>> NewDialect(std::string_view name);
+
+// Every built-in name NewDialect takes, with a line about it.
+std::vector<std::pair<std::string, std::string>> BuiltInDialects();
+
+// All pieces' texts one after the other.
+std::string TextOf(const std::vector<Piece>& pieces);
+
+}  // namespace hone

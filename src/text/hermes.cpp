@@ -1,0 +1,281 @@
+// The `hermes` dialect: ChatML with calls as JSON inside <tool_call> tags, as the Qwen models and the
+// Hermes line write it. Variants follow Qwen's own chat templates:
+//
+//   qwen2.5         the template of Qwen2 and Qwen2.5
+//   qwen3           the template of Qwen3, which takes the reasoning of earlier turns out when the user
+//                   speaks again; such a conversation cannot be continued by appending, and Continue
+//                   says so
+//   qwen3-training  the same with every turn's reasoning kept, so that it only ever appends
+
+#include "text/hermes.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "text/frame.h"
+#include "text/turn_text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kCallOpen = "<tool_call>";
+constexpr std::string_view kCallClose = "</tool_call>";
+constexpr std::string_view kThinkOpen = "<think>";
+constexpr std::string_view kThinkClose = "</think>";
+constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
+
+constexpr std::string_view kToolsBefore =
+    "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided "
+    "with function signatures within <tools></tools> XML tags:\n<tools>";
+constexpr std::string_view kToolsAfter =
+    "\n</tools>\n\nFor each function call, return a json object with function name and arguments "
+    "within <tool_call></tool_call> XML tags:\n<tool_call>\n{\"name\": <function-name>, "
+    "\"arguments\": <args-json-object>}\n</tool_call>";
+constexpr std::string_view kDefaultSystem =
+    "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.";
+
+// An assistant message taken apart as Qwen3's template does.
+struct Thought {
+  std::string reasoning;
+  std::string content;
+};
+
+Thought TakeApart(const Message& message) {
+  if (message.reasoning) return {*message.reasoning, message.content};
+  const std::string_view text = message.content;
+  const size_t first = text.find(kThinkClose), last = text.rfind(kThinkClose);
+  if (first == std::string_view::npos) return {"", message.content};
+  std::string_view reasoning = TrimRight(text.substr(0, first), "\n");
+  if (const size_t open = reasoning.rfind(kThinkOpen); open != std::string_view::npos) {
+    reasoning.remove_prefix(open + kThinkOpen.size());
+  }
+  return {std::string(TrimLeft(reasoning, "\n")),
+          std::string(TrimLeft(text.substr(last + kThinkClose.size()), "\n"))};
+}
+
+// The index of the user's last question; what comes after it belongs to the turn in progress.
+size_t LastQuestion(const std::vector<Message>& messages) {
+  for (size_t i = messages.size(); i-- > 0;) {
+    const std::string& content = messages[i].content;
+    const bool is_results =
+        content.starts_with("<tool_response>") && content.ends_with("</tool_response>");
+    if (messages[i].role == Role::kUser && !is_results) return i;
+  }
+  return messages.empty() ? 0 : messages.size() - 1;
+}
+
+class Hermes final : public Dialect {
+ public:
+  explicit Hermes(HermesVariant variant) : variant_(variant), frame_(ChatMlFrame()) {
+    frame_.policy_writes_close = true;
+    const char* names[] = {"hermes:qwen2.5", "hermes:qwen3", "hermes:qwen3-training"};
+    traits_.name = names[static_cast<int>(variant)];
+    traits_.stops = {"<|im_end|>", "<|endoftext|>"};
+    traits_.markers = {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>",
+                       "<tool_response>", "</tool_response>"};
+    traits_.specials = 3;
+    if (variant != HermesVariant::kQwen25) {
+      traits_.markers.insert(traits_.markers.end(), {"<think>", "</think>"});
+    }
+    spelling_.opening = [this](const std::string* system, const Json::Array& tools,
+                               PieceBuilder* out) { Opening(system, tools, out); };
+    spelling_.turn = [this](const Conversation& conversation, size_t index, PieceBuilder* out) {
+      Turn(conversation, index, out);
+      return Result<void>();
+    };
+    if (variant == HermesVariant::kQwen25) return;
+    spelling_.prompt_suffix = [](const Conversation& conversation) {
+      return std::string(conversation.enable_thinking == false ? kNoThought : "");
+    };
+    spelling_.turn_prefix = [this](const Conversation& conversation, size_t index) {
+      return std::string(PromptThinksForTurn(conversation, index) ? kNoThought : "");
+    };
+  }
+
+  const DialectTraits& traits() const override { return traits_; }
+
+  Result<std::vector<Piece>> Render(const Conversation& conversation) const override {
+    return RenderInFrame(frame_, spelling_, conversation);
+  }
+
+  Result<Piece> Continue(std::string_view turn, const Conversation& next) const override {
+    if (variant_ == HermesVariant::kQwen3) {
+      for (const Message& message : next.messages) {
+        if (message.role != Role::kUser) continue;
+        if (next.enable_thinking == false || turn.find(kThinkClose) != std::string_view::npos) {
+          return Error(ErrorCode::kUnsupported,
+                       "Qwen3's template removes earlier reasoning when the user speaks again, so "
+                       "this cannot be appended: start a new segment, or use "
+                       "hermes:qwen3-training, which keeps it");
+        }
+      }
+    }
+    return ContinueInFrame(frame_, spelling_, turn, next);
+  }
+
+  ParsedTurn Parse(std::string_view turn, TurnEnd end) const override {
+    ParsedTurn parsed;
+    const TurnText body = WithoutEndMarkers(turn, traits_.stops, end);
+    size_t at = ReadReasoning(body.text, &parsed);
+    std::string content;
+    auto add_content = [&](std::string_view text) {
+      if (!Trim(text).empty()) content += text;
+    };
+    while (at < body.text.size()) {
+      const size_t open = body.text.find(kCallOpen, at);
+      add_content(body.text.substr(at, open == std::string_view::npos ? open : open - at));
+      if (open == std::string_view::npos) break;
+      at = ReadCall(body.text, open, &parsed);
+    }
+    AddEndFaults(turn, body, end, {kCallOpen, "<|im_end|>", "<|endoftext|>"}, &parsed);
+    const bool acts = !parsed.calls.empty() || !parsed.faults.empty();
+    parsed.content = Readable(acts ? Trim(content) : std::string_view(content));
+    if (acts) return parsed;
+    if (Trim(content).empty()) {
+      parsed.faults.push_back({FaultKind::kNoAction, "the turn is empty", {0, turn.size()}});
+    } else {
+      parsed.answer = parsed.content;
+    }
+    return parsed;
+  }
+
+ private:
+  void Opening(const std::string* system, const Json::Array& tools, PieceBuilder* out) const {
+    const bool qwen25 = variant_ == HermesVariant::kQwen25;
+    if (tools.empty() && system == nullptr && !qwen25) return;
+    out->Marker(frame_.system_open);
+    if (system != nullptr) {
+      out->Content(*system);
+    } else if (qwen25) {
+      out->Marker(kDefaultSystem);
+    }
+    if (!tools.empty()) {
+      if (system != nullptr || qwen25) out->Marker("\n\n");
+      out->Marker(kToolsBefore);
+      for (const Json& tool : tools) out->Marker("\n").Content(DumpJson(tool, JsonStyle::kSpaced));
+      out->Marker(kToolsAfter);
+    }
+    out->Marker(frame_.system_close);
+  }
+
+  // Whether the template writes a block of thought, perhaps empty, before this turn.
+  bool ShowsThought(const Conversation& conversation, size_t index, const Thought& thought) const {
+    if (variant_ == HermesVariant::kQwen25) return false;
+    if (variant_ == HermesVariant::kQwen3Training) return true;
+    if (index <= LastQuestion(conversation.messages)) return false;
+    return index + 1 == conversation.messages.size() || !thought.reasoning.empty();
+  }
+
+  // With thinking switched off the prompt holds the empty block of thought, not the turn.
+  bool PromptThinksForTurn(const Conversation& conversation, size_t index) const {
+    const Thought thought = TakeApart(conversation.messages[index]);
+    return conversation.enable_thinking == false &&
+           Trim(thought.reasoning, "\n").empty() && ShowsThought(conversation, index, thought);
+  }
+
+  void Turn(const Conversation& conversation, size_t index, PieceBuilder* out) const {
+    const Message& message = conversation.messages[index];
+    std::string content = message.content;
+    if (variant_ != HermesVariant::kQwen25) {
+      Thought thought = TakeApart(message);
+      content = thought.content;
+      if (ShowsThought(conversation, index, thought)) {
+        if (!PromptThinksForTurn(conversation, index)) {
+          out->Marker(kThinkOpen).Marker("\n");
+          out->Content(Trim(thought.reasoning, "\n")).Marker("\n").Marker(kThinkClose).Marker("\n\n");
+        }
+        content = TrimLeft(content, "\n");
+      }
+      // The template decides about the line break by the content before it is trimmed.
+      SpellTurn(content, !thought.content.empty(), message.calls, out);
+      return;
+    }
+    SpellTurn(content, !content.empty(), message.calls, out);
+  }
+
+  void SpellTurn(const std::string& content, bool has_content, const std::vector<MessageCall>& calls,
+                 PieceBuilder* out) const {
+    out->Content(content);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (i > 0 || has_content) out->Marker("\n");
+      // Qwen3's template writes arguments that are text as they are; Qwen2.5's quotes them.
+      const bool raw = calls[i].arguments.is_string() && variant_ != HermesVariant::kQwen25;
+      out->Marker(kCallOpen).Marker("\n{\"name\": \"").Content(calls[i].name);
+      out->Marker("\", \"arguments\": ")
+          .Content(raw ? calls[i].arguments.AsString()
+                       : DumpJson(calls[i].arguments, JsonStyle::kSpaced));
+      out->Marker("}\n").Marker(kCallClose);
+    }
+  }
+
+  // Takes the block of thought off the beginning and returns where the rest begins. The prompt may
+  // have opened the block already, so text before a lone </think> is thought too, unless that stands
+  // inside a call that can be read.
+  static size_t ReadReasoning(std::string_view text, ParsedTurn* parsed) {
+    const std::string_view begun = TrimLeft(text, "\n ");
+    size_t begin = 0, close = std::string_view::npos;
+    if (begun.starts_with(kThinkOpen)) {
+      begin = RangeIn(text, begun).begin + kThinkOpen.size();
+      close = text.find(kThinkClose, begin);
+      if (close == std::string_view::npos) {
+        parsed->faults.push_back({FaultKind::kIncomplete, "the thought is not closed with </think>",
+                                  {begin - kThinkOpen.size(), text.size()}});
+        parsed->reasoning = Readable(Trim(text.substr(begin), "\n"));
+        return text.size();
+      }
+    } else {
+      close = LoneThinkClose(text);
+      if (close == std::string_view::npos) return 0;
+    }
+    parsed->reasoning = Readable(Trim(text.substr(begin, close - begin), "\n"));
+    const size_t after = close + kThinkClose.size();
+    const size_t rest = text.find_first_not_of('\n', after);
+    return rest == std::string_view::npos ? text.size() : rest;
+  }
+
+  // The first </think> that stands outside of the JSON of any call, finished or not.
+  static size_t LoneThinkClose(std::string_view text) {
+    size_t at = 0;
+    while (true) {
+      const size_t close = text.find(kThinkClose, at), call = text.find(kCallOpen, at);
+      if (close == std::string_view::npos || close < call) return close;
+      const size_t begin = call + kCallOpen.size();
+      const JsonPrefix json = ParseJsonPrefix(text.substr(begin));
+      if (json.cut) return std::string_view::npos;  // all the rest is inside an unfinished call
+      at = begin + json.end;                        // behind the value, or where it goes wrong
+    }
+  }
+
+  // Reads the call at text[open] and returns where to go on.
+  static size_t ReadCall(std::string_view text, size_t open, ParsedTurn* parsed) {
+    const EnclosedJson json = ReadEnclosedJson(text, open + kCallOpen.size(), kCallClose);
+    const ByteRange range{open, json.end};
+    if (!json.value) {
+      parsed->faults.push_back({json.fault, fmt::format("<tool_call>: {}", json.problem), range});
+      return json.end;
+    }
+    const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
+    auto bad = [&](std::string_view problem) {
+      parsed->faults.push_back({FaultKind::kBadCall, fmt::format("<tool_call>: {}", problem), range});
+    };
+    if (name == nullptr || !name->is_string() || name->AsString().empty()) {
+      bad("\"name\" must be the name of a function");
+    } else if (arguments == nullptr || !arguments->is_object()) {
+      bad("\"arguments\" must be an object");
+    } else {
+      parsed->calls.push_back({name->AsString(), *arguments, range});
+    }
+    return json.end;
+  }
+
+  HermesVariant variant_;
+  Frame frame_;
+  Spelling spelling_;
+  DialectTraits traits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialect> NewHermes(HermesVariant variant) { return std::make_unique<Hermes>(variant); }
+
+}  // namespace hone

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone {
+
+// Unicode normalisation form C. The text must be UTF-8.
+std::string ToNfc(std::string_view text);
+
+}  // namespace hone

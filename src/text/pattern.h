@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hone {
+
+// A regular expression that cuts text into pieces, as tokenizers do before merging. PCRE2 with
+// Unicode properties, compiled to machine code. Immutable and thread-safe.
+class Pattern {
+ public:
+  // `\s` means Unicode white space exactly (PCRE2's own also takes U+180E). The error quotes the
+  // expression and says where it is wrong.
+  static Result<Pattern> Compile(std::string_view expression);
+  // Matches this text literally.
+  static Pattern Literal(std::string_view text);
+
+  const std::string& expression() const { return expression_; }
+
+  // Walks over the matches in a text, left to right. The text must be UTF-8 and outlive the walk.
+  class Matches {
+   public:
+    Matches(const Pattern& pattern, std::string_view text);
+    ~Matches();
+    Matches(const Matches&) = delete;
+    Matches& operator=(const Matches&) = delete;
+
+    // The next match that is not empty; false when there is none.
+    bool Next();
+    size_t begin() const { return begin_; }
+    size_t end() const { return end_; }
+
+   private:
+    const Pattern& pattern_;
+    std::string_view text_;
+    void* match_data_;
+    size_t begin_ = 0, end_ = 0;
+  };
+
+ private:
+  struct Deleter {
+    void operator()(void* code) const;
+  };
+  Pattern() = default;
+
+  std::string expression_;
+  std::unique_ptr<void, Deleter> code_;
+};
+
+}  // namespace hone

@@ -1,0 +1,377 @@
+#include "text/tagged.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "text/frame.h"
+#include "text/turn_text.h"
+
+namespace hone {
+namespace {
+
+std::string Open(std::string_view tag) { return fmt::format("<{}>", tag); }
+std::string Close(std::string_view tag) { return fmt::format("</{}>", tag); }
+
+// The inside of the last \boxed{…} whose braces balance.
+std::optional<std::string_view> LastBoxed(std::string_view text) {
+  constexpr std::string_view kBoxed = "\\boxed{";
+  for (size_t at = text.rfind(kBoxed); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : text.rfind(kBoxed, at - 1)) {
+    const size_t begin = at + kBoxed.size();
+    int depth = 1;
+    for (size_t i = begin; i < text.size(); ++i) {
+      if (text[i] == '{') ++depth;
+      if (text[i] == '}' && --depth == 0) return text.substr(begin, i - begin);
+    }
+  }
+  return std::nullopt;
+}
+
+class Tagged final : public Dialect {
+ public:
+  explicit Tagged(TagSet tags) : tags_(std::move(tags)) {
+    frame_ = tags_.chat ? ChatMlFrame() : PlainFrame();
+    if (tags_.chat) {
+      frame_.inline_results = true;
+      frame_.results_open = frame_.results_close = "";
+    }
+    DescribeTraits();
+    spelling_.opening = [this](const std::string* system, const Json::Array& tools,
+                               PieceBuilder* out) { Opening(system, tools, out); };
+    spelling_.turn = [this](const Conversation& conversation, size_t index, PieceBuilder* out) {
+      return Turn(conversation.messages[index], out);
+    };
+    spelling_.result_markers = [this](const Message& message) {
+      const ActionTag* action = ActionOf(message.name);
+      return action != nullptr ? std::pair(action->result_open, action->result_close)
+                               : std::pair(frame_.result_open, frame_.result_close);
+    };
+  }
+
+  const DialectTraits& traits() const override { return traits_; }
+
+  Result<std::vector<Piece>> Render(const Conversation& conversation) const override {
+    return RenderInFrame(frame_, spelling_, conversation);
+  }
+
+  Result<Piece> Continue(std::string_view turn, const Conversation& next) const override {
+    return ContinueInFrame(frame_, spelling_, turn, next);
+  }
+
+  ParsedTurn Parse(std::string_view turn, TurnEnd end) const override {
+    ParsedTurn parsed;
+    const TurnText body = WithoutEndMarkers(turn, end_markers_, end);
+    size_t at = 0;
+    bool acted = false;
+    while (at < body.text.size() && !acted) {
+      const Tag tag = NextTag(body.text, at);
+      PlainText(body.text, at, tag.at, &parsed);
+      if (tag.at == body.text.size()) break;
+      at = tag.at;
+      if (tag.kind == Tag::kThink) {
+        at = ReadThought(body.text, at, &parsed);
+      } else {
+        at = tag.kind == Tag::kAnswer ? ReadAnswer(body.text, at, &parsed)
+                                      : ReadAction(body.text, at, *tag.action, &parsed);
+        acted = true;
+      }
+    }
+    const bool read = !parsed.calls.empty() || parsed.answer.has_value();
+    if (acted && !Trim(body.text.substr(std::min(at, body.text.size()))).empty()) {
+      parsed.faults.push_back({FaultKind::kUnexpectedText, "text after the action",
+                               {at, body.text.size()}});
+      parsed.answer.reset();
+    }
+    parsed.content = Readable(Trim(parsed.content));
+    if (!acted && tags_.boxed && parsed.faults.empty()) ReadBoxed(body, end, &parsed);
+    if (!read && !parsed.answer) AddEndFaults(turn, body, end, OpeningTags(), &parsed);
+    if (!acted && !parsed.answer && parsed.faults.empty()) {
+      parsed.faults.push_back({FaultKind::kNoAction, "the turn holds neither an action nor an answer",
+                               {0, turn.size()}});
+    }
+    return parsed;
+  }
+
+ private:
+  struct Tag {
+    enum Kind { kThink, kAnswer, kAction } kind = kAction;
+    size_t at;
+    const ActionTag* action = nullptr;
+  };
+
+  void DescribeTraits() {
+    traits_.name = "tagged:" + tags_.name;
+    traits_.markers = {"<|endoftext|>"};
+    if (tags_.chat) {
+      traits_.markers.insert(traits_.markers.end(), {"<|im_start|>", "<|im_end|>"});
+    } else {
+      traits_.markers.insert(traits_.markers.end(), {"<system>", "</system>", "<user>", "</user>"});
+    }
+    traits_.specials = traits_.markers.size();
+    end_markers_ = {"<|endoftext|>"};
+    if (tags_.chat) end_markers_.emplace_back("<|im_end|>");
+    auto add_tag = [this](const std::string& tag) {
+      traits_.markers.push_back(Open(tag));
+      traits_.markers.push_back(Close(tag));
+    };
+    if (!tags_.think.empty()) add_tag(tags_.think);
+    for (const ActionTag& action : tags_.actions) {
+      if (action.body == ActionBody::kMarker) {
+        traits_.markers.push_back(Open(action.tag));
+        traits_.stops.push_back(Open(action.tag));
+      } else {
+        add_tag(action.tag);
+        traits_.stops.push_back(Close(action.tag));
+      }
+      for (const std::string* marker : {&action.result_open, &action.result_close}) {
+        const std::string trimmed(Trim(*marker));
+        const auto& known = traits_.markers;
+        if (std::find(known.begin(), known.end(), trimmed) == known.end()) {
+          traits_.markers.push_back(trimmed);
+        }
+      }
+    }
+    if (!tags_.answer.empty()) {
+      add_tag(tags_.answer);
+      traits_.stops.push_back(Close(tags_.answer));
+    }
+    traits_.stops.insert(traits_.stops.end(), end_markers_.begin(), end_markers_.end());
+  }
+
+  std::vector<std::string_view> OpeningTags() const {
+    std::vector<std::string_view> tags(end_markers_.begin(), end_markers_.end());
+    for (const std::string& marker : traits_.markers) tags.push_back(marker);
+    return tags;
+  }
+
+  // The action that calls this tool: its own, or the one that can call any.
+  const ActionTag* ActionOf(const std::string& tool) const {
+    const ActionTag* any = nullptr;
+    for (const ActionTag& action : tags_.actions) {
+      if (action.body == ActionBody::kJson) {
+        any = &action;
+      } else if (action.tool == tool) {
+        return &action;
+      }
+    }
+    if (any == nullptr && tool.empty() && !tags_.actions.empty()) any = &tags_.actions[0];
+    return any;
+  }
+
+  // --- rendering ---------------------------------------------------------------------------------
+
+  void Opening(const std::string* system, const Json::Array& tools, PieceBuilder* out) const {
+    if (system == nullptr && tools.empty()) return;
+    out->Marker(frame_.system_open);
+    if (system != nullptr) out->Content(*system);
+    if (!tools.empty()) {
+      if (system != nullptr) out->Marker("\n\n");
+      out->Marker("# Tools\n");
+      for (const Json& tool : tools) out->Content(DumpJson(tool, JsonStyle::kSpaced)).Marker("\n");
+      out->Marker("\nTo act, write one of\n");
+      for (const ActionTag& action : tags_.actions) out->Marker(Example(action) + "\n");
+      out->Marker(tags_.answer.empty() ? "and to answer, \\boxed{answer}"
+                                       : fmt::format("and to answer, {}answer{}", Open(tags_.answer),
+                                                     Close(tags_.answer)));
+    }
+    out->Marker(frame_.system_close);
+  }
+
+  static std::string Example(const ActionTag& action) {
+    if (action.body == ActionBody::kMarker) return Open(action.tag);
+    const std::string body = action.body == ActionBody::kJson
+                                 ? R"({"name": "tool", "arguments": {}})"
+                                 : action.body_open + action.argument + action.body_close;
+    return Open(action.tag) + body + Close(action.tag);
+  }
+
+  Result<void> Turn(const Message& message, PieceBuilder* out) const {
+    if (message.calls.size() > 1) {
+      return Error(ErrorCode::kUnsupported,
+                   "a tagged dialect has one call per turn; put the others into turns of their own");
+    }
+    const bool calls = !message.calls.empty();
+    std::string thought = message.reasoning.value_or("");
+    if (calls) thought += message.content;
+    if (!thought.empty()) {
+      if (!tags_.think.empty()) {
+        out->Marker(Open(tags_.think)).Content(thought).Marker(Close(tags_.think)).Marker("\n");
+      } else if (tags_.free_text) {
+        out->Content(thought).Marker("\n");
+      } else {
+        return Error(ErrorCode::kUnsupported,
+                     fmt::format("tagged:{} has no place for thought beside an action", tags_.name));
+      }
+    }
+    if (calls) return SpellCall(message.calls[0], out);
+    if (tags_.answer.empty()) {
+      out->Content(message.content);
+    } else {
+      out->Marker(Open(tags_.answer)).Content(message.content).Marker(Close(tags_.answer));
+    }
+    return {};
+  }
+
+  Result<void> SpellCall(const MessageCall& call, PieceBuilder* out) const {
+    const ActionTag* action = ActionOf(call.name);
+    if (action == nullptr) {
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("tagged:{} has no tag that calls {}", tags_.name, call.name));
+    }
+    Json arguments = call.arguments;
+    if (arguments.is_string()) {
+      HONE_ASSIGN_OR_RETURN(arguments, ParseJson(arguments.AsString()));
+    }
+    out->Marker(Open(action->tag));
+    if (action->body == ActionBody::kMarker) return {};
+    if (action->body == ActionBody::kJson) {
+      out->Content(DumpJson(Json::Of({{"name", call.name}, {"arguments", arguments}})));
+    } else {
+      const Json* text = arguments.Find(action->argument);
+      if (text == nullptr || !text->is_string() || arguments.AsObject().size() != 1) {
+        return Error(ErrorCode::kUnsupported,
+                     fmt::format("tagged:{} calls {} with the text \"{}\" and nothing else",
+                                 tags_.name, call.name, action->argument));
+      }
+      out->Marker(action->body_open).Content(text->AsString()).Marker(action->body_close);
+    }
+    out->Marker(Close(action->tag));
+    return {};
+  }
+
+  // --- parsing -----------------------------------------------------------------------------------
+
+  // The first opening tag at or after `from`; at == text.size() when there is none.
+  Tag NextTag(std::string_view text, size_t from) const {
+    Tag first{Tag::kAction, text.size()};
+    auto consider = [&](const std::string& tag, Tag::Kind kind, const ActionTag* action) {
+      if (tag.empty()) return;
+      const size_t at = text.find(Open(tag), from);
+      if (at < first.at) first = {kind, at, action};
+    };
+    consider(tags_.think, Tag::kThink, nullptr);
+    consider(tags_.answer, Tag::kAnswer, nullptr);
+    for (const ActionTag& action : tags_.actions) consider(action.tag, Tag::kAction, &action);
+    return first;
+  }
+
+  void PlainText(std::string_view text, size_t begin, size_t end, ParsedTurn* parsed) const {
+    const std::string_view plain = text.substr(begin, end - begin);
+    if (Trim(plain).empty()) return;
+    parsed->content += plain;
+    // The beginning of a marker at the very end is reported as cut off, not as stray text.
+    if (tags_.free_text || (end == text.size() && IsPartialMarker(plain))) return;
+    parsed->faults.push_back(
+        {FaultKind::kUnexpectedText, "text outside of the tags", {begin, end}});
+  }
+
+  bool IsPartialMarker(std::string_view plain) const {
+    const std::string_view trimmed = TrimLeft(plain);
+    return std::any_of(traits_.markers.begin(), traits_.markers.end(), [&](const std::string& marker) {
+      return PartialSuffix(trimmed, marker) == trimmed.size();
+    });
+  }
+
+  // The text up to the closing tag and where to go on; a fault when it is not there.
+  static std::optional<std::string_view> Enclosed(std::string_view text, size_t open,
+                                                  const std::string& tag, size_t* next,
+                                                  ParsedTurn* parsed) {
+    const size_t begin = open + Open(tag).size(), close = text.find(Close(tag), begin);
+    if (close == std::string_view::npos) {
+      parsed->faults.push_back({FaultKind::kIncomplete, fmt::format("{} is not closed", Open(tag)),
+                                {open, text.size()}});
+      *next = text.size();
+      return std::nullopt;
+    }
+    *next = close + Close(tag).size();
+    return text.substr(begin, close - begin);
+  }
+
+  size_t ReadThought(std::string_view text, size_t at, ParsedTurn* parsed) const {
+    size_t next = 0;
+    if (const auto thought = Enclosed(text, at, tags_.think, &next, parsed)) {
+      if (!parsed->reasoning.empty()) parsed->reasoning += "\n";
+      parsed->reasoning += Readable(Trim(*thought));
+    }
+    return next;
+  }
+
+  size_t ReadAnswer(std::string_view text, size_t at, ParsedTurn* parsed) const {
+    size_t next = 0;
+    if (const auto answer = Enclosed(text, at, tags_.answer, &next, parsed)) {
+      std::string_view inside = Trim(*answer);
+      if (tags_.boxed) inside = LastBoxed(inside).value_or(inside);
+      if (!HasFault(*parsed)) parsed->answer = Readable(inside);
+    }
+    return next;
+  }
+
+  static bool HasFault(const ParsedTurn& parsed) { return !parsed.faults.empty(); }
+
+  size_t ReadAction(std::string_view text, size_t at, const ActionTag& action,
+                    ParsedTurn* parsed) const {
+    if (action.body == ActionBody::kMarker) {
+      const size_t next = at + Open(action.tag).size();
+      parsed->calls.push_back({action.tool, Json::Object(), {at, next}});
+      return next;
+    }
+    if (action.body == ActionBody::kJson) return ReadJsonCall(text, at, action, parsed);
+    size_t next = 0;
+    if (auto body = Enclosed(text, at, action.tag, &next, parsed)) {
+      std::string_view argument = Trim(*body);
+      if (const std::string_view fence = Trim(action.body_open);
+          !fence.empty() && argument.starts_with(fence)) {
+        argument = argument.substr(fence.size());
+        if (argument.ends_with(Trim(action.body_close))) {
+          argument.remove_suffix(Trim(action.body_close).size());
+        }
+        argument = Trim(argument, "\r\n");
+      }
+      parsed->calls.push_back({action.tool, Json::Of({{action.argument, Readable(argument)}}),
+                               {at, next}});
+    }
+    return next;
+  }
+
+  size_t ReadJsonCall(std::string_view text, size_t at, const ActionTag& action,
+                      ParsedTurn* parsed) const {
+    const EnclosedJson json = ReadEnclosedJson(text, at + Open(action.tag).size(), Close(action.tag));
+    const ByteRange range{at, json.end};
+    const std::string where = Open(action.tag);
+    if (!json.value) {
+      parsed->faults.push_back({json.fault, fmt::format("{}: {}", where, json.problem), range});
+      return json.end;
+    }
+    const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
+    if (name == nullptr || !name->is_string() || name->AsString().empty()) {
+      parsed->faults.push_back(
+          {FaultKind::kBadCall, fmt::format("{}: \"name\" must be the name of a tool", where), range});
+    } else if (arguments == nullptr || !arguments->is_object()) {
+      parsed->faults.push_back(
+          {FaultKind::kBadCall, fmt::format("{}: \"arguments\" must be an object", where), range});
+    } else {
+      parsed->calls.push_back({name->AsString(), *arguments, range});
+    }
+    return json.end;
+  }
+
+  // An answer without a tag counts only when the turn has come to its end.
+  void ReadBoxed(const TurnText& body, TurnEnd end, ParsedTurn* parsed) const {
+    if (end == TurnEnd::kCut && !body.ended) return;
+    if (const auto boxed = LastBoxed(body.text)) parsed->answer = Readable(Trim(*boxed));
+  }
+
+  TagSet tags_;
+  Frame frame_;
+  Spelling spelling_;
+  DialectTraits traits_;
+  std::vector<std::string> end_markers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialect> NewTagged(TagSet tags) { return std::make_unique<Tagged>(std::move(tags)); }
+
+}  // namespace hone

@@ -1,0 +1,169 @@
+#include "text/tokenizer.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include "base/utf8.h"
+#include "text/normalize.h"
+
+namespace hone {
+namespace {
+
+bool IsAscii(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
+}
+
+std::vector<AddedToken> WithNormalized(const std::vector<AddedToken>& tokens, bool normalized) {
+  std::vector<AddedToken> chosen;
+  for (const AddedToken& token : tokens) {
+    if (token.normalized == normalized) chosen.push_back(token);
+  }
+  return chosen;
+}
+
+bool Overlaps(std::span<const ByteRange> ranges, size_t begin, size_t end) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const ByteRange& range) {
+    return range.begin < end && begin < range.end;
+  });
+}
+
+bool AcceptAll(const AddedToken&, size_t, size_t) { return true; }
+bool RefuseSpecial(const AddedToken& token, size_t, size_t) { return !token.special; }
+
+}  // namespace
+
+Tokenizer::Tokenizer(Bpe bpe, Splitter splitter, std::vector<AddedToken> added, bool nfc)
+    : bpe_(std::move(bpe)),
+      splitter_(std::move(splitter)),
+      added_(std::move(added)),
+      nfc_(nfc),
+      raw_matcher_(WithNormalized(added_, false)),
+      normalized_matcher_(WithNormalized(added_, true)),
+      bytes_(bpe_.token_bytes()) {
+  for (const AddedToken& token : added_) {
+    if (token.id >= vocab_size()) bytes_.resize(static_cast<size_t>(token.id) + 1);
+    bytes_[token.id] = token.content;
+    added_by_content_[token.content] = token.id;
+  }
+}
+
+Result<Tokenizer> Tokenizer::FromParts(Parts parts) {
+  constexpr TokenId kLargestId = 1 << 24;
+  for (const AddedToken& token : parts.added) {
+    if (token.id < 0 || token.id > kLargestId) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the added token \"{}\" has the id {}", token.content, token.id));
+    }
+    if (!IsUtf8(token.content) || token.content.empty()) {
+      return Error(ErrorCode::kInvalidArgument, fmt::format("the added token {} has no text", token.id));
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(Bpe bpe, Bpe::Create(std::move(parts.token_bytes), std::move(parts.merges),
+                                             parts.ignore_merges));
+  return Tokenizer(std::move(bpe), Splitter(std::move(parts.splits)), std::move(parts.added),
+                   parts.nfc);
+}
+
+std::vector<TokenId> Tokenizer::Encode(std::string_view text) const {
+  if (!IsUtf8(text)) return Encode(Utf8Lossy(text), {});
+  return Encode(text, {});
+}
+
+std::vector<TokenId> Tokenizer::Encode(std::string_view text,
+                                       std::span<const ByteRange> literal) const {
+  DCHECK(IsUtf8(text));
+  std::vector<TokenId> ids;
+  ids.reserve(text.size() / 3);
+  const AddedTokenMatcher::Allowed allowed = [&](const AddedToken& token, size_t begin, size_t end) {
+    return !token.special || !Overlaps(literal, begin, end);
+  };
+  size_t at = 0;
+  while (at < text.size()) {
+    const auto match = raw_matcher_.empty() ? std::nullopt : raw_matcher_.Find(text, at, allowed);
+    const size_t end = match ? match->begin : text.size();
+    EncodeSegment(text.substr(at, end - at), Overlaps(literal, at, end), &ids);
+    if (!match) break;
+    ids.push_back(match->token->id);
+    at = match->end;
+  }
+  return ids;
+}
+
+// A stretch without added tokens of the first kind. Normalising may move the ends of literal ranges,
+// so for tokens of the second kind the whole stretch counts as literal when any of it is.
+void Tokenizer::EncodeSegment(std::string_view segment, bool literal,
+                              std::vector<TokenId>* ids) const {
+  std::string normalized;
+  if (nfc_ && !IsAscii(segment)) {
+    normalized = ToNfc(segment);
+    segment = normalized;
+  }
+  if (normalized_matcher_.empty()) return EncodePlain(segment, ids);
+  const AddedTokenMatcher::Allowed allowed = literal ? &RefuseSpecial : &AcceptAll;
+  size_t at = 0;
+  while (at < segment.size()) {
+    const auto match = normalized_matcher_.Find(segment, at, allowed);
+    EncodePlain(segment.substr(at, (match ? match->begin : segment.size()) - at), ids);
+    if (!match) break;
+    ids->push_back(match->token->id);
+    at = match->end;
+  }
+}
+
+void Tokenizer::EncodePlain(std::string_view text, std::vector<TokenId>* ids) const {
+  splitter_.Split(text, [&](std::string_view piece) { bpe_.Encode(piece, ids); });
+}
+
+std::string Tokenizer::Decode(std::span<const TokenId> ids) const {
+  std::string bytes;
+  for (const TokenId id : ids) bytes += TokenBytes(id);
+  return Utf8Lossy(bytes);
+}
+
+std::string_view Tokenizer::TokenBytes(TokenId id) const {
+  CHECK(id >= 0 && id < vocab_size(), "a token id outside the vocabulary");
+  return bytes_[id];
+}
+
+bool Tokenizer::IsSpecial(TokenId id) const {
+  return std::any_of(added_.begin(), added_.end(),
+                     [&](const AddedToken& token) { return token.id == id && token.special; });
+}
+
+std::optional<TokenId> Tokenizer::FindAdded(std::string_view content) const {
+  const auto found = added_by_content_.find(content);
+  if (found == added_by_content_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string StreamDecoder::Feed(TokenId id) {
+  pending_ += tokenizer_->TokenBytes(id);
+  const size_t certain = pending_.size() - Utf8IncompleteSuffix(pending_);
+  std::string text = Utf8Lossy(std::string_view(pending_).substr(0, certain));
+  pending_.erase(0, certain);
+  return text;
+}
+
+std::string StreamDecoder::Finish() {
+  std::string text = Utf8Lossy(pending_);
+  pending_.clear();
+  return text;
+}
+
+Span TokensCovering(const Tokenizer& tokenizer, std::span<const TokenId> ids, ByteRange bytes) {
+  Span span;
+  bool begun = false;
+  size_t at = 0;
+  for (size_t i = 0; i < ids.size() && at < bytes.end; ++i) {
+    const size_t end = at + tokenizer.TokenBytes(ids[i]).size();
+    if (end > bytes.begin && !begun) {
+      span.begin = static_cast<int32_t>(i);
+      begun = true;
+    }
+    if (begun) span.end = static_cast<int32_t>(i) + 1;
+    at = end;
+  }
+  return span;
+}
+
+}  // namespace hone

@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "e2e/program.h"
+#include "record/record_json.h"
+#include "record/store.h"
+#include "support/random_record.h"
+
+namespace hone {
+namespace {
+
+constexpr char kTokenizer[] = "tests/golden/tokenizer";
+
+class CliTest : public testing::Test {
+ protected:
+  std::string File(const std::string& name, std::string_view content) {
+    const auto path = directory_.path() / name;
+    EXPECT_TRUE(WriteFileAtomic(path, content).ok());
+    return path.string();
+  }
+  std::string Path(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(CliTest, HelpAndVersionAreThere) {
+  EXPECT_EQ(Hone({"--version"}).standard_output, "hone 0.1.0\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{}, {"doctor"}, {"tokenize"}, {"tokenizer", "train"}, {"render"},
+        {"parse"}, {"show"}, {"pipe"}, {"pipe", "tokenize"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back("--help");
+    const SubprocessResult result = Hone(arguments);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.standard_output.find("xample"), std::string::npos)
+        << "every help has an example: " << (command.empty() ? "hone" : command.back());
+  }
+}
+
+TEST_F(CliTest, AWrongCommandLineExitsWith2AndSaysWhatIsThere) {
+  ExpectError(Hone({"tokenise"}), 2, "did you mean \"tokenize\"?");
+  ExpectError(Hone({"pipe", "parze"}), 2, "did you mean \"parse\"?");
+  ExpectError(Hone({}), 2, "subcommand is required");
+  ExpectError(Hone({"tokenize", "hi"}), 2, "--tokenizer is required");
+  ExpectError(Hone({"doctor", "--frobnicate"}), 2, "--frobnicate");
+}
+
+TEST_F(CliTest, DoctorReportsTheMachine) {
+  const SubprocessResult text = Hone({"doctor"});
+  EXPECT_NE(text.standard_output.find("cores"), std::string::npos);
+  const Json json = *ParseJson(Hone({"doctor", "--json"}).standard_output);
+  EXPECT_GT(json.Find("findings")->AsArray().size(), 10u);
+}
+
+TEST_F(CliTest, TokenizeRenderAndParseWorkTogether) {
+  const Json tokens = *ParseJson(Hone({"tokenize", "-t", kTokenizer, "--json", "Hello, world!"}).standard_output);
+  EXPECT_EQ(*tokens.Find("ids"), *ParseJson("[39,364,375,11,1148,0]"));
+  const SubprocessResult rendered =
+      Hone({"render", "-d", "hermes", "-t", kTokenizer, "--json", "examples/tour/conversation.json"});
+  EXPECT_TRUE(ParseJson(rendered.standard_output)->Find("text")->AsString().ends_with(
+      "<|im_start|>assistant\n"));
+  const SubprocessResult parsed = Hone({"parse", "-d", "hermes", "--json", "-f", "examples/tour/turn.txt"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_EQ(*ParseJson(parsed.standard_output)->Find("calls")->AsArray()[0].Find("name"), Json("weather"));
+  EXPECT_EQ(Hone({"parse", "-d", "hermes", "<tool_call>{"}).exit_code, 1) << "a fault is a failure";
+}
+
+TEST_F(CliTest, ATrainedTokenizerIsWrittenAndLoads) {
+  const std::string out = Path("t/tokenizer.json");
+  const SubprocessResult trained =
+      Hone({"tokenizer", "train", "LICENSE", "--vocab", "400", "--dialect", "tagged:desk", "-o", out});
+  EXPECT_EQ(trained.exit_code, 0) << trained.standard_error;
+  const Json tokens =
+      *ParseJson(Hone({"tokenize", "-t", out, "--json", "<answer>fog</answer>"}).standard_output);
+  EXPECT_EQ(*tokens.Find("decoded"), Json("<answer>fog</answer>"));
+  EXPECT_LE(tokens.Find("ids")->AsArray().size(), 5u) << "the markers are single tokens";
+}
+
+TEST_F(CliTest, TheTourShowsATreeWithCredit) {
+  const std::string program =
+      (std::filesystem::path(HONE_BINARY).parent_path() / "examples" / "hone_tour").string();
+  SubprocessOptions options;
+  options.directory = HONE_SOURCE_DIR;
+  for (int twice = 0; twice < 2; ++twice) {
+    auto taken = RunSubprocess({program, kTokenizer, "examples/tour/conversation.json", Path("run")}, "",
+                               std::chrono::seconds(60), options);
+    ASSERT_TRUE(taken.ok());
+    ASSERT_EQ(taken->exit_code, 0) << taken->standard_error;
+  }
+  const SubprocessResult shown = Hone({"show", Path("run")});
+  EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
+  for (const char* part : {"task rain-in-paris", "policy", "tool", "→ weather", "{+0.50}<tool_call>",
+                           "{-1.00}<tool_call>", "reward +11.00", "invalid_arguments"}) {
+    EXPECT_NE(shown.standard_output.find(part), std::string::npos) << part << shown.standard_output;
+  }
+  EXPECT_EQ(shown.standard_output.find('\x1b'), std::string::npos) << "no colour into a pipe";
+  const Json json = *ParseJson(Hone({"show", Path("run"), "--json"}).standard_output);
+  EXPECT_TRUE(RecordFromJson(json).ok());
+}
+
+TEST_F(CliTest, ShowListsAndPicksTrees) {
+  auto store = RunStore::Open(Path("store.sqlite"));
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    ASSERT_TRUE((*store)->AddTree(0, RandomRecord(Rng(seed))).ok());
+  }
+  EXPECT_NE(Hone({"show", Path("store.sqlite")}).standard_output.find("3 trees"), std::string::npos);
+  EXPECT_EQ(Hone({"show", directory_.path().string(), "2"}).exit_code, 0);
+  ExpectError(Hone({"show", directory_.path().string(), "9"}), 1, "no tree 9");
+}
+
+TEST_F(CliTest, AToolsOutputCannotWriteToTheScreen) {
+  ScoredTree record = RandomRecord(Rng(1));
+  record.tree.task.id = "evil\x1b[2J";
+  const std::string file = File("t.jsonl", DumpJson(RecordToJson(record)) + "\n");
+  EXPECT_EQ(Hone({"show", file}).standard_output.find('\x1b'), std::string::npos);
+}
+
+// --- bad input: one line that says what to do, exit status not 0 ----------------------------------
+
+TEST_F(CliTest, MissingFiles) {
+  ExpectError(Hone({"tokenize", "-t", "/nowhere", "hi"}), 1, "cannot open /nowhere");
+  ExpectError(Hone({"tokenize", "-t", directory_.path().string(), "hi"}), 1, "no tokenizer here");
+  ExpectError(Hone({"tokenize", "-t", kTokenizer, "-f", "/nowhere.txt"}), 1, "/nowhere.txt");
+  ExpectError(Hone({"render", "-d", "hermes", "/nowhere.json"}), 1, "/nowhere.json");
+  ExpectError(Hone({"show", "/nowhere"}), 1, "give a run's folder");
+  ExpectError(Hone({"show", directory_.path().string()}), 1, "no such run store");
+  ExpectError(Hone({"pipe", "tokenize", "--tokenizer", "/nowhere"}), 1, "/nowhere");
+  ExpectError(Hone({"parse", "-d", "tagged:/nowhere.toml", "x"}), 1, "/nowhere.toml");
+}
+
+TEST_F(CliTest, BadUtf8) {
+  ExpectError(Hone({"tokenize", "-t", kTokenizer}, "ok \xFF"), 1, "byte 3 is not UTF-8");
+  ExpectError(Hone({"parse", "-d", "hermes", "-f", File("x.txt", "\xC3(")}), 1, "byte 0 is not UTF-8");
+}
+
+TEST_F(CliTest, MalformedJsonAndToml) {
+  ExpectError(Hone({"render", "-d", "hermes", File("c.json", "{\"messages\": [\n}")}), 1,
+              "c.json: line 2, column 1: not a JSON value");
+  ExpectError(Hone({"render", "-d", "hermes", File("c.json", "{}")}), 1, "messages: an array is missing");
+  ExpectError(Hone({"tokenize", "-t", File("tokenizer.json", "{"), "x"}), 1, "tokenizer.json: line 1");
+  ExpectError(Hone({"tokenize", "-t", File("tokenizer.json", "{}"), "x"}), 1, "has no \"model\"");
+  ExpectError(Hone({"parse", "-d", "tagged:" + File("tags.toml", "x = = 1"), "t"}), 1,
+              "tags.toml:1: not TOML");
+  ExpectError(Hone({"parse", "-d", "tagged:" + File("tags.toml", "anwser = 'a'"), "t"}), 1,
+              "unknown key \"anwser\" (did you mean \"answer\"?)");
+  ExpectError(Hone({"show", File("t.jsonl", "{}\n{")}), 1, "record 2: line 1, column 2");
+  ExpectError(Hone({"tokenizer", "train", "LICENSE", "--split", "(", "-o", Path("o.json")}), 1,
+              "not a regular expression");
+  EXPECT_FALSE(std::filesystem::exists(Path("o.json"))) << "nothing half-written is left";
+}
+
+TEST_F(CliTest, WrongVersions) {
+  ExpectError(Hone({"show", File("t.jsonl", R"({"format":"hone.tree","version":7})")}), 1,
+              "format version 7; this program reads version 1");
+  ExpectError(Hone({"show", File("store.sqlite", std::string(8192, 'x'))}), 1, "not a run store");
+}
+
+TEST_F(CliTest, UnknownDialect) {
+  ExpectError(Hone({"parse", "-d", "hermse", "x"}), 1, "did you mean \"hermes\"?");
+  ExpectError(Hone({"pipe", "parse", "--dialect", "tagged:nope"}), 1, "unknown dialect");
+}
+
+TEST_F(CliTest, ErrorsAreJsonOnRequest) {
+  const SubprocessResult result = Hone({"--json", "show", "/nowhere"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(*ParseJson(result.standard_error)->Find("error")->Find("code"), Json("not_found"));
+}
+
+TEST_F(CliTest, AFullDiskIsAnErrorAndNotSilence) {
+  auto result = RunSubprocess({"sh", "-c", "\"$0\" tokenize -t tests/golden/tokenizer hi > /dev/full", HONE_BINARY},
+                              "", std::chrono::seconds(60), {.directory = HONE_SOURCE_DIR});
+  ASSERT_TRUE(result.ok());
+  ExpectError(*result, 1, "cannot be written");
+}
+
+}  // namespace
+}  // namespace hone
