@@ -3,8 +3,8 @@
 //
 //   hone_tour TOKENIZER CONVERSATION RUN
 //
-// writes RUN/store.sqlite with one tree and RUN/tokenizer.json; `hone show RUN` prints it. The policy
-// here is a script, so every token it "draws" has probability one.
+// writes RUN/store.sqlite with one tree and RUN/tokenizer.json; `hone show RUN` prints it. The
+// policy here is a script, so every token it "draws" has probability one.
 
 #include <cstdio>
 #include <filesystem>
@@ -46,11 +46,12 @@ Result<NodeId> AddToolResult(Tree* tree, NodeId parent, const std::string& turn,
 }
 
 std::string CallTurn(const std::string& arguments) {
-  return "<tool_call>\n{\"name\": \"weather\", \"arguments\": " + arguments + "}\n</tool_call><|im_end|>";
+  return "<tool_call>\n{\"name\": \"weather\", \"arguments\": " + arguments +
+         "}\n</tool_call><|im_end|>";
 }
 
-// The ToolPO advantages of the group: the outcome's, on every token of the policy's, plus the calls'
-// on the tokens that spelled a call (both relative to the group's mean).
+// The ToolPO advantages of the group: the outcome's, on every token of the policy's, plus the
+// calls' on the tokens that spelled a call (both relative to the group's mean).
 std::vector<Advantages> ToolPo(const Tree& tree, const std::vector<double>& outcome,
                                const std::vector<double>& action) {
   double mean_outcome = 0, mean_action = 0;
@@ -77,8 +78,8 @@ std::vector<Advantages> ToolPo(const Tree& tree, const std::vector<double>& outc
   return advantages;
 }
 
-Result<void> Run(const std::filesystem::path& tokenizer_path, const std::filesystem::path& conversation,
-                 const std::filesystem::path& run) {
+Result<void> Run(const std::filesystem::path& tokenizer_path,
+                 const std::filesystem::path& conversation, const std::filesystem::path& run) {
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(tokenizer_path));
   HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect("hermes"));
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(conversation));
@@ -121,10 +122,12 @@ Result<void> Run(const std::filesystem::path& tokenizer_path, const std::filesys
                                        .blame = Blame::kAgent,
                                        .content = R"({"error": "\"day\" is missing"})"},
                                       *dialect, tokenizer));
-  const NodeId gave_up = AddPolicyTurn(&tree, refused, "I do not know.<|im_end|>", *dialect, tokenizer);
+  const NodeId gave_up =
+      AddPolicyTurn(&tree, refused, "I do not know.<|im_end|>", *dialect, tokenizer);
   tree.leaves = {{.node = yes}, {.node = no}, {.node = gave_up}};
 
-  const Span good_span = tree.nodes[call].calls.at(0).span, bad_span = tree.nodes[bad_call].calls.at(0).span;
+  const Span good_span = tree.nodes[call].calls.at(0).span,
+             bad_span = tree.nodes[bad_call].calls.at(0).span;
   record.scores = {
       {0, {{"outcome", 1.0, 10.0, kNoNode, {}}, {"arguments", 1.0, 1.0, call, good_span}}},
       {1, {{"outcome", -0.5, 1.0, kNoNode, {}}, {"arguments", 1.0, 1.0, call, good_span}}},

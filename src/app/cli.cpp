@@ -29,7 +29,8 @@ std::optional<Error> UnknownCommand(const CLI::App& app, int argc, char** argv) 
       std::string list;
       for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
       return Error(ErrorCode::kInvalidArgument, "unknown command \"" + std::string(word) + "\"" +
-                                                    DidYouMean(word, names) + "; there are: " + list);
+                                                    DidYouMean(word, names) +
+                                                    "; there are: " + list);
     }
     at = next;
   }
@@ -61,9 +62,9 @@ int RunCli(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const std::optional<Error> unknown = UnknownCommand(app, argc, argv);
-    Report(context.get(),
-           unknown ? *unknown : Error(ErrorCode::kInvalidArgument,
-                                      std::string(error.what()) + " (see hone --help)"));
+    Report(context.get(), unknown ? *unknown
+                                  : Error(ErrorCode::kInvalidArgument,
+                                          std::string(error.what()) + " (see hone --help)"));
     return 2;
   } catch (const std::exception& error) {
     // The one place where foreign exceptions end: out of memory and the like.

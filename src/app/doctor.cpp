@@ -49,9 +49,11 @@ void ExamineCpu(std::vector<Finding>* out) {
   const std::string info = ReadOrEmpty("/proc/cpuinfo");
   const std::string flags = ProcValue(info, "flags");
   out->push_back({"cpu", "processor", State::kGood, ProcValue(info, "model name"), ""});
-  out->push_back({"cpu", "cores", State::kGood, std::to_string(std::thread::hardware_concurrency()), ""});
+  out->push_back(
+      {"cpu", "cores", State::kGood, std::to_string(std::thread::hardware_concurrency()), ""});
   const bool avx2 = HasFlag(flags, "avx2") && HasFlag(flags, "fma");
-  const bool avx512 = HasFlag(flags, "avx512f") && HasFlag(flags, "avx512bw") && HasFlag(flags, "avx512vl");
+  const bool avx512 =
+      HasFlag(flags, "avx512f") && HasFlag(flags, "avx512bw") && HasFlag(flags, "avx512vl");
   const bool amx = HasFlag(flags, "amx_tile") && HasFlag(flags, "amx_bf16");
   auto feature = [&](const char* name, bool present, const char* advice) {
     out->push_back({"cpu", name, present ? State::kGood : State::kOptional, present ? "yes" : "no",
@@ -90,7 +92,8 @@ void ExamineSandbox(std::vector<Finding>* out) {
   const bool bubblewrap = Runs({"bwrap", "--version"});
   const bool namespaces =
       bubblewrap && Runs({"bwrap", "--ro-bind", "/", "/", "--unshare-all", "--", "true"});
-  const long landlock = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  const long landlock =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   const bool seccomp = ::prctl(PR_GET_SECCOMP) >= 0;
   out->push_back({"sandbox", "bubblewrap", bubblewrap ? State::kGood : State::kMissing,
                   bubblewrap ? "installed" : "not installed",
@@ -98,9 +101,10 @@ void ExamineSandbox(std::vector<Finding>* out) {
   out->push_back({"sandbox", "namespaces", namespaces ? State::kGood : State::kOptional,
                   namespaces ? "work" : "cannot be made here",
                   namespaces ? "" : "Landlock is used instead, where the kernel has it"});
-  out->push_back({"sandbox", "Landlock", landlock > 0 ? State::kGood : State::kOptional,
-                  landlock > 0 ? fmt::format("version {}", landlock) : "not in this kernel",
-                  landlock > 0 || namespaces ? "" : "code for agents cannot be confined on this machine"});
+  out->push_back(
+      {"sandbox", "Landlock", landlock > 0 ? State::kGood : State::kOptional,
+       landlock > 0 ? fmt::format("version {}", landlock) : "not in this kernel",
+       landlock > 0 || namespaces ? "" : "code for agents cannot be confined on this machine"});
   out->push_back({"sandbox", "seccomp", seccomp ? State::kGood : State::kMissing,
                   seccomp ? "yes" : "no", seccomp ? "" : "use a kernel with seccomp"});
 }

@@ -14,8 +14,10 @@
 namespace hone {
 namespace {
 
-const PassOption kTokenizer = {"tokenizer", "tokenizer.json, or a folder with tokenizer files", true};
-const PassOption kTokenizerIfWanted = {"tokenizer", "a tokenizer; adds token ids or token spans", false};
+const PassOption kTokenizer = {"tokenizer", "tokenizer.json, or a folder with tokenizer files",
+                               true};
+const PassOption kTokenizerIfWanted = {"tokenizer", "a tokenizer; adds token ids or token spans",
+                                       false};
 const PassOption kDialect = {"dialect", "e.g. hermes, action-json, tagged:desk", true};
 
 Json Schema(std::string_view text) {
@@ -65,37 +67,38 @@ Pass TokenizePass() {
 }
 
 Pass RenderPass() {
-  return {.name = "render",
-          .about = "A conversation to the text and token ids that the policy reads.",
-          .options = {kDialect, kTokenizerIfWanted},
-          .input_schema = Schema(R"({"type": "object", "required": ["messages"], "properties": {
+  return {
+      .name = "render",
+      .about = "A conversation to the text and token ids that the policy reads.",
+      .options = {kDialect, kTokenizerIfWanted},
+      .input_schema = Schema(R"({"type": "object", "required": ["messages"], "properties": {
               "messages": {"type": "array", "items": {"type": "object"}},
               "tools": {"type": "array", "items": {"type": "object"}},
               "add_generation_prompt": {"type": "boolean",
                 "description": "absent: true when the policy is to speak next"},
               "enable_thinking": {"type": "boolean"}}})"),
-          .output_schema = Schema(R"({"type": "object", "required": ["text"], "properties": {
+      .output_schema = Schema(R"({"type": "object", "required": ["text"], "properties": {
               "text": {"type": "string"},
               "ids": {"type": "array", "items": {"type": "integer"},
                 "description": "with --tokenizer"}}})"),
-          .example = R"({"messages": [{"role": "user", "content": "Weather in Oslo?"}], "tools": []})",
-          .open = [](const PassOptions& options) -> Result<PassFunction> {
-            HONE_ASSIGN_OR_RETURN(auto dialect, LoadDialect(options));
-            HONE_ASSIGN_OR_RETURN(auto tokenizer, LoadTokenizer(options));
-            return PassFunction([dialect, tokenizer](const Json& in) -> Result<Json> {
-              HONE_ASSIGN_OR_RETURN(const Conversation conversation, ConversationFromJson(in));
-              HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect->Render(conversation));
-              Json out = Json::Of({{"text", TextOf(pieces)}});
-              if (tokenizer != nullptr) {
-                Json::Array ids;
-                for (const Piece& piece : pieces) {
-                  for (const TokenId id : EncodePiece(*tokenizer, piece)) ids.emplace_back(id);
-                }
-                out.Set("ids", std::move(ids));
-              }
-              return out;
-            });
-          }};
+      .example = R"({"messages": [{"role": "user", "content": "Weather in Oslo?"}], "tools": []})",
+      .open = [](const PassOptions& options) -> Result<PassFunction> {
+        HONE_ASSIGN_OR_RETURN(auto dialect, LoadDialect(options));
+        HONE_ASSIGN_OR_RETURN(auto tokenizer, LoadTokenizer(options));
+        return PassFunction([dialect, tokenizer](const Json& in) -> Result<Json> {
+          HONE_ASSIGN_OR_RETURN(const Conversation conversation, ConversationFromJson(in));
+          HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect->Render(conversation));
+          Json out = Json::Of({{"text", TextOf(pieces)}});
+          if (tokenizer != nullptr) {
+            Json::Array ids;
+            for (const Piece& piece : pieces) {
+              for (const TokenId id : EncodePiece(*tokenizer, piece)) ids.emplace_back(id);
+            }
+            out.Set("ids", std::move(ids));
+          }
+          return out;
+        });
+      }};
 }
 
 Result<TurnEnd> EndOfLine(const Json& in) {
@@ -129,18 +132,20 @@ Result<std::string> TurnOfLine(const Json& in, const Tokenizer* tokenizer,
 }
 
 Pass ParsePass() {
-  return {.name = "parse",
-          .about = "A turn the policy wrote to its calls, its answer, or the fault in it. Spans are "
-                   "half-open; `span` counts UTF-8 bytes of the text, `char_span` its characters, "
-                   "`token_span` tokens.",
-          .options = {kDialect, kTokenizerIfWanted},
-          .input_schema = Schema(R"({"type": "object", "properties": {
+  return {
+      .name = "parse",
+      .about =
+          "A turn the policy wrote to its calls, its answer, or the fault in it. Spans are "
+          "half-open; `span` counts UTF-8 bytes of the text, `char_span` its characters, "
+          "`token_span` tokens.",
+      .options = {kDialect, kTokenizerIfWanted},
+      .input_schema = Schema(R"({"type": "object", "properties": {
               "text": {"type": "string"},
               "ids": {"type": "array", "items": {"type": "integer"},
                 "description": "instead of text, with --tokenizer"},
               "end": {"enum": ["ended", "cut", "unknown"],
                 "description": "how the turn came to its end; unknown when absent"}}})"),
-          .output_schema = Schema(R"({"type": "object",
+      .output_schema = Schema(R"({"type": "object",
               "required": ["calls", "answer", "error", "content", "reasoning"], "properties": {
               "calls": {"type": "array", "items": {"type": "object",
                 "required": ["name", "arguments", "span"], "properties": {
@@ -154,76 +159,80 @@ Pass ParsePass() {
                 "message": {"type": "string"},
                 "span": {"type": "array", "items": {"type": "integer"}}}},
               "content": {"type": "string"}, "reasoning": {"type": "string"}}})"),
-          .example = R"({"text": "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>"})",
-          .open = [](const PassOptions& options) -> Result<PassFunction> {
-            HONE_ASSIGN_OR_RETURN(auto dialect, LoadDialect(options));
-            HONE_ASSIGN_OR_RETURN(auto tokenizer, LoadTokenizer(options));
-            return PassFunction([dialect, tokenizer](const Json& in) -> Result<Json> {
-              std::vector<TokenId> ids;
-              HONE_ASSIGN_OR_RETURN(const std::string turn,
-                                    TurnOfLine(in, tokenizer.get(), &ids));
-              HONE_ASSIGN_OR_RETURN(const TurnEnd end, EndOfLine(in));
-              return ParsedTurnJson(turn, dialect->Parse(turn, end), tokenizer.get(), ids);
-            });
-          }};
+      .example = R"({"text": "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>"})",
+      .open = [](const PassOptions& options) -> Result<PassFunction> {
+        HONE_ASSIGN_OR_RETURN(auto dialect, LoadDialect(options));
+        HONE_ASSIGN_OR_RETURN(auto tokenizer, LoadTokenizer(options));
+        return PassFunction([dialect, tokenizer](const Json& in) -> Result<Json> {
+          std::vector<TokenId> ids;
+          HONE_ASSIGN_OR_RETURN(const std::string turn, TurnOfLine(in, tokenizer.get(), &ids));
+          HONE_ASSIGN_OR_RETURN(const TurnEnd end, EndOfLine(in));
+          return ParsedTurnJson(turn, dialect->Parse(turn, end), tokenizer.get(), ids);
+        });
+      }};
 }
 
 Pass ValidatePass() {
-  return {.name = "validate",
-          .about = "A tree to whether it is sound, and if not, everything that is wrong with it.",
-          .options = {},
-          .input_schema = Schema(R"({"type": "object", "required": ["format", "version"],
+  return {
+      .name = "validate",
+      .about = "A tree to whether it is sound, and if not, everything that is wrong with it.",
+      .options = {},
+      .input_schema = Schema(R"({"type": "object", "required": ["format", "version"],
               "properties": {"format": {"const": "hone.tree"}, "version": {"const": 1}},
               "description": "docs/formats/tree.md"})"),
-          .output_schema = Schema(R"({"type": "object", "required": ["ok"], "properties": {
+      .output_schema = Schema(R"({"type": "object", "required": ["ok"], "properties": {
               "ok": {"type": "boolean"},
               "errors": {"type": "array", "items": {"type": "string"}}}})"),
-          .example = R"({"format": "hone.tree", "version": 1, "task": {"id": "t"}, "nodes": [{"author": "user", "tokens": [1]}], "leaves": [{"node": 0, "ending": "user_stop"}]})",
-          .open = [](const PassOptions&) -> Result<PassFunction> {
-            return PassFunction([](const Json& in) -> Result<Json> {
-              HONE_ASSIGN_OR_RETURN(const ScoredTree record, RecordFromJson(in));
-              const std::vector<std::string> problems = Validate(record);
-              Json out = Json::Of({{"ok", problems.empty()}});
-              if (!problems.empty()) out.Set("errors", Json::ArrayOf(problems));
-              return out;
-            });
-          }};
+      .example =
+          R"({"format": "hone.tree", "version": 1, "task": {"id": "t"}, "nodes": [{"author": "user", "tokens": [1]}], "leaves": [{"node": 0, "ending": "user_stop"}]})",
+      .open = [](const PassOptions&) -> Result<PassFunction> {
+        return PassFunction([](const Json& in) -> Result<Json> {
+          HONE_ASSIGN_OR_RETURN(const ScoredTree record, RecordFromJson(in));
+          const std::vector<std::string> problems = Validate(record);
+          Json out = Json::Of({{"ok", problems.empty()}});
+          if (!problems.empty()) out.Set("errors", Json::ArrayOf(problems));
+          return out;
+        });
+      }};
 }
 
 Pass StorePass() {
-  return {.name = "store",
-          .about = "Writes trees into the store of a run and gives their ids.",
-          .options = {{"run", "the run's folder; made when absent", true},
-                      {"step", "the training step they belong to (0 when absent)", false}},
-          .input_schema = Schema(R"({"type": "object", "description": "a tree, docs/formats/tree.md"})"),
-          .output_schema = Schema(R"({"type": "object", "required": ["id"],
+  return {
+      .name = "store",
+      .about = "Writes trees into the store of a run and gives their ids.",
+      .options = {{"run", "the run's folder; made when absent", true},
+                  {"step", "the training step they belong to (0 when absent)", false}},
+      .input_schema =
+          Schema(R"({"type": "object", "description": "a tree, docs/formats/tree.md"})"),
+      .output_schema = Schema(R"({"type": "object", "required": ["id"],
               "properties": {"id": {"type": "integer"}}})"),
-          .example = R"({"format": "hone.tree", "version": 1, "task": {"id": "t"}, "nodes": [{"author": "user", "tokens": [1]}], "leaves": [{"node": 0, "ending": "user_stop"}]})",
-          .open = [](const PassOptions& options) -> Result<PassFunction> {
-            const std::filesystem::path run = options.at("run");
-            std::error_code failed;
-            std::filesystem::create_directories(run, failed);
-            if (failed) {
-              return Error(ErrorCode::kIo,
-                           fmt::format("cannot create {}: {}", run.string(), failed.message()));
-            }
-            int64_t step = 0;
-            if (const auto found = options.find("step"); found != options.end()) {
-              Result<Json> number = ParseJson(found->second);
-              if (!number.ok() || !number->is_integer() || number->AsInteger() < 0) {
-                return Error(ErrorCode::kInvalidArgument, "--step wants a number of at least 0");
-              }
-              step = number->AsInteger();
-            }
-            HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> opened,
-                                  RunStore::Open(run / "store.sqlite"));
-            std::shared_ptr<RunStore> store = std::move(opened);
-            return PassFunction([store, step](const Json& in) -> Result<Json> {
-              HONE_ASSIGN_OR_RETURN(const ScoredTree record, RecordFromJson(in));
-              HONE_ASSIGN_OR_RETURN(const int64_t id, store->AddTree(step, record));
-              return Json::Of({{"id", id}});
-            });
-          }};
+      .example =
+          R"({"format": "hone.tree", "version": 1, "task": {"id": "t"}, "nodes": [{"author": "user", "tokens": [1]}], "leaves": [{"node": 0, "ending": "user_stop"}]})",
+      .open = [](const PassOptions& options) -> Result<PassFunction> {
+        const std::filesystem::path run = options.at("run");
+        std::error_code failed;
+        std::filesystem::create_directories(run, failed);
+        if (failed) {
+          return Error(ErrorCode::kIo,
+                       fmt::format("cannot create {}: {}", run.string(), failed.message()));
+        }
+        int64_t step = 0;
+        if (const auto found = options.find("step"); found != options.end()) {
+          Result<Json> number = ParseJson(found->second);
+          if (!number.ok() || !number->is_integer() || number->AsInteger() < 0) {
+            return Error(ErrorCode::kInvalidArgument, "--step wants a number of at least 0");
+          }
+          step = number->AsInteger();
+        }
+        HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> opened,
+                              RunStore::Open(run / "store.sqlite"));
+        std::shared_ptr<RunStore> store = std::move(opened);
+        return PassFunction([store, step](const Json& in) -> Result<Json> {
+          HONE_ASSIGN_OR_RETURN(const ScoredTree record, RecordFromJson(in));
+          HONE_ASSIGN_OR_RETURN(const int64_t id, store->AddTree(step, record));
+          return Json::Of({{"id", id}});
+        });
+      }};
 }
 
 }  // namespace
@@ -255,9 +264,12 @@ std::string PassesMarkdown(const std::vector<Pass>& passes) {
       "# Passes\n\n"
       "<!-- Written by `hone pipe list --markdown`; a test keeps it true. -->\n\n"
       "Every step of the data path can be run alone: `hone pipe NAME [options] < in.jsonl > "
-      "out.jsonl`. Each line in gives one line out, in order. A line that cannot be processed gives "
-      "`{\"error\": {\"code\", \"message\"}}` in its place, the others go on, and the exit status at "
-      "the end is 1. Numbers are printed so that they read back to the same bits. Keys of the input "
+      "out.jsonl`. Each line in gives one line out, in order. A line that cannot be processed "
+      "gives "
+      "`{\"error\": {\"code\", \"message\"}}` in its place, the others go on, and the exit status "
+      "at "
+      "the end is 1. Numbers are printed so that they read back to the same bits. Keys of the "
+      "input "
       "that a pass does not know are passed over, except inside trees.\n";
   for (const Pass& pass : passes) {
     text += fmt::format("\n## {}\n\n{}\n\n", pass.name, pass.about);
@@ -265,9 +277,11 @@ std::string PassesMarkdown(const std::vector<Pass>& passes) {
       text += fmt::format("- `--{}`{}: {}\n", option.name, option.required ? "" : " (optional)",
                           option.about);
     }
-    text += fmt::format("\nExample line:\n\n```json\n{}\n```\n\nIn:\n\n```json\n{}\n```\n\nOut:\n\n```json\n{}\n```\n",
-                        pass.example, DumpJson(pass.input_schema, JsonStyle::kPretty),
-                        DumpJson(pass.output_schema, JsonStyle::kPretty));
+    text += fmt::format(
+        "\nExample "
+        "line:\n\n```json\n{}\n```\n\nIn:\n\n```json\n{}\n```\n\nOut:\n\n```json\n{}\n```\n",
+        pass.example, DumpJson(pass.input_schema, JsonStyle::kPretty),
+        DumpJson(pass.output_schema, JsonStyle::kPretty));
   }
   return text;
 }

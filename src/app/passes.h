@@ -11,8 +11,9 @@
 
 namespace hone {
 
-// A pass is a step of the data path that can be run alone: JSON in, JSON out. Later modules add theirs
-// to the list in passes.cpp; the command line, `hone pipe list` and docs/pipe.md follow from it.
+// A pass is a step of the data path that can be run alone: JSON in, JSON out. Later modules add
+// theirs to the list in passes.cpp; the command line, `hone pipe list` and docs/pipe.md follow from
+// it.
 struct PassOption {
   std::string name;  // "--tokenizer" without the dashes
   std::string about;
@@ -26,8 +27,8 @@ struct Pass {
   std::string name;
   std::string about;
   std::vector<PassOption> options;
-  Json input_schema;   // JSON Schema of one line in
-  Json output_schema;  // and of one line out
+  Json input_schema;    // JSON Schema of one line in
+  Json output_schema;   // and of one line out
   std::string example;  // a line that works with the example options
   // Prepares the pass (loads files); what it returns is called for every line, in order.
   std::function<Result<PassFunction>(const PassOptions&)> open;

@@ -6,8 +6,8 @@
 namespace hone {
 
 Json ErrorJson(const Error& error) {
-  return Json::Of({{"error", Json::Of({{"code", ErrorCodeName(error.code())},
-                                       {"message", error.message()}})}});
+  return Json::Of(
+      {{"error", Json::Of({{"code", ErrorCodeName(error.code())}, {"message", error.message()}})}});
 }
 
 Result<int64_t> RunPipe(const Pass& pass, const PassOptions& options, std::istream& in,

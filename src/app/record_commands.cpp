@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/commands.h"
 #include "app/doctor.h"
@@ -62,9 +62,12 @@ class Records {
     std::vector<RunStore::TreeSummary> summaries;
     for (size_t i = 0; i < list_.size(); ++i) {
       const Tree& tree = list_[i].tree;
-      RunStore::TreeSummary summary{static_cast<int64_t>(i) + 1, 0, tree.task.id,
+      RunStore::TreeSummary summary{static_cast<int64_t>(i) + 1,
+                                    0,
+                                    tree.task.id,
                                     static_cast<int32_t>(tree.nodes.size()),
-                                    static_cast<int32_t>(tree.leaves.size()), CountTokens(tree),
+                                    static_cast<int32_t>(tree.leaves.size()),
+                                    CountTokens(tree),
                                     MeanReward(list_[i].scores)};
       summaries.push_back(std::move(summary));
     }
@@ -74,7 +77,8 @@ class Records {
   Result<ScoredTree> Read(int64_t id) const {
     if (store_ != nullptr) return store_->ReadTree(id);
     if (id < 1 || id > static_cast<int64_t>(list_.size())) {
-      return Error(ErrorCode::kNotFound, fmt::format("there is no tree {}; there are {}", id, list_.size()));
+      return Error(ErrorCode::kNotFound,
+                   fmt::format("there is no tree {}; there are {}", id, list_.size()));
     }
     return list_[static_cast<size_t>(id) - 1];
   }
@@ -136,8 +140,9 @@ std::string PassesView(const std::vector<Pass>& passes, const Terminal& terminal
       out += fmt::format("    --{} {}{}\n", Fitted(option.name, 12), option.about,
                          option.required ? "" : terminal.Dim(" (optional)"));
     }
-    out += fmt::format("    in   {}\n    out  {}\n", DumpJson(pass.input_schema, JsonStyle::kSpaced),
-                       DumpJson(pass.output_schema, JsonStyle::kSpaced));
+    out +=
+        fmt::format("    in   {}\n    out  {}\n", DumpJson(pass.input_schema, JsonStyle::kSpaced),
+                    DumpJson(pass.output_schema, JsonStyle::kSpaced));
   }
   return out;
 }
@@ -151,7 +156,8 @@ void AddPass(CLI::App& pipe, std::shared_ptr<CommandContext> context, const Pass
         option.about);
     if (option.required) added->required();
   }
-  command->footer(fmt::format("JSON Lines in, JSON Lines out. An example line:\n  {}\n", pass.example));
+  command->footer(
+      fmt::format("JSON Lines in, JSON Lines out. An example line:\n  {}\n", pass.example));
   command->callback([=] {
     std::ios::sync_with_stdio(false);
     const Result<int64_t> failed = RunPipe(pass, *values, std::cin, std::cout);
@@ -168,7 +174,8 @@ void AddPass(CLI::App& pipe, std::shared_ptr<CommandContext> context, const Pass
 void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = app.add_subcommand("show", "Show the trees of a run, token by token");
-  command->add_option("run", arguments->run, "a run's folder, its store, or a file of trees")->required();
+  command->add_option("run", arguments->run, "a run's folder, its store, or a file of trees")
+      ->required();
   command->add_option("tree", arguments->tree, "number of the tree; absent: a list");
   command->add_option("--tokenizer,-t", arguments->tokenizer,
                       "to show tokens as text; by default the tokenizer.json beside the store");
@@ -188,7 +195,8 @@ void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context) {
   CLI::App* pipe = app.add_subcommand("pipe", "Run one pass over JSON Lines");
   pipe->require_subcommand(1);
   pipe->footer(
-      "Example:\n  echo '{\"text\": \"hi\"}' | hone pipe tokenize --tokenizer tests/golden/tokenizer\n");
+      "Example:\n  echo '{\"text\": \"hi\"}' | hone pipe tokenize --tokenizer "
+      "tests/golden/tokenizer\n");
   const std::vector<Pass> passes = BuiltInPasses();
   for (const Pass& pass : passes) AddPass(*pipe, context, pass);
   CLI::App* list = pipe->add_subcommand("list", "All passes with their options and schemas");
@@ -203,7 +211,8 @@ void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context) {
 
 void AddDoctor(CLI::App& app, std::shared_ptr<CommandContext> context) {
   CLI::App* command = app.add_subcommand("doctor", "What this machine has and what Hone misses");
-  command->footer("Exit status 1 when something needed is missing.\nExample:\n  hone doctor --json\n");
+  command->footer(
+      "Exit status 1 when something needed is missing.\nExample:\n  hone doctor --json\n");
   command->callback([=] {
     const std::vector<Finding> findings = ExamineMachine();
     Print(context.get(), context->json ? DumpJson(FindingsJson(findings)) + "\n"

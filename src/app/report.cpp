@@ -10,16 +10,17 @@ namespace hone {
 
 void Report(CommandContext* context, const Error& error) {
   context->exit_status = 1;
-  const std::string text = context->json
-                               ? DumpJson(ErrorJson(error))
-                               : Terminal::Of(stderr).Red("hone:") + " " + Printable(error.message());
+  const std::string text =
+      context->json ? DumpJson(ErrorJson(error))
+                    : Terminal::Of(stderr).Red("hone:") + " " + Printable(error.message());
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 void Print(CommandContext* context, std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-                       std::fflush(stdout) == 0;
-  if (!written) Report(context, Error(ErrorCode::kIo, "the output cannot be written (is the disk full?)"));
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written)
+    Report(context, Error(ErrorCode::kIo, "the output cannot be written (is the disk full?)"));
 }
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // hone tokenize, hone tokenizer, hone render, hone parse.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/commands.h"
 #include "app/report.h"
@@ -47,7 +47,8 @@ Result<std::string> Tokenize(const TextArguments& arguments, bool json) {
   }
   const std::vector<TokenId> ids = tokenizer.Encode(text);
   if (!json) return TokensView(tokenizer, ids, Terminal::Of(stdout));
-  return DumpJson(Json::Of({{"ids", Json::ArrayOf(ids)}, {"decoded", tokenizer.Decode(ids)}})) + "\n";
+  return DumpJson(Json::Of({{"ids", Json::ArrayOf(ids)}, {"decoded", tokenizer.Decode(ids)}})) +
+         "\n";
 }
 
 Result<std::string> Render(const TextArguments& arguments, bool json) {
@@ -58,7 +59,8 @@ Result<std::string> Render(const TextArguments& arguments, bool json) {
     HONE_ASSIGN_OR_RETURN(const Conversation conversation, ConversationFromJson(value));
     return dialect->Render(conversation);
   }();
-  if (!pieces.ok()) return pieces.error().In(arguments.file == "-" ? "standard input" : arguments.file);
+  if (!pieces.ok())
+    return pieces.error().In(arguments.file == "-" ? "standard input" : arguments.file);
   Json::Array ids;
   if (!arguments.tokenizer.empty()) {
     HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(arguments.tokenizer));
@@ -130,9 +132,10 @@ Result<std::string> TrainTokenizer(const TrainArguments& arguments, bool json) {
                               {"tokens", static_cast<int64_t>(tokens)}})) +
            "\n";
   }
-  return fmt::format("{}: {} tokens in the vocabulary, {:.2f} bytes per token on the training text\n",
-                     arguments.out, tokenizer.vocab_size(),
-                     tokens == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(tokens));
+  return fmt::format(
+      "{}: {} tokens in the vocabulary, {:.2f} bytes per token on the training text\n",
+      arguments.out, tokenizer.vocab_size(),
+      tokens == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(tokens));
 }
 
 // Runs a command that gives its output or an error.
@@ -154,7 +157,8 @@ void AddTokenize(CLI::App& app, std::shared_ptr<CommandContext> context) {
   CLI::App* command = app.add_subcommand("tokenize", "Show the tokens of a text");
   command->add_option("--tokenizer,-t", arguments->tokenizer, kTokenizerHelp)->required();
   command->add_option("text", arguments->text, "the text; standard input when absent");
-  command->add_option("--file,-f", arguments->file, "read the text from a file ('-': standard input)");
+  command->add_option("--file,-f", arguments->file,
+                      "read the text from a file ('-': standard input)");
   command->footer("Example:\n  hone tokenize -t tests/golden/tokenizer \"Hello, world!\"\n");
   command->callback([=] { Finish(context.get(), Tokenize(*arguments, context->json)); });
 }
@@ -172,7 +176,9 @@ void AddTokenizer(CLI::App& app, std::shared_ptr<CommandContext> context) {
   train->add_option("--split", arguments->split, "qwen2, gpt2, or a regular expression")
       ->capture_default_str();
   train->add_option("--dialect", arguments->dialect, "add this dialect's markers as tokens");
-  train->footer("Example:\n  hone tokenizer train README.md --vocab 600 --dialect hermes -o tokenizer.json\n");
+  train->footer(
+      "Example:\n  hone tokenizer train README.md --vocab 600 --dialect hermes -o "
+      "tokenizer.json\n");
   train->callback([=] { Finish(context.get(), TrainTokenizer(*arguments, context->json)); });
 }
 

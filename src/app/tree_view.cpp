@@ -25,7 +25,10 @@ class Painter {
  public:
   Painter(const ScoredTree& record, const Tokenizer* tokenizer, const Terminal& terminal,
           const TreeViewOptions& options)
-      : record_(record), tree_(record.tree), tokenizer_(tokenizer), terminal_(terminal),
+      : record_(record),
+        tree_(record.tree),
+        tokenizer_(tokenizer),
+        terminal_(terminal),
         options_(options) {
     children_.resize(tree_.nodes.size());
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
@@ -113,9 +116,10 @@ class Painter {
       double logprob = 0, entropy = 0;
       for (const float x : node.logprobs) logprob += x;
       for (const float x : node.entropies) entropy += x;
-      details += fmt::format("  logprob {:.2f}  entropy {:.2f}/token  policy {}", logprob,
-                             node.entropies.empty() ? 0.0 : entropy / static_cast<double>(node.entropies.size()),
-                             node.policy_version);
+      details += fmt::format(
+          "  logprob {:.2f}  entropy {:.2f}/token  policy {}", logprob,
+          node.entropies.empty() ? 0.0 : entropy / static_cast<double>(node.entropies.size()),
+          node.policy_version);
     }
     if (node.folded_from != kNoNode) details += fmt::format("  folds #{}", node.folded_from);
     out_ += fmt::format("{}{} {}\n", terminal_.Dim(before), AuthorLabel(node.author),
@@ -137,11 +141,12 @@ class Painter {
     const Node& node = tree_.nodes[id];
     PutLines(TextOfNode(id), indent);
     for (const Call& call : node.calls) {
-      PutLines(fmt::format("{} {} {}  {}{}", terminal_.Cyan("→"), terminal_.Bold(Printable(call.name)),
-                           Printable(DumpJson(call.arguments, JsonStyle::kSpaced)),
-                           terminal_.Dim(fmt::format("tokens {}–{}", call.span.begin, call.span.end)),
-                           RewardsAt(id, call.span)),
-               indent);
+      PutLines(
+          fmt::format("{} {} {}  {}{}", terminal_.Cyan("→"), terminal_.Bold(Printable(call.name)),
+                      Printable(DumpJson(call.arguments, JsonStyle::kSpaced)),
+                      terminal_.Dim(fmt::format("tokens {}–{}", call.span.begin, call.span.end)),
+                      RewardsAt(id, call.span)),
+          indent);
     }
     for (const Fault& fault : node.faults) {
       PutLines(fmt::format("{} {}: {}{}", terminal_.Red("✗"), FaultKindName(fault.kind),
@@ -150,9 +155,10 @@ class Painter {
     }
     for (const ToolResult& result : node.results) {
       if (result.status == CallStatus::kOk) continue;
-      PutLines(fmt::format("{} call {}: {} (blame {}, {} attempts)", terminal_.Red("✗"), result.call,
-                           CallStatusName(result.status), BlameName(result.blame), result.attempts),
-               indent);
+      PutLines(
+          fmt::format("{} call {}: {} (blame {}, {} attempts)", terminal_.Red("✗"), result.call,
+                      CallStatusName(result.status), BlameName(result.blame), result.attempts),
+          indent);
     }
     const std::string rewards = RewardsAt(id, std::nullopt);
     if (!rewards.empty()) PutLines(terminal_.Dim("reward") + rewards, indent);
@@ -183,7 +189,8 @@ class Painter {
   }
 
   std::string TermText(const RewardTerm& term) const {
-    const std::string value = term.value ? Signed(term.weight * *term.value) : terminal_.Dim("absent");
+    const std::string value =
+        term.value ? Signed(term.weight * *term.value) : terminal_.Dim("absent");
     return fmt::format("{} {}", Printable(term.name), value);
   }
 
@@ -261,8 +268,10 @@ class Painter {
       const size_t end = std::min(text.find('\n', at), text.size());
       if (end == text.size() && end == at && lines > 0) break;  // a final line break opens no line
       if (options_.lines_per_node > 0 && lines == options_.lines_per_node) {
-        const auto left = std::count(text.begin() + static_cast<ptrdiff_t>(at), text.end(), '\n') + 1;
-        out_ += terminal_.Dim(fmt::format("{}… {} more lines (--full shows them)", indent, left)) + "\n";
+        const auto left =
+            std::count(text.begin() + static_cast<ptrdiff_t>(at), text.end(), '\n') + 1;
+        out_ += terminal_.Dim(fmt::format("{}… {} more lines (--full shows them)", indent, left)) +
+                "\n";
         return;
       }
       out_ += terminal_.Dim(indent) + text.substr(at, end - at) + "\n";

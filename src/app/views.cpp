@@ -55,8 +55,8 @@ Json ParsedTurnJson(std::string_view turn, const ParsedTurn& parsed, const Token
                     std::span<const TokenId> ids) {
   auto with_spans = [&](Json json, ByteRange range) {
     json.Set("span", RangeJson(range));
-    json.Set("char_span", Json::Array{CharactersBefore(turn, range.begin),
-                                      CharactersBefore(turn, range.end)});
+    json.Set("char_span",
+             Json::Array{CharactersBefore(turn, range.begin), CharactersBefore(turn, range.end)});
     if (tokenizer != nullptr) {
       const Span span = TokensCovering(*tokenizer, ids, range);
       json.Set("token_span", Json::Array{span.begin, span.end});
@@ -65,14 +65,14 @@ Json ParsedTurnJson(std::string_view turn, const ParsedTurn& parsed, const Token
   };
   Json::Array calls;
   for (const ParsedCall& call : parsed.calls) {
-    calls.push_back(with_spans(Json::Of({{"name", call.name}, {"arguments", call.arguments}}),
-                               call.range));
+    calls.push_back(
+        with_spans(Json::Of({{"name", call.name}, {"arguments", call.arguments}}), call.range));
   }
   Json error;
   if (!parsed.faults.empty()) {
     const ParsedFault& fault = parsed.faults.front();
-    error = with_spans(
-        Json::Of({{"kind", FaultKindName(fault.kind)}, {"message", fault.message}}), fault.range);
+    error = with_spans(Json::Of({{"kind", FaultKindName(fault.kind)}, {"message", fault.message}}),
+                       fault.range);
   }
   return Json::Of({{"calls", std::move(calls)},
                    {"answer", parsed.answer ? Json(*parsed.answer) : Json()},
@@ -114,7 +114,8 @@ std::string ParsedTurnView(std::string_view turn, const ParsedTurn& parsed,
                            const Terminal& terminal) {
   std::string out;
   auto line = [&](std::string_view label, const std::string& value) {
-    out += fmt::format("{} {}\n", terminal.Bold(Fitted(label, 9)), Indented(Printable(value), "          "));
+    out += fmt::format("{} {}\n", terminal.Bold(Fitted(label, 9)),
+                       Indented(Printable(value), "          "));
   };
   if (!parsed.reasoning.empty()) line("reasoning", parsed.reasoning);
   if (!parsed.content.empty() && !parsed.answer) line("content", parsed.content);
@@ -133,10 +134,10 @@ std::string ParsedTurnView(std::string_view turn, const ParsedTurn& parsed,
 }
 
 std::string TreesView(const std::vector<RunStore::TreeSummary>& trees, const Terminal& terminal) {
-  std::string out = terminal.Bold(fmt::format("{:>7} {:>7}  {} {:>6} {:>7} {:>8} {:>9}", "tree", "step",
-                                              Fitted("task", 32), "nodes", "leaves", "tokens",
-                                              "reward")) +
-                    "\n";
+  std::string out =
+      terminal.Bold(fmt::format("{:>7} {:>7}  {} {:>6} {:>7} {:>8} {:>9}", "tree", "step",
+                                Fitted("task", 32), "nodes", "leaves", "tokens", "reward")) +
+      "\n";
   for (const RunStore::TreeSummary& tree : trees) {
     out += fmt::format("{:>7} {:>7}  {} {:>6} {:>7} {:>8} {:>9}\n", tree.id, tree.step,
                        Fitted(Printable(tree.task), 32), tree.nodes, tree.leaves, tree.tokens,

@@ -35,9 +35,9 @@ struct TreeViewOptions {
   int lines_per_node = 24;  // longer texts are cut; 0: all of it
 };
 
-// A whole tree: who wrote what, calls, results, endings, rewards and, where there are advantages, the
-// credit of every token (as colour; without colour as numbers where it changes). Without a tokenizer
-// tokens are shown as ids.
+// A whole tree: who wrote what, calls, results, endings, rewards and, where there are advantages,
+// the credit of every token (as colour; without colour as numbers where it changes). Without a
+// tokenizer tokens are shown as ids.
 std::string TreeView(const ScoredTree& record, const Tokenizer* tokenizer, const Terminal& terminal,
                      const TreeViewOptions& options = {});
 

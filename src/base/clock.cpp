@@ -6,7 +6,8 @@ namespace {
 class RealClock final : public Clock {
  public:
   Duration Now() const override {
-    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+    return std::chrono::duration_cast<Duration>(
+        std::chrono::steady_clock::now().time_since_epoch());
   }
 
   bool SleepUntil(Duration time, std::stop_token stop) override {

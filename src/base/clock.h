@@ -16,7 +16,8 @@ class Clock {
 
   virtual ~Clock() = default;
   virtual Duration Now() const = 0;
-  // Returns when Now() >= time, or earlier when `stop` is requested. True when the time was reached.
+  // Returns when Now() >= time, or earlier when `stop` is requested. True when the time was
+  // reached.
   virtual bool SleepUntil(Duration time, std::stop_token stop) = 0;
 
   bool SleepFor(Duration duration, std::stop_token stop = {}) {

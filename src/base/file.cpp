@@ -87,8 +87,8 @@ Result<void> WriteFileAtomic(const std::filesystem::path& path, std::string_view
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
   if (failed) {
-    return Error(ErrorCode::kIo, fmt::format("cannot create {}: {}", directory.string(),
-                                             failed.message()));
+    return Error(ErrorCode::kIo,
+                 fmt::format("cannot create {}: {}", directory.string(), failed.message()));
   }
   std::string aside = path.string() + ".XXXXXX";
   Descriptor fd(::mkostemp(aside.data(), O_CLOEXEC));
@@ -98,7 +98,8 @@ Result<void> WriteFileAtomic(const std::filesystem::path& path, std::string_view
     if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) {
       return ErrnoError("cannot write " + path.string());
     }
-    if (::rename(aside.c_str(), path.c_str()) != 0) return ErrnoError("cannot write " + path.string());
+    if (::rename(aside.c_str(), path.c_str()) != 0)
+      return ErrnoError("cannot write " + path.string());
     return {};
   }();
   if (!written.ok()) {

@@ -19,7 +19,8 @@ TEST(File, AMissingFileIsNamedInTheError) {
   Result<std::string> content = ReadFile("/nowhere/at/all.txt");
   ASSERT_FALSE(content.ok());
   EXPECT_EQ(content.error().code(), ErrorCode::kNotFound);
-  EXPECT_EQ(content.error().message(), "cannot open /nowhere/at/all.txt: No such file or directory");
+  EXPECT_EQ(content.error().message(),
+            "cannot open /nowhere/at/all.txt: No such file or directory");
 }
 
 TEST(File, ADirectoryIsNotAFile) {

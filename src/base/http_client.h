@@ -33,8 +33,8 @@ struct HttpResponse {
 };
 
 // One HTTP exchange. Redirects are not followed and no proxy of the environment is used: the bytes
-// go where the URL says. Errors: kDeadline, kStopped, kFull (body too large), kInvalidArgument (URL),
-// kUnavailable (no connection, no answer). Thread-safe.
+// go where the URL says. Errors: kDeadline, kStopped, kFull (body too large), kInvalidArgument
+// (URL), kUnavailable (no connection, no answer). Thread-safe.
 Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop = {});
 
 }  // namespace hone

@@ -53,7 +53,8 @@ class OneShotServer {
     const std::string reply = answer(request);
     size_t sent = 0;
     while (sent < reply.size()) {
-      const ssize_t count = ::send(connection, reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
+      const ssize_t count =
+          ::send(connection, reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
       if (count <= 0) break;
       sent += static_cast<size_t>(count);
     }

@@ -19,9 +19,9 @@ struct BigInteger {
   bool operator==(const BigInteger&) const = default;
 };
 
-// A JSON value. Objects keep the order of their members (chat templates print tools in the order the
-// user wrote them), integers and reals stay apart (5 is not 5.0), big integers stay exact.
-// A plain value: copying copies everything, equality is deep and ignores the order of members.
+// A JSON value. Objects keep the order of their members (chat templates print tools in the order
+// the user wrote them), integers and reals stay apart (5 is not 5.0), big integers stay exact. A
+// plain value: copying copies everything, equality is deep and ignores the order of members.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -31,18 +31,18 @@ class Json {
   enum class Kind { kNull, kBool, kInteger, kBigInteger, kReal, kString, kArray, kObject };
 
   Json() = default;
-  Json(std::nullptr_t) {}                                            // NOLINT: implicit, as all
-  Json(bool value) : value_(value) {}                                // NOLINT
-  Json(int value) : value_(int64_t{value}) {}                        // NOLINT
-  Json(int64_t value) : value_(value) {}                             // NOLINT
-  Json(uint64_t value);                                              // NOLINT
-  Json(double value) : value_(value) {}                              // NOLINT
-  Json(BigInteger value) : value_(std::move(value)) {}               // NOLINT
-  Json(const char* value) : value_(std::string(value)) {}            // NOLINT
-  Json(std::string value) : value_(std::move(value)) {}              // NOLINT
-  Json(std::string_view value) : value_(std::string(value)) {}       // NOLINT
-  Json(Array value) : value_(std::move(value)) {}                    // NOLINT
-  Json(Object value) : value_(std::move(value)) {}                   // NOLINT
+  Json(std::nullptr_t) {}                                       // NOLINT: implicit, as all
+  Json(bool value) : value_(value) {}                           // NOLINT
+  Json(int value) : value_(int64_t{value}) {}                   // NOLINT
+  Json(int64_t value) : value_(value) {}                        // NOLINT
+  Json(uint64_t value);                                         // NOLINT
+  Json(double value) : value_(value) {}                         // NOLINT
+  Json(BigInteger value) : value_(std::move(value)) {}          // NOLINT
+  Json(const char* value) : value_(std::string(value)) {}       // NOLINT
+  Json(std::string value) : value_(std::move(value)) {}         // NOLINT
+  Json(std::string_view value) : value_(std::string(value)) {}  // NOLINT
+  Json(Array value) : value_(std::move(value)) {}               // NOLINT
+  Json(Object value) : value_(std::move(value)) {}              // NOLINT
 
   // Json::Of({{"name", "weather"}, {"days", 3}}): an object, spelled where it is used.
   static Json Of(std::initializer_list<Member> members) { return Json(Object(members)); }
@@ -126,9 +126,9 @@ enum class JsonStyle {
 };
 
 // Text that parses back to an equal value. Strings are written as UTF-8 with only the escapes JSON
-// demands; reals as the shortest digits that round-trip, spelled like Python's repr ("1.0", "1e-05").
-// A real that is not finite has no JSON spelling and becomes null.
-// kCanonical equals Python's json.dumps(v, sort_keys=True, separators=(",", ":"), ensure_ascii=False).
+// demands; reals as the shortest digits that round-trip, spelled like Python's repr ("1.0",
+// "1e-05"). A real that is not finite has no JSON spelling and becomes null. kCanonical equals
+// Python's json.dumps(v, sort_keys=True, separators=(",", ":"), ensure_ascii=False).
 std::string DumpJson(const Json& value, JsonStyle style = JsonStyle::kCompact);
 
 // SHA-256, in hexadecimal, of the canonical text: equal values have equal hashes, for ever.

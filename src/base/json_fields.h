@@ -10,9 +10,9 @@
 #include "base/json.h"
 #include "base/result.h"
 
-// Reading structs out of JSON with errors that say where: "nodes[3].tokens[5]: wants an integer, not
-// a string". One JsonErrors is shared by everything read from one document; the first problem is
-// kept, reading goes on harmlessly, and the caller asks once at the end.
+// Reading structs out of JSON with errors that say where: "nodes[3].tokens[5]: wants an integer,
+// not a string". One JsonErrors is shared by everything read from one document; the first problem
+// is kept, reading goes on harmlessly, and the caller asks once at the end.
 
 namespace hone {
 
@@ -38,7 +38,8 @@ void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, std
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Json* value);
 
 template <typename T>
-void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, std::vector<T>* value) {
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors,
+              std::vector<T>* value) {
   if (!json.is_array()) {
     errors->Add(path, "wants an array, not " + std::string(json.KindName()));
     return;

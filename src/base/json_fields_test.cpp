@@ -29,9 +29,10 @@ std::string ProblemOf(std::string_view text, std::vector<Point>* points = nullpt
 
 TEST(JsonFields, ReadsStructsWithDefaults) {
   std::vector<Point> points;
-  EXPECT_EQ(ProblemOf(R"([{"x":1},{"x":2,"weight":0.5,"label":"b","path":[1,2]},{"x":3,"label":null}])",
-                      &points),
-            "");
+  EXPECT_EQ(
+      ProblemOf(R"([{"x":1},{"x":2,"weight":0.5,"label":"b","path":[1,2]},{"x":3,"label":null}])",
+                &points),
+      "");
   ASSERT_EQ(points.size(), 3u);
   EXPECT_EQ(points[0].weight, 1);
   EXPECT_EQ(points[1].label, "b");

@@ -40,8 +40,8 @@ class Parser {
   }
 
   void SkipSpace() {
-    while (!AtEnd() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' ||
-                        text_[at_] == '\t')) {
+    while (!AtEnd() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
       ++at_;
     }
   }
@@ -295,7 +295,8 @@ class Parser {
 std::string LineAndColumn(std::string_view text, size_t position) {
   const std::string_view before = text.substr(0, position);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const size_t line_start =
+      before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   return fmt::format("line {}, column {}", line, position - line_start + 1);
 }
 
@@ -309,8 +310,8 @@ Result<Json> ParseJson(std::string_view text) {
     if (parser.AtEnd()) return value;
     parser.Fail("more text after the JSON value");
   }
-  return Error(ErrorCode::kParse, fmt::format("{}: {}", LineAndColumn(text, parser.position()),
-                                              parser.problem()));
+  return Error(ErrorCode::kParse,
+               fmt::format("{}: {}", LineAndColumn(text, parser.position()), parser.problem()));
 }
 
 JsonPrefix ParseJsonPrefix(std::string_view text) {

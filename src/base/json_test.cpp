@@ -85,9 +85,29 @@ TEST(Json, ErrorsNameLineAndColumn) {
 }
 
 TEST(Json, RefusesWhatRfc8259Refuses) {
-  for (const char* bad : {"NaN", "Infinity", "'a'", "{a:1}", "[1,]", "{\"a\":1,}", "+1", ".5", "1.",
-                          "1e", "\"\\x\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "tru",
-                          "\"a\nb\"", "[", "{\"a\"", "nul", "-", "\"\\u12g4\"", "1 2", "\xEF\xBB\xBF{}"}) {
+  for (const char* bad : {"NaN",
+                          "Infinity",
+                          "'a'",
+                          "{a:1}",
+                          "[1,]",
+                          "{\"a\":1,}",
+                          "+1",
+                          ".5",
+                          "1.",
+                          "1e",
+                          "\"\\x\"",
+                          "\"\\ud800\"",
+                          "\"\\udc00\"",
+                          "\"\\ud800\\u0041\"",
+                          "tru",
+                          "\"a\nb\"",
+                          "[",
+                          "{\"a\"",
+                          "nul",
+                          "-",
+                          "\"\\u12g4\"",
+                          "1 2",
+                          "\xEF\xBB\xBF{}"}) {
     EXPECT_FALSE(ParseJson(bad).ok()) << bad;
   }
   EXPECT_EQ(Parsed("1e-999").AsDouble(), 0.0);

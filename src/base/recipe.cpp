@@ -24,8 +24,8 @@ struct RecipeNode {
   Json scalar;  // kScalar: bool, integer, real or string
   std::map<std::string, RecipeNode, std::less<>> members;
   std::vector<RecipeNode> elements;
-  std::string where;  // "recipe.toml:12" or "override train.lr=2"
-  int order = 0;      // position in the file, for sorting problems
+  std::string where;                         // "recipe.toml:12" or "override train.lr=2"
+  int order = 0;                             // position in the file, for sorting problems
   std::set<std::string, std::less<>> known;  // keys that were asked for (kTable)
 };
 
@@ -127,7 +127,8 @@ std::optional<std::string> FromNode(const RecipeNode& node, int64_t* value, cons
   if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_integer()) {
     return Wants("an integer", node);
   }
-  if (auto problem = OutOfRange(static_cast<double>(node.scalar.AsInteger()), range)) return problem;
+  if (auto problem = OutOfRange(static_cast<double>(node.scalar.AsInteger()), range))
+    return problem;
   *value = node.scalar.AsInteger();
   return std::nullopt;
 }
@@ -158,9 +159,13 @@ std::optional<std::string> FromArray(const RecipeNode& node, std::vector<T>* val
 // JSON's spelling of booleans, numbers, strings and arrays of them is TOML's too.
 std::string TomlText(const Json& value) { return DumpJson(value, JsonStyle::kSpaced); }
 template <typename T>
-std::string TomlText(const T& value) { return TomlText(Json(value)); }
+std::string TomlText(const T& value) {
+  return TomlText(Json(value));
+}
 template <typename T>
-std::string TomlText(const std::vector<T>& value) { return TomlText(Json::ArrayOf(value)); }
+std::string TomlText(const std::vector<T>& value) {
+  return TomlText(Json::ArrayOf(value));
+}
 
 bool IsBareKey(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
@@ -215,7 +220,8 @@ void RecipeTable::Read(std::string_view key, std::string* value, std::string_vie
   ReadInto(key, value, comment, [](const RecipeNode& n, std::string* v) { return FromNode(n, v); });
 }
 
-void RecipeTable::Read(std::string_view key, int64_t* value, std::string_view comment, Range range) {
+void RecipeTable::Read(std::string_view key, int64_t* value, std::string_view comment,
+                       Range range) {
   ReadInto(key, value, comment,
            [&](const RecipeNode& n, int64_t* v) { return FromNode(n, v, range); });
 }
@@ -320,7 +326,8 @@ void Recipe::Override(std::string_view assignment) {
   const size_t equals = assignment.find('=');
   RecipeNode* node = &state_->root;
   auto problem = [&](std::string_view text) {
-    state_->problems.emplace_back(std::numeric_limits<int>::max(), fmt::format("{}: {}", where, text));
+    state_->problems.emplace_back(std::numeric_limits<int>::max(),
+                                  fmt::format("{}: {}", where, text));
   };
   if (equals == std::string_view::npos || equals == 0) return problem("wants the form key=value");
   std::string_view path = assignment.substr(0, equals);
@@ -361,7 +368,8 @@ Result<void> Recipe::Finish() {
   std::stable_sort(state_->problems.begin(), state_->problems.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string message;
-  for (const auto& [order, text] : state_->problems) message += (message.empty() ? "" : "\n") + text;
+  for (const auto& [order, text] : state_->problems)
+    message += (message.empty() ? "" : "\n") + text;
   return Error(ErrorCode::kInvalidArgument, message);
 }
 

@@ -62,21 +62,22 @@ TEST(Recipe, ReadsValuesTablesAndArraysOfTables) {
 }
 
 TEST(Recipe, ReportsAllProblemsAtOnceWithLinesAndTheNearestKey) {
-  EXPECT_EQ(ProblemsOf("stesp = 5\n"
-                       "steps = 'many'\n"
-                       "shuffle = 1\n"
-                       "betas = [0.9, 1.5]\n"
-                       "[optimiser]\n"
-                       "learning_rate = -1.0\n"
-                       "kind = 'adam'\n"
-                       "[trian]\n"),
-            "r.toml:1: unknown key \"stesp\" (did you mean \"steps\"?)\n"
-            "r.toml:2: steps: wants an integer, not a string\n"
-            "r.toml:3: shuffle: wants true or false, not an integer\n"
-            "r.toml:4: betas: element 1: 1.5 is out of range: 0 to 1 is allowed\n"
-            "r.toml:6: optimiser.learning_rate: -1 is out of range: it must be greater than 0\n"
-            "r.toml:7: optimiser.kind: \"adam\" is not one of adamw, sgd (did you mean \"adamw\"?)\n"
-            "r.toml:8: unknown key \"trian\"");
+  EXPECT_EQ(
+      ProblemsOf("stesp = 5\n"
+                 "steps = 'many'\n"
+                 "shuffle = 1\n"
+                 "betas = [0.9, 1.5]\n"
+                 "[optimiser]\n"
+                 "learning_rate = -1.0\n"
+                 "kind = 'adam'\n"
+                 "[trian]\n"),
+      "r.toml:1: unknown key \"stesp\" (did you mean \"steps\"?)\n"
+      "r.toml:2: steps: wants an integer, not a string\n"
+      "r.toml:3: shuffle: wants true or false, not an integer\n"
+      "r.toml:4: betas: element 1: 1.5 is out of range: 0 to 1 is allowed\n"
+      "r.toml:6: optimiser.learning_rate: -1 is out of range: it must be greater than 0\n"
+      "r.toml:7: optimiser.kind: \"adam\" is not one of adamw, sgd (did you mean \"adamw\"?)\n"
+      "r.toml:8: unknown key \"trian\"");
 }
 
 TEST(Recipe, OverridesReplaceAddAndAreCheckedAlike) {
@@ -124,7 +125,8 @@ TEST(Recipe, WrongKindsOfTablesAreProblems) {
 }
 
 TEST(Recipe, TheResolvedRecipeReadsBackToTheSame) {
-  auto recipe = Recipe::Parse("tags=[\"a \\\"b\\\"\"]\n[[tool]]\nname='x'\n[[tool]]\nname='y'", "r.toml");
+  auto recipe =
+      Recipe::Parse("tags=[\"a \\\"b\\\"\"]\n[[tool]]\nname='x'\n[[tool]]\nname='y'", "r.toml");
   ASSERT_TRUE(recipe.ok());
   recipe->Override("optimiser.learning_rate=0.1");
   ReadConfig(*recipe);

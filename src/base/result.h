@@ -111,10 +111,10 @@ class [[nodiscard]] Result<void> {
 #define HONE_CONCAT(a, b) HONE_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` (a Result) from the enclosing function, if it is one.
-#define HONE_RETURN_IF_ERROR(expression)                    \
-  do {                                                      \
-    auto hone_result = (expression);                        \
-    if (!hone_result.ok()) return hone_result.error();      \
+#define HONE_RETURN_IF_ERROR(expression)               \
+  do {                                                 \
+    auto hone_result = (expression);                   \
+    if (!hone_result.ok()) return hone_result.error(); \
   } while (false)
 
 // HONE_ASSIGN_OR_RETURN(auto x, F()): declares x from the value of F(), or returns F()'s error.

@@ -41,8 +41,8 @@ Rng::Rng(uint64_t seed) {
 
 Rng Rng::Child(uint64_t name, uint32_t kind) const {
   // The child's 128-bit name is one Philox block keyed by the parent, so it depends on all of both.
-  const auto words = Philox4x32({Low(name), High(name), lane_[0], lane_[1]},
-                                {key_[0] ^ kind, key_[1]});
+  const auto words =
+      Philox4x32({Low(name), High(name), lane_[0], lane_[1]}, {key_[0] ^ kind, key_[1]});
   Rng child(0);
   child.key_ = {words[0], words[1]};
   child.lane_ = {words[2], words[3]};

@@ -12,8 +12,8 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> counter, std::array<u
 
 // A counter-based stream of random numbers.
 //
-// A stream is named by a seed and a path of labels and indices, and its n-th draw is a pure function
-// of that name and n:
+// A stream is named by a seed and a path of labels and indices, and its n-th draw is a pure
+// function of that name and n:
 //
 //   Rng run(seed);
 //   Rng token = run.Split("task").Split(17).Split("sample").Split(3).Split("token").Split(120);
@@ -42,11 +42,11 @@ class Rng {
  private:
   Rng Child(uint64_t name, uint32_t kind) const;
 
-  std::array<uint32_t, 2> key_;     // the stream's name, first half
-  std::array<uint32_t, 2> lane_;    // the stream's name, second half: the high words of the counter
-  uint64_t block_ = 0;              // the low words of the counter
+  std::array<uint32_t, 2> key_;   // the stream's name, first half
+  std::array<uint32_t, 2> lane_;  // the stream's name, second half: the high words of the counter
+  uint64_t block_ = 0;            // the low words of the counter
   std::array<uint32_t, 4> buffer_{};
-  int used_ = 4;                    // words of buffer_ already handed out
+  int used_ = 4;  // words of buffer_ already handed out
 };
 
 }  // namespace hone

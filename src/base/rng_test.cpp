@@ -56,7 +56,7 @@ TEST(Rng, TheStreamsAreFrozen) {
   Rng rng = Rng(2026).Split("run").Split("task").Split(17).Split("token").Split(120);
   const std::vector<uint64_t> draws = {rng.NextU64(), rng.NextU64(), rng.NextU64()};
   EXPECT_EQ(draws, (std::vector<uint64_t>{7177557670365817584u, 17420757686826271461u,
-                                           15004075718917851682u}));
+                                          15004075718917851682u}));
 }
 
 TEST(Rng, UniformDrawsFillTheUnitInterval) {

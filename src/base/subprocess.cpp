@@ -84,9 +84,9 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, const SubprocessOpt
   pid_t pid = -1;
   std::vector<char*> environment;
   if (options.environment) environment = Pointers(*options.environment);
-  const int status = ::posix_spawnp(&pid, command[0].c_str(), &actions, &attributes,
-                                    Pointers(command).data(),
-                                    options.environment ? environment.data() : ::environ);
+  const int status =
+      ::posix_spawnp(&pid, command[0].c_str(), &actions, &attributes, Pointers(command).data(),
+                     options.environment ? environment.data() : ::environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (status != 0) {
@@ -188,7 +188,8 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
       HONE_RETURN_IF_ERROR(CheckTime(end, stop, command[0]));
       pollfd polled[3] = {{in.write, POLLOUT, 0}, {out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
       if (::poll(polled, 3, PollTimeout(end)) < 0 && errno != EINTR) return ErrnoError("poll");
-      if (polled[0].revents != 0 && (!Feed(in.write, &input) || input.empty())) CloseOnce(&in.write);
+      if (polled[0].revents != 0 && (!Feed(in.write, &input) || input.empty()))
+        CloseOnce(&in.write);
       if (polled[1].revents != 0 && !Drain(out.read, &result.standard_output)) CloseOnce(&out.read);
       if (polled[2].revents != 0 && !Drain(err.read, &result.standard_error)) CloseOnce(&err.read);
       if (std::max(result.standard_output.size(), result.standard_error.size()) >
@@ -234,7 +235,8 @@ Subprocess::~Subprocess() {
   }
 }
 
-Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline, std::stop_token stop) {
+Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline,
+                               std::stop_token stop) {
   const auto end = SteadyClock::now() + deadline;
   while (true) {
     if (input_ < 0 || !Feed(input_, &bytes)) {
@@ -261,7 +263,8 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
     }
     if (!open) return Error(ErrorCode::kUnavailable, "the program's output has ended");
     if (buffer_.size() > max_output_bytes_) {
-      return Error(ErrorCode::kFull, fmt::format("a line of more than {} bytes", max_output_bytes_));
+      return Error(ErrorCode::kFull,
+                   fmt::format("a line of more than {} bytes", max_output_bytes_));
     }
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "read"));
     pollfd polled{output_, POLLIN, 0};
@@ -271,8 +274,7 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
 
 Result<int> Subprocess::Wait(milliseconds deadline, std::stop_token stop) {
   CHECK(!reaped_, "Wait after the end was already seen");
-  HONE_ASSIGN_OR_RETURN(const int code,
-                        WaitFor(pid_, SteadyClock::now() + deadline, stop, "wait"));
+  HONE_ASSIGN_OR_RETURN(const int code, WaitFor(pid_, SteadyClock::now() + deadline, stop, "wait"));
   reaped_ = true;
   return code;
 }

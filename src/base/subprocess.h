@@ -13,20 +13,20 @@
 namespace hone {
 
 struct SubprocessOptions {
-  std::string directory;                               // working directory; empty: the caller's
+  std::string directory;                                // working directory; empty: the caller's
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: the caller's
-  size_t max_output_bytes = 64 << 20;                  // per stream; more is an error, not a hang
+  size_t max_output_bytes = 64 << 20;                   // per stream; more is an error, not a hang
 };
 
 struct SubprocessResult {
-  int exit_code = 0;             // 0..255, or 128 + the signal that ended it
+  int exit_code = 0;  // 0..255, or 128 + the signal that ended it
   std::string standard_output;
   std::string standard_error;
 };
 
-// Runs a program to its end: writes `input` to it, collects what it prints. At the deadline, on stop
-// or when it prints too much, the program and every process of its group is killed and reaped: no
-// zombie and no orphan is left. A program that cannot be started is kNotFound or kIo.
+// Runs a program to its end: writes `input` to it, collects what it prints. At the deadline, on
+// stop or when it prints too much, the program and every process of its group is killed and reaped:
+// no zombie and no orphan is left. A program that cannot be started is kNotFound or kIo.
 Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
                                        std::string_view input, std::chrono::milliseconds deadline,
                                        const SubprocessOptions& options = {},
@@ -49,7 +49,8 @@ class Subprocess {
   void CloseInput();
   // The next line without its '\n'; the last one may lack it. kUnavailable at the end of output.
   Result<std::string> ReadLine(std::chrono::milliseconds deadline, std::stop_token stop = {});
-  // Waits for the end and returns the exit code as in SubprocessResult; kDeadline leaves it running.
+  // Waits for the end and returns the exit code as in SubprocessResult; kDeadline leaves it
+  // running.
   Result<int> Wait(std::chrono::milliseconds deadline, std::stop_token stop = {});
 
   int pid() const { return pid_; }

@@ -26,7 +26,8 @@ bool HasNoChildren() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == 
 bool IsGone(pid_t pid) {
   for (int i = 0; i < 500; ++i) {
     if (::kill(pid, 0) != 0) return true;
-    std::string stat = Shell("cut -d' ' -f3 /proc/" + std::to_string(pid) + "/stat")->standard_output;
+    std::string stat =
+        Shell("cut -d' ' -f3 /proc/" + std::to_string(pid) + "/stat")->standard_output;
     if (stat.empty() || stat[0] == 'Z') return true;
     ::usleep(10000);
   }
@@ -55,8 +56,8 @@ TEST(Subprocess, AProgramThatDoesNotReadItsInputIsNoProblem) {
 }
 
 TEST(Subprocess, ADeadlineKillsTheWholeGroupAndLeavesNoZombie) {
-  auto result = RunSubprocess({"sh", "-c", "sleep 1000 & echo $! >&2; sleep 1000"}, "",
-                              milliseconds(300));
+  auto result =
+      RunSubprocess({"sh", "-c", "sleep 1000 & echo $! >&2; sleep 1000"}, "", milliseconds(300));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code(), ErrorCode::kDeadline);
   EXPECT_TRUE(HasNoChildren());

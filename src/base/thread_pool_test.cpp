@@ -43,7 +43,8 @@ TEST(ThreadPool, ABodyMayUseThePoolItself) {
   ThreadPool pool(3);
   std::atomic<int> total = 0;
   pool.ParallelFor(8, 1, [&](size_t, size_t) {
-    pool.ParallelFor(16, 2, [&](size_t begin, size_t end) { total += static_cast<int>(end - begin); });
+    pool.ParallelFor(16, 2,
+                     [&](size_t begin, size_t end) { total += static_cast<int>(end - begin); });
   });
   EXPECT_EQ(total, 128);
 }

@@ -101,7 +101,8 @@ uint32_t NextCodePoint(std::string_view text, size_t* position) {
   if (lead < 0x80) return lead;
   const int more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
   uint32_t code_point = lead & (0x3F >> more);
-  for (int i = 0; i < more; ++i) code_point = code_point << 6 | (ByteAt(text, (*position)++) & 0x3F);
+  for (int i = 0; i < more; ++i)
+    code_point = code_point << 6 | (ByteAt(text, (*position)++) & 0x3F);
   return code_point;
 }
 

@@ -23,7 +23,9 @@ class Writer {
     Number(values.size());
     bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
   }
-  void Number(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void Number(uint64_t value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
   std::string Take() && { return std::move(bytes_); }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace hone {
 
-// The binary companion of RecordToJson(…, kLeftOut): the per-token arrays of a record, which make up
-// nearly all of its bytes, as little-endian arrays inside one zstd frame with a checksum.
+// The binary companion of RecordToJson(…, kLeftOut): the per-token arrays of a record, which make
+// up nearly all of its bytes, as little-endian arrays inside one zstd frame with a checksum.
 
 std::string EncodeTreeArrays(const Tree& tree);
 // Fills the arrays of a tree whose nodes are there already. kCorrupt when the blob does not fit.

@@ -11,15 +11,15 @@ namespace {
 // --- names of enumerations -----------------------------------------------------------------------
 
 constexpr std::array kAuthors = {Author::kSystem, Author::kUser, Author::kPolicy, Author::kTool};
-constexpr std::array kEndings = {Ending::kAnswered,  Ending::kEos,      Ending::kTurnLimit,
-                                 Ending::kTokenLimit, Ending::kBudget,  Ending::kUserStop,
-                                 Ending::kVoid,      Ending::kInvalid,  Ending::kInterrupted,
-                                 Ending::kFailed};
-constexpr std::array kBlames = {Blame::kNone,          Blame::kAgent,       Blame::kTool,
-                                Blame::kSimulator,     Blame::kUserSimulator, Blame::kJudge,
-                                Blame::kEnvironment,   Blame::kInfrastructure};
-constexpr std::array kFaultKinds = {FaultKind::kIncomplete, FaultKind::kBadJson, FaultKind::kBadCall,
-                                    FaultKind::kUnexpectedText, FaultKind::kNoAction};
+constexpr std::array kEndings = {
+    Ending::kAnswered, Ending::kEos,  Ending::kTurnLimit, Ending::kTokenLimit,  Ending::kBudget,
+    Ending::kUserStop, Ending::kVoid, Ending::kInvalid,   Ending::kInterrupted, Ending::kFailed};
+constexpr std::array kBlames = {Blame::kNone,        Blame::kAgent,         Blame::kTool,
+                                Blame::kSimulator,   Blame::kUserSimulator, Blame::kJudge,
+                                Blame::kEnvironment, Blame::kInfrastructure};
+constexpr std::array kFaultKinds = {FaultKind::kIncomplete, FaultKind::kBadJson,
+                                    FaultKind::kBadCall, FaultKind::kUnexpectedText,
+                                    FaultKind::kNoAction};
 constexpr std::array kStatuses = {CallStatus::kOk,          CallStatus::kToolError,
                                   CallStatus::kUnknownTool, CallStatus::kInvalidArguments,
                                   CallStatus::kDenied,      CallStatus::kTimeout,
@@ -165,8 +165,7 @@ void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Tas
   fields.Optional("messages", &task->messages);
   if (prompt) {
     if (json.Find("messages") != nullptr) errors->Add(path, "has both \"prompt\" and \"messages\"");
-    task->messages =
-        Json::Array{Json::Of({{"role", "user"}, {"content", *prompt}})};
+    task->messages = Json::Array{Json::Of({{"role", "user"}, {"content", *prompt}})};
   }
   fields.Optional("tools", &task->tools);
   fields.Optional("answer", &task->answer);
@@ -223,7 +222,8 @@ Json ToJson(const Sampling& sampling) {
 }
 
 Json ToJson(const Call& call) {
-  return Json::Of({{"name", call.name}, {"arguments", call.arguments}, {"span", ToJson(call.span)}});
+  return Json::Of(
+      {{"name", call.name}, {"arguments", call.arguments}, {"span", ToJson(call.span)}});
 }
 
 Json ToJson(const Fault& fault) {
@@ -252,7 +252,8 @@ Json ToJson(const Node& node, TokenArrays arrays) {
       json.Set("entropies", FloatsToJson(node.entropies));
       if (!node.supports.empty()) {
         Json::Array supports;
-        for (const Support& support : node.supports) supports.push_back(Json::ArrayOf(support.kept));
+        for (const Support& support : node.supports)
+          supports.push_back(Json::ArrayOf(support.kept));
         json.Set("supports", std::move(supports));
       }
       if (!node.token_versions.empty()) {
@@ -317,8 +318,7 @@ Json RecordToJson(const ScoredTree& record, TokenArrays arrays) {
   if (!record.advantages.empty() && arrays == TokenArrays::kInline) {
     Json::Array advantages;
     for (const Advantages& leaf : record.advantages) {
-      advantages.push_back(
-          Json::Of({{"leaf", leaf.leaf}, {"values", FloatsToJson(leaf.values)}}));
+      advantages.push_back(Json::Of({{"leaf", leaf.leaf}, {"values", FloatsToJson(leaf.values)}}));
     }
     json.Set("advantages", std::move(advantages));
   }
@@ -340,8 +340,8 @@ Result<ScoredTree> RecordFromJson(const Json& json) {
     fields.Required("version", &version);
     if (errors.ok() && version != kTreeVersion) {
       return Error(ErrorCode::kVersion,
-                   fmt::format("a tree of format version {}; this program reads version {}", version,
-                               kTreeVersion));
+                   fmt::format("a tree of format version {}; this program reads version {}",
+                               version, kTreeVersion));
     }
     fields.Required("task", &record.tree.task);
     fields.Optional("seed", &record.tree.seed);

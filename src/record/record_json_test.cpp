@@ -30,8 +30,10 @@ TEST(RecordJson, ErrorsSayWhereAndWhat) {
   const std::string head = R"({"format":"hone.tree","version":1,"task":{"id":"x"},"leaves":[],)";
   EXPECT_EQ(ErrorOf(head + R"("nodes":[{"author":"robot"}]})"),
             "nodes[0].author: \"robot\" is not one of system, user, policy, tool");
-  EXPECT_EQ(ErrorOf(head + R"("nodes":[{"author":"policy","calls":[{"name":"f","arguments":{},"span":[1]}]}]})"),
-            "nodes[0].calls[0].span: wants [begin, end]");
+  EXPECT_EQ(
+      ErrorOf(head +
+              R"("nodes":[{"author":"policy","calls":[{"name":"f","arguments":{},"span":[1]}]}]})"),
+      "nodes[0].calls[0].span: wants [begin, end]");
   EXPECT_EQ(ErrorOf(head + R"("nodes":[{"author":"policy","tokens":[1,"2"]}]})"),
             "nodes[0].tokens[1]: wants an integer, not a string");
   EXPECT_EQ(ErrorOf(head + R"("nodes":[{"author":"policy","logprob":[]}]})"),

@@ -20,8 +20,8 @@ struct Sampling {
 };
 
 // The tokens one draw could have given, in ascending order; empty: the whole vocabulary. Training
-// renormalises the new logits over the *stored* support, because after an update the top-p set moves
-// and a sampled token could fall outside it.
+// renormalises the new logits over the *stored* support, because after an update the top-p set
+// moves and a sampled token could fall outside it.
 struct Support {
   std::vector<TokenId> kept;
 

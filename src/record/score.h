@@ -15,8 +15,8 @@ struct RewardTerm {
   std::string name;             // e.g. "outcome", "which"
   std::optional<double> value;  // before the weight
   double weight = 1;
-  NodeId node = kNoNode;        // kNoNode: the trajectory as a whole
-  std::optional<Span> span;     // tokens of `node`; absent: the whole node
+  NodeId node = kNoNode;     // kNoNode: the trajectory as a whole
+  std::optional<Span> span;  // tokens of `node`; absent: the whole node
 
   bool operator==(const RewardTerm&) const = default;
 };
@@ -46,7 +46,7 @@ struct Advantages {
 // A tree with what later passes said of it. Scores and advantages are empty until their pass ran.
 struct ScoredTree {
   Tree tree;
-  std::vector<Score> scores;          // at most one per leaf
+  std::vector<Score> scores;           // at most one per leaf
   std::vector<Advantages> advantages;  // at most one per leaf
 
   bool operator==(const ScoredTree&) const = default;

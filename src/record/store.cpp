@@ -52,7 +52,8 @@ class RunStore::Statement {
                                      SQLITE_UTF8));
   }
   Statement& BindBlob(const std::string& blob) {
-    return Bound(sqlite3_bind_blob64(statement_, ++bound_, blob.data(), blob.size(), SQLITE_STATIC));
+    return Bound(
+        sqlite3_bind_blob64(statement_, ++bound_, blob.data(), blob.size(), SQLITE_STATIC));
   }
 
   // True when there is a row to read.
@@ -105,16 +106,16 @@ Error RunStore::ErrorOf(int code, std::string_view doing) const {
                                file, doing));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Error(ErrorCode::kUnavailable,
-                   fmt::format("{}: another process is writing it; wait for that run to end", file));
+      return Error(
+          ErrorCode::kUnavailable,
+          fmt::format("{}: another process is writing it; wait for that run to end", file));
     case SQLITE_NOTADB:
       return Error(ErrorCode::kInvalidArgument, fmt::format("{}: not a run store", file));
     case SQLITE_CORRUPT:
       return Error(ErrorCode::kCorrupt, fmt::format("{}: damaged ({})", file, detail));
     case SQLITE_CANTOPEN:
       return Error(ErrorCode::kNotFound, fmt::format("{}: cannot be opened ({})", file, detail));
-    case SQLITE_READONLY:
-      return Error(ErrorCode::kIo, fmt::format("{}: may not be written", file));
+    case SQLITE_READONLY: return Error(ErrorCode::kIo, fmt::format("{}: may not be written", file));
     default: return Error(ErrorCode::kIo, fmt::format("{}: {} failed ({})", file, doing, detail));
   }
 }
@@ -159,9 +160,9 @@ Result<void> RunStore::CheckVersion(int* version) const {
 Result<void> RunStore::Migrate(int from) {
   for (int version = from; version < kSchemaVersion; ++version) {
     // Each step is one transaction: a kill in the middle leaves the older, whole version.
-    const std::string sql =
-        fmt::format("BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
-                    kMigrations[version], kApplicationId, version + 1);
+    const std::string sql = fmt::format(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
+        kMigrations[version], kApplicationId, version + 1);
     if (Result<void> done = Execute(sql.c_str()); !done.ok()) {
       if (!sqlite3_get_autocommit(database_)) (void)Execute("ROLLBACK");
       return done;
@@ -297,9 +298,10 @@ Result<void> RunStore::AddMetrics(int64_t step, const std::map<std::string, doub
 Result<void> RunStore::DropStepsFrom(int64_t step) {
   CHECK(!in_transaction_, "DropStepsFrom is a transaction of its own");
   HONE_ASSIGN_OR_RETURN(Transaction transaction, Begin());
-  for (const char* sql : {"DELETE FROM scores WHERE tree IN (SELECT id FROM trees WHERE step >= ?)",
-                          "DELETE FROM advantages WHERE tree IN (SELECT id FROM trees WHERE step >= ?)",
-                          "DELETE FROM trees WHERE step >= ?", "DELETE FROM metrics WHERE step >= ?"}) {
+  for (const char* sql :
+       {"DELETE FROM scores WHERE tree IN (SELECT id FROM trees WHERE step >= ?)",
+        "DELETE FROM advantages WHERE tree IN (SELECT id FROM trees WHERE step >= ?)",
+        "DELETE FROM trees WHERE step >= ?", "DELETE FROM metrics WHERE step >= ?"}) {
     HONE_RETURN_IF_ERROR(Statement(this, sql).Bind(step).Run("dropping steps"));
   }
   return transaction.Commit();
@@ -307,9 +309,10 @@ Result<void> RunStore::DropStepsFrom(int64_t step) {
 
 Result<std::vector<RunStore::TreeSummary>> RunStore::ListTrees(int64_t first_id,
                                                                int64_t limit) const {
-  Statement statement(this,
-                      "SELECT id, step, task, nodes, leaves, tokens, mean_reward FROM trees LEFT JOIN "
-                      "scores ON tree = id WHERE id >= ? ORDER BY id LIMIT ?");
+  Statement statement(
+      this,
+      "SELECT id, step, task, nodes, leaves, tokens, mean_reward FROM trees LEFT JOIN "
+      "scores ON tree = id WHERE id >= ? ORDER BY id LIMIT ?");
   statement.Bind(first_id).Bind(limit);
   std::vector<TreeSummary> summaries;
   while (statement.Step()) {

@@ -17,8 +17,8 @@ namespace hone {
 // What a run writes down as it goes (docs/formats/store.md): metrics, trees, scores, advantages.
 //
 // One SQLite file in WAL mode: one process writes, others may read meanwhile. A call that returned
-// success has committed; after a kill at any moment the store opens and holds all of it. A full disk
-// is kFull and leaves what was committed untouched. Not synchronised: one thread per object.
+// success has committed; after a kill at any moment the store opens and holds all of it. A full
+// disk is kFull and leaves what was committed untouched. Not synchronised: one thread per object.
 class RunStore {
  public:
   static constexpr int kSchemaVersion = 2;

@@ -13,9 +13,9 @@
 // The record of a group of samples of one task.
 //
 // The samples share their prompt, and branches share their prefix, so a group is a tree of turns.
-// Each node holds exactly the tokens that were added to the context, once, with who wrote them. Text
-// is a view of the tokens; nothing is ever decoded and encoded again. A path from a root to a leaf
-// is a trajectory.
+// Each node holds exactly the tokens that were added to the context, once, with who wrote them.
+// Text is a view of the tokens; nothing is ever decoded and encoded again. A path from a root to a
+// leaf is a trajectory.
 
 namespace hone {
 
@@ -51,8 +51,8 @@ struct Node {
 
 // Why a trajectory ended. Filters go by this, never by the text.
 enum class Ending {
-  kAnswered,     // an answer action
-  kEos,          // the policy stopped without one
+  kAnswered,  // an answer action
+  kEos,       // the policy stopped without one
   kTurnLimit,
   kTokenLimit,
   kBudget,       // calls, money or time of the episode

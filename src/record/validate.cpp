@@ -228,7 +228,8 @@ class Validator {
     }
   }
 
-  void CheckTerm(const RewardTerm& term, const std::vector<NodeId>& path, const std::string& where) {
+  void CheckTerm(const RewardTerm& term, const std::vector<NodeId>& path,
+                 const std::string& where) {
     if (term.name.empty()) Problem(where, "has no name");
     if (term.value && !std::isfinite(*term.value)) Problem(where, "value is not finite");
     if (!std::isfinite(term.weight)) Problem(where, "weight is not finite");

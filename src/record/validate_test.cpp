@@ -17,13 +17,16 @@ ScoredTree Valid() {
   tree.task.id = "t";
   tree.nodes.resize(4);
   tree.nodes[0].tokens = {1, 2, 3};
-  tree.nodes[1] = {.parent = 0, .author = Author::kPolicy, .tokens = {4, 5, 6},
-                   .logprobs = {-1, -2, 0}, .entropies = {1, 0, 2}};
+  tree.nodes[1] = {.parent = 0,
+                   .author = Author::kPolicy,
+                   .tokens = {4, 5, 6},
+                   .logprobs = {-1, -2, 0},
+                   .entropies = {1, 0, 2}};
   tree.nodes[1].calls = {{"weather", Json::Object(), {0, 2}}};
   tree.nodes[2] = {.parent = 1, .author = Author::kTool, .tokens = {7}};
   tree.nodes[2].results = {{.call = 0, .content = "sun"}};
-  tree.nodes[3] = {.parent = 2, .author = Author::kPolicy, .tokens = {8}, .logprobs = {-1},
-                   .entropies = {1}};
+  tree.nodes[3] = {
+      .parent = 2, .author = Author::kPolicy, .tokens = {8}, .logprobs = {-1}, .entropies = {1}};
   tree.leaves = {{.node = 3}};
   record.scores = {{0, {{"outcome", 1.0, 1.0, kNoNode, {}}, {"how", 0.5, 1.0, 1, Span{0, 2}}}}};
   record.advantages = {{0, {1, 1, 1, 0.5}}};
@@ -72,9 +75,13 @@ TEST(Validate, EveryRuleFires) {
        "nodes[1]: an entropy is not a finite number of at least 0"},
       {[](R& r) { r.tree.nodes[1].sampling.top_p = 0; },
        "nodes[1].sampling: top_p must be in (0, 1]"},
-      {[](R& r) { r.tree.nodes[1].supports = {{{4}}, {{6, 5}}, {{6}}}; },
+      {[](R& r) {
+         r.tree.nodes[1].supports = {{{4}}, {{6, 5}}, {{6}}};
+       },
        "nodes[1].supports[1]: is not in ascending order"},
-      {[](R& r) { r.tree.nodes[1].supports = {{{4}}, {{4, 9}}, {{6}}}; },
+      {[](R& r) {
+         r.tree.nodes[1].supports = {{{4}}, {{4, 9}}, {{6}}};
+       },
        "nodes[1].supports[1]: does not hold the token that was drawn"},
       {[](R& r) { r.tree.nodes[1].token_versions = {1}; },
        "nodes[1]: token_versions has 1 entries for 3 tokens"},
@@ -84,7 +91,9 @@ TEST(Validate, EveryRuleFires) {
        "nodes[1].calls[1]: its span overlaps the call before it"},
       {[](R& r) { r.tree.nodes[1].calls[0].arguments = 3; },
        "nodes[1].calls[0]: arguments is not an object"},
-      {[](R& r) { r.tree.nodes[1].faults = {{FaultKind::kBadJson, "", {2, 9}}}; },
+      {[](R& r) {
+         r.tree.nodes[1].faults = {{FaultKind::kBadJson, "", {2, 9}}};
+       },
        "nodes[1].faults[0]: its span lies outside the node's tokens"},
       {[](R& r) { r.tree.nodes[2].results[0].call = 1; },
        "nodes[2].results[0]: call 1 is not a call of the parent node"},
@@ -102,7 +111,9 @@ TEST(Validate, EveryRuleFires) {
       {[](R& r) { r.scores[0].terms[0].value = NAN; }, "scores[0].terms[0]: value is not finite"},
       {[](R& r) { r.scores[0].terms[1].node = 7; },
        "scores[0].terms[1]: node 7 is not on the leaf's path"},
-      {[](R& r) { r.scores[0].terms[1].span = Span{0, 4}; },
+      {[](R& r) {
+         r.scores[0].terms[1].span = Span{0, 4};
+       },
        "scores[0].terms[1]: its span lies outside the node's tokens"},
       {[](R& r) { r.advantages[0].values.pop_back(); },
        "advantages[0]: has 3 values for 4 policy tokens"},

@@ -16,12 +16,14 @@ constexpr std::string_view kClose = "</action>";
 
 constexpr std::string_view kInstruction =
     "Every reply ends with exactly one action. To call a tool write\n"
-    "<action>{\"type\":\"call\",\"when\":true,\"which\":<tool name>,\"how\":<arguments object>}</action>\n"
+    "<action>{\"type\":\"call\",\"when\":true,\"which\":<tool name>,\"how\":<arguments "
+    "object>}</action>\n"
     "and to answer write\n"
     "<action>{\"type\":\"answer\",\"when\":false,\"content\":<text>}</action>";
 
 // Why the object is not an action of these fields, or nothing.
-std::optional<std::string> FieldProblem(const Json& action, const std::vector<std::string>& fields) {
+std::optional<std::string> FieldProblem(const Json& action,
+                                        const std::vector<std::string>& fields) {
   for (const auto& [key, value] : action.AsObject()) {
     if (std::find(fields.begin(), fields.end(), key) == fields.end()) {
       return fmt::format("unknown field \"{}\"{}", key, DidYouMean(key, fields));
@@ -75,7 +77,8 @@ class ActionJson final : public Dialect {
       AddEndFaults(turn, body, end, {kOpen}, &parsed);
       parsed.content = Readable(Trim(body.text));
       if (parsed.faults.empty()) {
-        parsed.faults.push_back({FaultKind::kNoAction, "the turn holds no <action>", {0, turn.size()}});
+        parsed.faults.push_back(
+            {FaultKind::kNoAction, "the turn holds no <action>", {0, turn.size()}});
       }
       return parsed;
     }
@@ -88,8 +91,8 @@ class ActionJson final : public Dialect {
       ReadAction(*json.value, {open, json.end}, &parsed);
     }
     if (json.value && !Trim(body.text.substr(json.end)).empty()) {
-      parsed.faults.push_back({FaultKind::kUnexpectedText, "text after the action",
-                               {json.end, body.text.size()}});
+      parsed.faults.push_back(
+          {FaultKind::kUnexpectedText, "text after the action", {json.end, body.text.size()}});
       parsed.answer.reset();
     }
     // The closing marker is itself an end, so a turn that has it was not cut off.

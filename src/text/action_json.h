@@ -13,8 +13,8 @@ namespace hone {
 //   <action>{"type":"call","when":true,"which":"weather","how":{"city":"Berlin"}}</action>
 //   <action>{"type":"answer","when":false,"content":"Rain in Berlin."}</action>
 //
-// Text before the action is thought; text after it, a second action, an unknown field or a "when" that
-// contradicts the type is a fault.
+// Text before the action is thought; text after it, a second action, an unknown field or a "when"
+// that contradicts the type is a fault.
 std::unique_ptr<Dialect> NewActionJson(Frame frame, std::string name);
 
 }  // namespace hone

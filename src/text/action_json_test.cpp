@@ -27,8 +27,11 @@ TEST(ActionJson, ReadsCallsAndAnswers) {
   EXPECT_EQ(call.reasoning, "I need the weather.");
   EXPECT_EQ(text.substr(call.calls[0].range.begin, 8), "<action>");
   EXPECT_EQ(call.calls[0].range.end, text.size());
-  EXPECT_EQ(Parsed(R"(<action>{"type":"answer","when":false,"content":"Rain in Berlin."}</action><|im_end|>)").answer,
-            "Rain in Berlin.");
+  EXPECT_EQ(
+      Parsed(
+          R"(<action>{"type":"answer","when":false,"content":"Rain in Berlin."}</action><|im_end|>)")
+          .answer,
+      "Rain in Berlin.");
 }
 
 TEST(ActionJson, EveryBrokenRuleIsAFault) {

@@ -33,9 +33,8 @@ TEST(AddedTokens, SingleWordsTouchNoWord) {
 
 TEST(AddedTokens, ARefusedMatchGivesWayToAShorterOrLaterOne) {
   const AddedTokenMatcher matcher({{.id = 1, .content = "<a>"}});
-  const auto match = matcher.Find("<a><a>", 0, [](const AddedToken&, size_t begin, size_t) {
-    return begin > 0;
-  });
+  const auto match =
+      matcher.Find("<a><a>", 0, [](const AddedToken&, size_t begin, size_t) { return begin > 0; });
   ASSERT_TRUE(match.has_value());
   EXPECT_EQ(match->begin, 3u);
 }

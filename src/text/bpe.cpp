@@ -168,9 +168,9 @@ void Bpe::MergeLong(std::vector<TokenId>* symbols) const {
   // megabyte of one letter is a single piece).
   struct Candidate {
     int32_t rank;
-    int32_t left;     // position of the left symbol
+    int32_t left;  // position of the left symbol
     TokenId merged;
-    uint64_t pair;    // what stood there when this was found; stale when it no longer does
+    uint64_t pair;  // what stood there when this was found; stale when it no longer does
     bool operator<(const Candidate& other) const {
       return rank != other.rank ? rank > other.rank : left > other.left;
     }

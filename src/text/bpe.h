@@ -12,8 +12,9 @@
 
 namespace hone {
 
-// The merging half of byte-level BPE: a piece of bytes becomes token ids by joining, again and again,
-// the neighbouring pair with the lowest rank (the leftmost of equals). Immutable and thread-safe.
+// The merging half of byte-level BPE: a piece of bytes becomes token ids by joining, again and
+// again, the neighbouring pair with the lowest rank (the leftmost of equals). Immutable and
+// thread-safe.
 class Bpe {
  public:
   struct Merge {
@@ -56,7 +57,7 @@ class Bpe {
   std::vector<Merge> merges_;
   bool ignore_merges_ = false;
   TokenId byte_ids_[256] = {};
-  std::vector<Join> joins_;       // open addressing, a power of two
+  std::vector<Join> joins_;        // open addressing, a power of two
   std::vector<TokenId> by_bytes_;  // open addressing over token_bytes_, -1: free
 
   // Whether merging a token's own bytes gives that token: 0 not yet known, 1 yes, 2 no. Found out

@@ -20,7 +20,8 @@ Bpe RandomBpe(uint64_t seed, bool ignore_merges = false) {
   std::vector<TokenId> letters = {'a', 'b', 'c'};
   std::vector<Bpe::Merge> merges;
   for (int i = 0; i < 60; ++i) {
-    const TokenId left = letters[rng.Below(letters.size())], right = letters[rng.Below(letters.size())];
+    const TokenId left = letters[rng.Below(letters.size())],
+                  right = letters[rng.Below(letters.size())];
     tokens.push_back(tokens[left] + tokens[right]);
     const auto merged = static_cast<TokenId>(tokens.size() - 1);
     merges.push_back({left, right, merged});

@@ -20,7 +20,8 @@ using Pair = std::pair<TokenId, TokenId>;
 
 struct PairHash {
   size_t operator()(const Pair& pair) const {
-    const uint64_t both = static_cast<uint64_t>(pair.first) << 32 | static_cast<uint32_t>(pair.second);
+    const uint64_t both =
+        static_cast<uint64_t>(pair.first) << 32 | static_cast<uint32_t>(pair.second);
     return static_cast<size_t>(both * 0x9E3779B97F4A7C15 >> 16);
   }
 };
@@ -106,7 +107,8 @@ class Trainer {
     };
     size_t kept = 0;
     for (size_t i = 0; i < symbols.size(); ++i) {
-      const bool here = i + 1 < symbols.size() && symbols[i] == pair.first && symbols[i + 1] == pair.second;
+      const bool here =
+          i + 1 < symbols.size() && symbols[i] == pair.first && symbols[i + 1] == pair.second;
       if (!here) {
         symbols[kept++] = symbols[i];
         continue;
@@ -176,7 +178,8 @@ Result<Tokenizer> TrainBpe(const std::vector<std::string>& texts,
     if (!best) break;
     std::string bytes = parts.token_bytes[best->first] + parts.token_bytes[best->second];
     // Two ways of joining can spell the same token; it has one id.
-    const auto [found, is_new] = known.emplace(bytes, static_cast<TokenId>(parts.token_bytes.size()));
+    const auto [found, is_new] =
+        known.emplace(bytes, static_cast<TokenId>(parts.token_bytes.size()));
     if (is_new) parts.token_bytes.push_back(std::move(bytes));
     parts.merges.push_back({best->first, best->second, found->second});
     trainer.Merge(*best, found->second);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 namespace hone {
 namespace {
 
@@ -17,7 +16,8 @@ Result<Role> ReadRole(const Json* role, const std::string& path) {
   if (name == "user") return Role::kUser;
   if (name == "assistant") return Role::kAssistant;
   if (name == "tool" || name == "function") return Role::kTool;
-  return Bad(path, fmt::format("the role \"{}\" is not one of system, user, assistant, tool", name));
+  return Bad(path,
+             fmt::format("the role \"{}\" is not one of system, user, assistant, tool", name));
 }
 
 // Text, null, a list of text parts, or (from tools) any other value, which is shown as JSON.
@@ -102,7 +102,8 @@ Result<Conversation> ConversationFromJson(const Json& json) {
     }
     conversation.tools = tools->AsArray();
   }
-  HONE_ASSIGN_OR_RETURN(conversation.add_generation_prompt, ReadFlag(json, "add_generation_prompt"));
+  HONE_ASSIGN_OR_RETURN(conversation.add_generation_prompt,
+                        ReadFlag(json, "add_generation_prompt"));
   HONE_ASSIGN_OR_RETURN(conversation.enable_thinking, ReadFlag(json, "enable_thinking"));
   return conversation;
 }

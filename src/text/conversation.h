@@ -28,16 +28,17 @@ struct Message {
 struct Conversation {
   std::vector<Message> messages;
   Json::Array tools;  // schemas as the user wrote them; empty means no tools
-  // Whether the text ends where the policy is to go on. Absent: it does when the last message is the
-  // user's or the last of the results that the calls before it ask for.
+  // Whether the text ends where the policy is to go on. Absent: it does when the last message is
+  // the user's or the last of the results that the calls before it ask for.
   std::optional<bool> add_generation_prompt;
   std::optional<bool> enable_thinking;  // for models that can be told not to think
 };
 
-// From {"messages": [...], "tools": [...], "add_generation_prompt", "enable_thinking"}. Messages and
-// tools are read as OpenAI's API and Hugging Face's templates take them: calls nested under "function"
-// or flat, arguments as object or text, content as text, null or a list of text parts. Other keys of
-// the object and of messages are passed over. Errors name the place: "messages[2].role: ...".
+// From {"messages": [...], "tools": [...], "add_generation_prompt", "enable_thinking"}. Messages
+// and tools are read as OpenAI's API and Hugging Face's templates take them: calls nested under
+// "function" or flat, arguments as object or text, content as text, null or a list of text parts.
+// Other keys of the object and of messages are passed over. Errors name the place:
+// "messages[2].role: ...".
 Result<Conversation> ConversationFromJson(const Json& json);
 
 }  // namespace hone

@@ -16,8 +16,8 @@
 // to read and the policy's turn into calls, an answer or a typed fault.
 //
 // Rendering only ever appends: what was rendered for n messages is a prefix of what is rendered for
-// n + 1. A dialect that cannot promise this for some conversation says so with an error, so that the
-// caller can start a new segment; it never rewrites history silently.
+// n + 1. A dialect that cannot promise this for some conversation says so with an error, so that
+// the caller can start a new segment; it never rewrites history silently.
 
 namespace hone {
 
@@ -80,8 +80,8 @@ class Dialect {
 
   virtual const DialectTraits& traits() const = 0;
 
-  // The conversation from its beginning. Assistant messages become pieces by the policy: the turns it
-  // would have written. Fails for what the dialect cannot spell.
+  // The conversation from its beginning. Assistant messages become pieces by the policy: the turns
+  // it would have written. Fails for what the dialect cannot spell.
   virtual Result<std::vector<Piece>> Render(const Conversation& conversation) const = 0;
 
   // What follows a turn that the policy wrote (exactly `turn`), up to where the policy goes on:

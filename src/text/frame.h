@@ -43,7 +43,8 @@ class PieceBuilder {
 
 // What a dialect adds to its frame.
 struct Spelling {
-  // The system part, tools included; nothing for none. `system` is the first message's text or null.
+  // The system part, tools included; nothing for none. `system` is the first message's text or
+  // null.
   std::function<void(const std::string* system, const Json::Array& tools, PieceBuilder*)> opening;
   // The policy turn of messages[index], without policy_close.
   std::function<Result<void>(const Conversation&, size_t index, PieceBuilder*)> turn;

@@ -1,10 +1,11 @@
-// The `hermes` dialect: ChatML with calls as JSON inside <tool_call> tags, as the Qwen models and the
-// Hermes line write it. Variants follow Qwen's own chat templates:
+// The `hermes` dialect: ChatML with calls as JSON inside <tool_call> tags, as the Qwen models and
+// the Hermes line write it. Variants follow Qwen's own chat templates:
 //
 //   qwen2.5         the template of Qwen2 and Qwen2.5
-//   qwen3           the template of Qwen3, which takes the reasoning of earlier turns out when the user
-//                   speaks again; such a conversation cannot be continued by appending, and Continue
-//                   says so
+//   qwen3           the template of Qwen3, which takes the reasoning of earlier turns out when the
+//   user
+//                   speaks again; such a conversation cannot be continued by appending, and
+//                   Continue says so
 //   qwen3-training  the same with every turn's reasoning kept, so that it only ever appends
 
 #include "text/hermes.h"
@@ -25,7 +26,8 @@ constexpr std::string_view kThinkClose = "</think>";
 constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
 
 constexpr std::string_view kToolsBefore =
-    "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided "
+    "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are "
+    "provided "
     "with function signatures within <tools></tools> XML tags:\n<tools>";
 constexpr std::string_view kToolsAfter =
     "\n</tools>\n\nFor each function call, return a json object with function name and arguments "
@@ -71,8 +73,8 @@ class Hermes final : public Dialect {
     const char* names[] = {"hermes:qwen2.5", "hermes:qwen3", "hermes:qwen3-training"};
     traits_.name = names[static_cast<int>(variant)];
     traits_.stops = {"<|im_end|>", "<|endoftext|>"};
-    traits_.markers = {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>",
-                       "<tool_response>", "</tool_response>"};
+    traits_.markers = {"<|endoftext|>", "<|im_start|>",    "<|im_end|>",      "<tool_call>",
+                       "</tool_call>",  "<tool_response>", "</tool_response>"};
     traits_.specials = 3;
     if (variant != HermesVariant::kQwen25) {
       traits_.markers.insert(traits_.markers.end(), {"<think>", "</think>"});
@@ -169,8 +171,8 @@ class Hermes final : public Dialect {
   // With thinking switched off the prompt holds the empty block of thought, not the turn.
   bool PromptThinksForTurn(const Conversation& conversation, size_t index) const {
     const Thought thought = TakeApart(conversation.messages[index]);
-    return conversation.enable_thinking == false &&
-           Trim(thought.reasoning, "\n").empty() && ShowsThought(conversation, index, thought);
+    return conversation.enable_thinking == false && Trim(thought.reasoning, "\n").empty() &&
+           ShowsThought(conversation, index, thought);
   }
 
   void Turn(const Conversation& conversation, size_t index, PieceBuilder* out) const {
@@ -182,7 +184,10 @@ class Hermes final : public Dialect {
       if (ShowsThought(conversation, index, thought)) {
         if (!PromptThinksForTurn(conversation, index)) {
           out->Marker(kThinkOpen).Marker("\n");
-          out->Content(Trim(thought.reasoning, "\n")).Marker("\n").Marker(kThinkClose).Marker("\n\n");
+          out->Content(Trim(thought.reasoning, "\n"))
+              .Marker("\n")
+              .Marker(kThinkClose)
+              .Marker("\n\n");
         }
         content = TrimLeft(content, "\n");
       }
@@ -193,8 +198,8 @@ class Hermes final : public Dialect {
     SpellTurn(content, !content.empty(), message.calls, out);
   }
 
-  void SpellTurn(const std::string& content, bool has_content, const std::vector<MessageCall>& calls,
-                 PieceBuilder* out) const {
+  void SpellTurn(const std::string& content, bool has_content,
+                 const std::vector<MessageCall>& calls, PieceBuilder* out) const {
     out->Content(content);
     for (size_t i = 0; i < calls.size(); ++i) {
       if (i > 0 || has_content) out->Marker("\n");
@@ -209,8 +214,8 @@ class Hermes final : public Dialect {
   }
 
   // Takes the block of thought off the beginning and returns where the rest begins. The prompt may
-  // have opened the block already, so text before a lone </think> is thought too, unless that stands
-  // inside a call that can be read.
+  // have opened the block already, so text before a lone </think> is thought too, unless that
+  // stands inside a call that can be read.
   static size_t ReadReasoning(std::string_view text, ParsedTurn* parsed) {
     const std::string_view begun = TrimLeft(text, "\n ");
     size_t begin = 0, close = std::string_view::npos;
@@ -218,7 +223,8 @@ class Hermes final : public Dialect {
       begin = RangeIn(text, begun).begin + kThinkOpen.size();
       close = text.find(kThinkClose, begin);
       if (close == std::string_view::npos) {
-        parsed->faults.push_back({FaultKind::kIncomplete, "the thought is not closed with </think>",
+        parsed->faults.push_back({FaultKind::kIncomplete,
+                                  "the thought is not closed with </think>",
                                   {begin - kThinkOpen.size(), text.size()}});
         parsed->reasoning = Readable(Trim(text.substr(begin), "\n"));
         return text.size();
@@ -256,7 +262,8 @@ class Hermes final : public Dialect {
     }
     const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
     auto bad = [&](std::string_view problem) {
-      parsed->faults.push_back({FaultKind::kBadCall, fmt::format("<tool_call>: {}", problem), range});
+      parsed->faults.push_back(
+          {FaultKind::kBadCall, fmt::format("<tool_call>: {}", problem), range});
     };
     if (name == nullptr || !name->is_string() || name->AsString().empty()) {
       bad("\"name\" must be the name of a function");
@@ -276,6 +283,8 @@ class Hermes final : public Dialect {
 
 }  // namespace
 
-std::unique_ptr<Dialect> NewHermes(HermesVariant variant) { return std::make_unique<Hermes>(variant); }
+std::unique_ptr<Dialect> NewHermes(HermesVariant variant) {
+  return std::make_unique<Hermes>(variant);
+}
 
 }  // namespace hone

@@ -73,20 +73,17 @@ Result<Pattern> Pattern::Compile(std::string_view expression) {
 Pattern Pattern::Literal(std::string_view text) {
   std::string expression;
   for (const char c : text) {
-    if (std::string_view("\\^$.|?*+()[]{}-#&~ ").find(c) != std::string_view::npos) expression += '\\';
+    if (std::string_view("\\^$.|?*+()[]{}-#&~ ").find(c) != std::string_view::npos)
+      expression += '\\';
     expression += c;
   }
   return Compile(expression).value();
 }
 
 Pattern::Matches::Matches(const Pattern& pattern, std::string_view text)
-    : pattern_(pattern),
-      text_(text),
-      match_data_(pcre2_match_data_create(1, nullptr)) {}
+    : pattern_(pattern), text_(text), match_data_(pcre2_match_data_create(1, nullptr)) {}
 
-Pattern::Matches::~Matches() {
-  pcre2_match_data_free(static_cast<pcre2_match_data*>(match_data_));
-}
+Pattern::Matches::~Matches() { pcre2_match_data_free(static_cast<pcre2_match_data*>(match_data_)); }
 
 bool Pattern::Matches::Next() {
   auto* match_data = static_cast<pcre2_match_data*>(match_data_);
@@ -96,8 +93,8 @@ bool Pattern::Matches::Next() {
   int found = pcre2_match(code, subject, text_.size(), end_, options, match_data, nullptr);
   if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
     // The interpreter keeps its backtracking on the heap and has no such limit.
-    found = pcre2_match(code, subject, text_.size(), end_, options | PCRE2_NO_JIT, match_data,
-                        nullptr);
+    found =
+        pcre2_match(code, subject, text_.size(), end_, options | PCRE2_NO_JIT, match_data, nullptr);
   }
   if (found < 0) return false;  // no match, or a resource limit: the rest is one piece
   const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(match_data);

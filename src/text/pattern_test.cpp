@@ -12,7 +12,8 @@ std::vector<std::string> MatchesOf(std::string_view expression, std::string_view
   EXPECT_TRUE(pattern.ok()) << pattern.error().message();
   Pattern::Matches matches(*pattern, text);
   std::vector<std::string> found;
-  while (matches.Next()) found.emplace_back(text.substr(matches.begin(), matches.end() - matches.begin()));
+  while (matches.Next())
+    found.emplace_back(text.substr(matches.begin(), matches.end() - matches.begin()));
   return found;
 }
 

@@ -64,7 +64,8 @@ void Splitter::Cut(size_t step, std::string_view piece, const Sink& sink) const 
   const std::vector<Part> parts = PartsOf(how, piece);
   for (size_t i = 0; i < parts.size();) {
     size_t last = i;
-    while (last + 1 < parts.size() && JoinsPrevious(how.behavior, parts[last], parts[last + 1])) ++last;
+    while (last + 1 < parts.size() && JoinsPrevious(how.behavior, parts[last], parts[last + 1]))
+      ++last;
     if (!(how.behavior == SplitBehavior::kRemoved && parts[i].match)) {
       Run(step + 1, piece.substr(parts[i].begin, parts[last].end - parts[i].begin), sink);
     }

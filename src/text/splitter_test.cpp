@@ -9,7 +9,9 @@ using Pieces = std::vector<std::string>;
 
 Pieces PiecesOf(std::vector<SplitStep> steps, std::string_view text) {
   Pieces pieces;
-  Splitter(std::move(steps)).Split(text, [&](std::string_view piece) { pieces.emplace_back(piece); });
+  Splitter(std::move(steps)).Split(text, [&](std::string_view piece) {
+    pieces.emplace_back(piece);
+  });
   return pieces;
 }
 

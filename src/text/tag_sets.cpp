@@ -108,10 +108,12 @@ Result<TagSet> LoadTagSet(const std::filesystem::path& file) {
   root.Read("answer", &tags.answer, "tag around the answer; empty for none");
   root.Read("boxed", &tags.boxed, "the last \\boxed{} answers");
   for (RecipeTable table : root.Tables("action")) tags.actions.push_back(ReadAction(table));
-  for (const auto& [key, tag] : {std::pair("think", &tags.think), std::pair("answer", &tags.answer)}) {
+  for (const auto& [key, tag] :
+       {std::pair("think", &tags.think), std::pair("answer", &tags.answer)}) {
     if (!tag->empty() && !IsTagName(*tag)) root.Problem(key, "wants the name of a tag");
   }
-  if (tags.answer.empty() && !tags.boxed) root.Problem("answer", "nothing can answer: set it, or boxed");
+  if (tags.answer.empty() && !tags.boxed)
+    root.Problem("answer", "nothing can answer: set it, or boxed");
   HONE_RETURN_IF_ERROR(recipe.Finish());
   return tags;
 }

@@ -80,15 +80,16 @@ class Tagged final : public Dialect {
     }
     const bool read = !parsed.calls.empty() || parsed.answer.has_value();
     if (acted && !Trim(body.text.substr(std::min(at, body.text.size()))).empty()) {
-      parsed.faults.push_back({FaultKind::kUnexpectedText, "text after the action",
-                               {at, body.text.size()}});
+      parsed.faults.push_back(
+          {FaultKind::kUnexpectedText, "text after the action", {at, body.text.size()}});
       parsed.answer.reset();
     }
     parsed.content = Readable(Trim(parsed.content));
     if (!acted && tags_.boxed && parsed.faults.empty()) ReadBoxed(body, end, &parsed);
     if (!read && !parsed.answer) AddEndFaults(turn, body, end, OpeningTags(), &parsed);
     if (!acted && !parsed.answer && parsed.faults.empty()) {
-      parsed.faults.push_back({FaultKind::kNoAction, "the turn holds neither an action nor an answer",
+      parsed.faults.push_back({FaultKind::kNoAction,
+                               "the turn holds neither an action nor an answer",
                                {0, turn.size()}});
     }
     return parsed;
@@ -173,8 +174,8 @@ class Tagged final : public Dialect {
       out->Marker("\nTo act, write one of\n");
       for (const ActionTag& action : tags_.actions) out->Marker(Example(action) + "\n");
       out->Marker(tags_.answer.empty() ? "and to answer, \\boxed{answer}"
-                                       : fmt::format("and to answer, {}answer{}", Open(tags_.answer),
-                                                     Close(tags_.answer)));
+                                       : fmt::format("and to answer, {}answer{}",
+                                                     Open(tags_.answer), Close(tags_.answer)));
     }
     out->Marker(frame_.system_close);
   }
@@ -189,8 +190,9 @@ class Tagged final : public Dialect {
 
   Result<void> Turn(const Message& message, PieceBuilder* out) const {
     if (message.calls.size() > 1) {
-      return Error(ErrorCode::kUnsupported,
-                   "a tagged dialect has one call per turn; put the others into turns of their own");
+      return Error(
+          ErrorCode::kUnsupported,
+          "a tagged dialect has one call per turn; put the others into turns of their own");
     }
     const bool calls = !message.calls.empty();
     std::string thought = message.reasoning.value_or("");
@@ -201,8 +203,9 @@ class Tagged final : public Dialect {
       } else if (tags_.free_text) {
         out->Content(thought).Marker("\n");
       } else {
-        return Error(ErrorCode::kUnsupported,
-                     fmt::format("tagged:{} has no place for thought beside an action", tags_.name));
+        return Error(
+            ErrorCode::kUnsupported,
+            fmt::format("tagged:{} has no place for thought beside an action", tags_.name));
       }
     }
     if (calls) return SpellCall(message.calls[0], out);
@@ -269,9 +272,10 @@ class Tagged final : public Dialect {
 
   bool IsPartialMarker(std::string_view plain) const {
     const std::string_view trimmed = TrimLeft(plain);
-    return std::any_of(traits_.markers.begin(), traits_.markers.end(), [&](const std::string& marker) {
-      return PartialSuffix(trimmed, marker) == trimmed.size();
-    });
+    return std::any_of(traits_.markers.begin(), traits_.markers.end(),
+                       [&](const std::string& marker) {
+                         return PartialSuffix(trimmed, marker) == trimmed.size();
+                       });
   }
 
   // The text up to the closing tag and where to go on; a fault when it is not there.
@@ -280,7 +284,8 @@ class Tagged final : public Dialect {
                                                   ParsedTurn* parsed) {
     const size_t begin = open + Open(tag).size(), close = text.find(Close(tag), begin);
     if (close == std::string_view::npos) {
-      parsed->faults.push_back({FaultKind::kIncomplete, fmt::format("{} is not closed", Open(tag)),
+      parsed->faults.push_back({FaultKind::kIncomplete,
+                                fmt::format("{} is not closed", Open(tag)),
                                 {open, text.size()}});
       *next = text.size();
       return std::nullopt;
@@ -329,15 +334,16 @@ class Tagged final : public Dialect {
         }
         argument = Trim(argument, "\r\n");
       }
-      parsed->calls.push_back({action.tool, Json::Of({{action.argument, Readable(argument)}}),
-                               {at, next}});
+      parsed->calls.push_back(
+          {action.tool, Json::Of({{action.argument, Readable(argument)}}), {at, next}});
     }
     return next;
   }
 
   size_t ReadJsonCall(std::string_view text, size_t at, const ActionTag& action,
                       ParsedTurn* parsed) const {
-    const EnclosedJson json = ReadEnclosedJson(text, at + Open(action.tag).size(), Close(action.tag));
+    const EnclosedJson json =
+        ReadEnclosedJson(text, at + Open(action.tag).size(), Close(action.tag));
     const ByteRange range{at, json.end};
     const std::string where = Open(action.tag);
     if (!json.value) {
@@ -346,8 +352,9 @@ class Tagged final : public Dialect {
     }
     const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
     if (name == nullptr || !name->is_string() || name->AsString().empty()) {
-      parsed->faults.push_back(
-          {FaultKind::kBadCall, fmt::format("{}: \"name\" must be the name of a tool", where), range});
+      parsed->faults.push_back({FaultKind::kBadCall,
+                                fmt::format("{}: \"name\" must be the name of a tool", where),
+                                range});
     } else if (arguments == nullptr || !arguments->is_object()) {
       parsed->faults.push_back(
           {FaultKind::kBadCall, fmt::format("{}: \"arguments\" must be an object", where), range});
@@ -372,6 +379,8 @@ class Tagged final : public Dialect {
 
 }  // namespace
 
-std::unique_ptr<Dialect> NewTagged(TagSet tags) { return std::make_unique<Tagged>(std::move(tags)); }
+std::unique_ptr<Dialect> NewTagged(TagSet tags) {
+  return std::make_unique<Tagged>(std::move(tags));
+}
 
 }  // namespace hone

@@ -19,11 +19,11 @@ enum class ActionBody {
 };
 
 struct ActionTag {
-  std::string tag;            // "search" for <search>…</search>
+  std::string tag;  // "search" for <search>…</search>
   ActionBody body = ActionBody::kText;
-  std::string tool;           // kText, kMarker: the tool it calls
-  std::string argument;       // kText: the argument the text is
-  std::string body_open;      // kText: written before the text and taken off again, e.g. a code fence
+  std::string tool;       // kText, kMarker: the tool it calls
+  std::string argument;   // kText: the argument the text is
+  std::string body_open;  // kText: written before the text and taken off again, e.g. a code fence
   std::string body_close;
   std::string result_open, result_close;  // around what comes back
 };
@@ -31,11 +31,11 @@ struct ActionTag {
 // The tags of one system (docs/dialects.md has a table of them).
 struct TagSet {
   std::string name;
-  bool chat = true;           // messages in ChatML, results inside the policy's turn; false: plain tags
-  std::string think = "think";  // the tag around thought; empty: there is none
-  bool free_text = false;     // text outside tags is allowed
+  bool chat = true;  // messages in ChatML, results inside the policy's turn; false: plain tags
+  std::string think = "think";    // the tag around thought; empty: there is none
+  bool free_text = false;         // text outside tags is allowed
   std::string answer = "answer";  // the tag around the answer; empty: there is none
-  bool boxed = false;         // without an answer tag, the last \boxed{} answers
+  bool boxed = false;             // without an answer tag, the last \boxed{} answers
   std::vector<ActionTag> actions;
 };
 

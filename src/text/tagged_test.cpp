@@ -22,7 +22,8 @@ std::string FaultOf(std::string_view set, std::string_view text) {
 
 TEST(Tagged, DeskRendersAsItsWorldDoes) {
   Conversation conversation;
-  conversation.messages.push_back({.role = Role::kUser, .content = "What is the sky in Oslo on Mon?"});
+  conversation.messages.push_back(
+      {.role = Role::kUser, .content = "What is the sky in Oslo on Mon?"});
   Message call{.role = Role::kAssistant};
   call.calls.push_back({"weather", Json::Of({{"city", "Oslo"}, {"day", "Mon"}})});
   conversation.messages.push_back(call);
@@ -30,7 +31,8 @@ TEST(Tagged, DeskRendersAsItsWorldDoes) {
   conversation.messages.push_back({.role = Role::kAssistant, .content = "fog"});
   EXPECT_EQ(TextOf(*Set("desk")->Render(conversation)),
             "<user>What is the sky in Oslo on Mon?</user>"
-            "<tool_call>{\"name\":\"weather\",\"arguments\":{\"city\":\"Oslo\",\"day\":\"Mon\"}}</tool_call>"
+            "<tool_call>{\"name\":\"weather\",\"arguments\":{\"city\":\"Oslo\",\"day\":\"Mon\"}}</"
+            "tool_call>"
             "<tool_response>{\"sky\":\"fog\",\"temp\":17}</tool_response>"
             "<answer>fog</answer>");
 }
@@ -63,8 +65,9 @@ TEST(Tagged, ReadsTheActionsOfEverySet) {
   EXPECT_EQ(Parsed("retool", "<answer>\\boxed{\\frac{1}{2}}</answer>").answer, "\\frac{1}{2}");
   EXPECT_EQ(Parsed("deepagent", "I look <tool_search>weather api</tool_search>").calls[0].name,
             "tool_search");
-  EXPECT_EQ(Parsed("deepagent", "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>").calls[0].name,
-            "f");
+  EXPECT_EQ(
+      Parsed("deepagent", "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>").calls[0].name,
+      "f");
   EXPECT_EQ(Parsed("deepagent", "too long <fold_thought>").calls[0].name, "fold_thought");
   EXPECT_EQ(Parsed("deepagent", "so \\boxed{1} or \\boxed{42}.<|im_end|>").answer, "42");
   EXPECT_EQ(Parsed("desk", "<answer>fog</answer>").answer, "fog");
@@ -81,7 +84,8 @@ TEST(Tagged, EveryBrokenRuleIsAFault) {
   EXPECT_EQ(FaultOf("desk", ""), "no_action");
   EXPECT_EQ(FaultOf("search-r1", "I do not know"), "no_action");
   EXPECT_EQ(FaultOf("tapo", "<think>hm <search>x</search>"), "incomplete");
-  EXPECT_EQ(Parsed("deepagent", "so \\boxed{4", TurnEnd::kCut).faults[0].kind, FaultKind::kIncomplete);
+  EXPECT_EQ(Parsed("deepagent", "so \\boxed{4", TurnEnd::kCut).faults[0].kind,
+            FaultKind::kIncomplete);
 }
 
 TEST(Tagged, AnAnswerAfterAFaultIsNoAnswer) {
@@ -99,11 +103,12 @@ TEST(Tagged, ActionsInsideThoughtAreThought) {
 TEST(Tagged, ASetCanComeFromAFile) {
   TemporaryDirectory directory;
   const auto file = directory.path() / "mine.toml";
-  ASSERT_TRUE(WriteFileAtomic(file,
-                              "free_text = true\nanswer = \"final\"\n"
-                              "[[action]]\ntag = \"sql\"\ntool = \"query\"\nargument = \"statement\"\n"
-                              "result = \"rows\"\n")
-                  .ok());
+  ASSERT_TRUE(
+      WriteFileAtomic(file,
+                      "free_text = true\nanswer = \"final\"\n"
+                      "[[action]]\ntag = \"sql\"\ntool = \"query\"\nargument = \"statement\"\n"
+                      "result = \"rows\"\n")
+          .ok());
   auto dialect = NewDialect("tagged:" + file.string());
   ASSERT_TRUE(dialect.ok()) << dialect.error().message();
   EXPECT_EQ((*dialect)->Parse("<sql>select 1</sql>", TurnEnd::kUnknown).calls[0].arguments,

@@ -55,7 +55,8 @@ Result<Tokenizer> Tokenizer::FromParts(Parts parts) {
                    fmt::format("the added token \"{}\" has the id {}", token.content, token.id));
     }
     if (!IsUtf8(token.content) || token.content.empty()) {
-      return Error(ErrorCode::kInvalidArgument, fmt::format("the added token {} has no text", token.id));
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the added token {} has no text", token.id));
     }
   }
   HONE_ASSIGN_OR_RETURN(Bpe bpe, Bpe::Create(std::move(parts.token_bytes), std::move(parts.merges),
@@ -74,7 +75,8 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text,
   DCHECK(IsUtf8(text));
   std::vector<TokenId> ids;
   ids.reserve(text.size() / 3);
-  const AddedTokenMatcher::Allowed allowed = [&](const AddedToken& token, size_t begin, size_t end) {
+  const AddedTokenMatcher::Allowed allowed = [&](const AddedToken& token, size_t begin,
+                                                 size_t end) {
     return !token.special || !Overlaps(literal, begin, end);
   };
   size_t at = 0;
@@ -89,8 +91,8 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text,
   return ids;
 }
 
-// A stretch without added tokens of the first kind. Normalising may move the ends of literal ranges,
-// so for tokens of the second kind the whole stretch counts as literal when any of it is.
+// A stretch without added tokens of the first kind. Normalising may move the ends of literal
+// ranges, so for tokens of the second kind the whole stretch counts as literal when any of it is.
 void Tokenizer::EncodeSegment(std::string_view segment, bool literal,
                               std::vector<TokenId>* ids) const {
   std::string normalized;

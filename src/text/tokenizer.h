@@ -25,12 +25,13 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-// Text to token ids and back: byte-level BPE as the Qwen, Llama 3 and GPT-2 families use it, with the
-// same ids as Hugging Face's tokenizers. Immutable and thread-safe.
+// Text to token ids and back: byte-level BPE as the Qwen, Llama 3 and GPT-2 families use it, with
+// the same ids as Hugging Face's tokenizers. Immutable and thread-safe.
 class Tokenizer {
  public:
   // From a tokenizer.json, or a folder that holds one, or a folder with vocab.json and merges.txt
-  // (then the family, GPT-2 or Qwen, is read off tokenizer_config.json or off the vocabulary itself).
+  // (then the family, GPT-2 or Qwen, is read off tokenizer_config.json or off the vocabulary
+  // itself).
   static Result<Tokenizer> Load(const std::filesystem::path& path);
   // From the text of a tokenizer.json. What is not byte-level BPE is kUnsupported.
   static Result<Tokenizer> FromJson(std::string_view text);
@@ -93,7 +94,8 @@ class StreamDecoder {
 
   // The text that became certain with this token; may be empty.
   std::string Feed(TokenId id);
-  // What is left: an unfinished character becomes U+FFFD. All Feeds and Finish together give Decode.
+  // What is left: an unfinished character becomes U+FFFD. All Feeds and Finish together give
+  // Decode.
   std::string Finish();
 
  private:
@@ -101,8 +103,9 @@ class StreamDecoder {
   std::string pending_;
 };
 
-// The smallest range of tokens that covers a byte range of the text they decode to. It is exact where
-// both ends fall on token boundaries, which they do when the markers at the ends are added tokens.
+// The smallest range of tokens that covers a byte range of the text they decode to. It is exact
+// where both ends fall on token boundaries, which they do when the markers at the ends are added
+// tokens.
 Span TokensCovering(const Tokenizer& tokenizer, std::span<const TokenId> ids, ByteRange bytes);
 
 }  // namespace hone

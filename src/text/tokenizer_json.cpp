@@ -13,13 +13,15 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kLargestId = 1 << 24;  // far above any vocabulary; keeps a bad file from eating memory
+constexpr int64_t kLargestId =
+    1 << 24;  // far above any vocabulary; keeps a bad file from eating memory
 
 using IdsBySpelling = std::unordered_map<std::string, TokenId>;
 
 Error Unsupported(std::string_view what) {
-  return Error(ErrorCode::kUnsupported,
-               fmt::format("{}; Hone reads byte-level BPE tokenizers (Qwen, Llama 3, GPT-2)", what));
+  return Error(
+      ErrorCode::kUnsupported,
+      fmt::format("{}; Hone reads byte-level BPE tokenizers (Qwen, Llama 3, GPT-2)", what));
 }
 
 Error Bad(std::string message) { return Error(ErrorCode::kInvalidArgument, std::move(message)); }
@@ -47,8 +49,10 @@ Result<void> ReadVocabulary(const Json& vocab, Tokenizer::Parts* parts, IdsBySpe
       return Bad(fmt::format("the token \"{}\" has no valid id", spelling));
     }
     const auto token = static_cast<TokenId>(id.AsInteger());
-    if (token >= static_cast<TokenId>(parts->token_bytes.size())) parts->token_bytes.resize(token + 1);
-    if (!parts->token_bytes[token].empty()) return Bad(fmt::format("two tokens have the id {}", token));
+    if (token >= static_cast<TokenId>(parts->token_bytes.size()))
+      parts->token_bytes.resize(token + 1);
+    if (!parts->token_bytes[token].empty())
+      return Bad(fmt::format("two tokens have the id {}", token));
     // What is not spelled in bytes is an added token that is listed here too; it cannot be merged.
     parts->token_bytes[token] = UnspellBytes(spelling).value_or(spelling);
     ids->emplace(spelling, token);
@@ -72,7 +76,8 @@ Result<void> AddMerge(std::string_view left, std::string_view right, const IdsBy
   return {};
 }
 
-Result<void> AddMergeLine(std::string_view line, const IdsBySpelling& ids, Tokenizer::Parts* parts) {
+Result<void> AddMergeLine(std::string_view line, const IdsBySpelling& ids,
+                          Tokenizer::Parts* parts) {
   const size_t space = line.find(' ');
   if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
     return Bad(fmt::format("merge {} is not two tokens: \"{}\"", parts->merges.size(), line));
@@ -90,7 +95,8 @@ Result<void> ReadMerges(const Json& merges, const IdsBySpelling& ids, Tokenizer:
       HONE_RETURN_IF_ERROR(
           AddMerge(merge.AsArray()[0].AsString(), merge.AsArray()[1].AsString(), ids, parts));
     } else {
-      return Bad(fmt::format("merge {} is neither \"a b\" nor [\"a\", \"b\"]", parts->merges.size()));
+      return Bad(
+          fmt::format("merge {} is neither \"a b\" nor [\"a\", \"b\"]", parts->merges.size()));
     }
   }
   return {};
@@ -282,7 +288,8 @@ Result<void> ReadAddedFiles(const std::filesystem::path& folder, const Json& con
     return {};
   }
   for (const auto& [spelling, id] : ids) {
-    if (LooksSpecial(spelling)) parts->added.push_back({.id = id, .content = spelling, .special = true});
+    if (LooksSpecial(spelling))
+      parts->added.push_back({.id = id, .content = spelling, .special = true});
   }
   return {};
 }
@@ -305,8 +312,8 @@ Result<Tokenizer> LoadVocabAndMerges(const std::filesystem::path& folder) {
 
   const Json& type = Member(config, "tokenizer_class");
   const std::string name = type.is_string() ? type.AsString() : "";
-  const bool qwen = name.starts_with("Qwen") ||
-                    (name.empty() && !HasTokenOfTwoDigits(parts.token_bytes));
+  const bool qwen =
+      name.starts_with("Qwen") || (name.empty() && !HasTokenOfTwoDigits(parts.token_bytes));
   if (!name.empty() && !qwen && !name.starts_with("GPT2") && !name.starts_with("GPTNeoX")) {
     return Unsupported(fmt::format("{}: a {} without a tokenizer.json", folder.string(), name));
   }
@@ -408,8 +415,8 @@ std::string Tokenizer::ToJson() const {
   }
   Json::Array merges;
   for (const Bpe::Merge& merge : bpe_.merges()) {
-    merges.push_back(Json::Array{SpellBytes(token_bytes[merge.left]),
-                                 SpellBytes(token_bytes[merge.right])});
+    merges.push_back(
+        Json::Array{SpellBytes(token_bytes[merge.left]), SpellBytes(token_bytes[merge.right])});
   }
   const Json json = Json::Of(
       {{"version", "1.0"},

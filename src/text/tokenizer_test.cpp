@@ -59,19 +59,20 @@ TEST_P(PublicVectors, IdsAndRoundTripAreEqual) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Tokenizer, PublicVectors,
-    testing::Values(std::pair("gpt2", "gpt2.llamacpp.jsonl"),
-                    std::pair("gpt2", "gpt2.hf-transformers.jsonl"),
-                    std::pair("gpt2", "gpt2.derived-benchmark-text.jsonl"),
-                    std::pair("qwen2", "qwen2.llamacpp.jsonl"),
-                    std::pair("qwen2", "qwen2.hf-transformers.jsonl"),
-                    std::pair("qwen2", "qwen2.derived-benchmark-text.jsonl")),
-    [](const auto& vectors) {
-      std::string name = vectors.param.second;
-      std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Tokenizer, PublicVectors,
+                         testing::Values(std::pair("gpt2", "gpt2.llamacpp.jsonl"),
+                                         std::pair("gpt2", "gpt2.hf-transformers.jsonl"),
+                                         std::pair("gpt2", "gpt2.derived-benchmark-text.jsonl"),
+                                         std::pair("qwen2", "qwen2.llamacpp.jsonl"),
+                                         std::pair("qwen2", "qwen2.hf-transformers.jsonl"),
+                                         std::pair("qwen2", "qwen2.derived-benchmark-text.jsonl")),
+                         [](const auto& vectors) {
+                           std::string name = vectors.param.second;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
 
 TEST(Tokenizer, WhatItWritesItReadsBackToTheSameIds) {
   const Tokenizer tokenizer = Loaded(kGolden);
@@ -150,18 +151,22 @@ TEST(Tokenizer, WhatIsNotByteLevelBpeIsRefusedWithAReason) {
   EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE"},"pre_tokenizer":null})").find("not byte-level"),
             std::string::npos);
   const std::string byte_level = R"("pre_tokenizer":{"type":"ByteLevel"})";
-  EXPECT_NE(ErrorOf(R"({"model":{"type":"WordPiece"},)" + byte_level + "}").find("\"WordPiece\" model"),
-            std::string::npos);
+  EXPECT_NE(
+      ErrorOf(R"({"model":{"type":"WordPiece"},)" + byte_level + "}").find("\"WordPiece\" model"),
+      std::string::npos);
   EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]},)" + byte_level + "}")
                 .find("no token for 255 of the 256 bytes"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":["a b"]},)" + byte_level + "}")
+  EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":["a b"]},)" +
+                    byte_level + "}")
                 .find("not in the vocabulary"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]},)" + byte_level + "}")
-                .find("two tokens have the id 0"),
-            std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":99999999999},"merges":[]},)" + byte_level + "}")
+  EXPECT_NE(
+      ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]},)" + byte_level + "}")
+          .find("two tokens have the id 0"),
+      std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":99999999999},"merges":[]},)" +
+                    byte_level + "}")
                 .find("no valid id"),
             std::string::npos);
 }

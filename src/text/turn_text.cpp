@@ -17,8 +17,7 @@ TurnText WithoutEndMarkers(std::string_view turn, const std::vector<std::string>
     if (at < cut) cut = at, after = at + marker.size();
   }
   const bool marked = cut < turn.size();
-  return {turn.substr(0, cut), marked || end == TurnEnd::kEnded,
-          !Trim(turn.substr(after)).empty()};
+  return {turn.substr(0, cut), marked || end == TurnEnd::kEnded, !Trim(turn.substr(after)).empty()};
 }
 
 ByteRange RangeIn(std::string_view whole, std::string_view part) {
@@ -29,19 +28,21 @@ ByteRange RangeIn(std::string_view whole, std::string_view part) {
 void AddEndFaults(std::string_view turn, const TurnText& text, TurnEnd end,
                   const std::vector<std::string_view>& markers, ParsedTurn* parsed) {
   if (text.trailing) {
-    parsed->faults.push_back({FaultKind::kUnexpectedText, "text after the end of the turn",
+    parsed->faults.push_back({FaultKind::kUnexpectedText,
+                              "text after the end of the turn",
                               {text.text.size(), turn.size()}});
   }
-  const bool incomplete = std::any_of(
-      parsed->faults.begin(), parsed->faults.end(),
-      [](const ParsedFault& fault) { return fault.kind == FaultKind::kIncomplete; });
+  const bool incomplete =
+      std::any_of(parsed->faults.begin(), parsed->faults.end(),
+                  [](const ParsedFault& fault) { return fault.kind == FaultKind::kIncomplete; });
   if (text.ended || incomplete) return;
   size_t partial = 0;
   for (const std::string_view marker : markers) {
     partial = std::max(partial, PartialSuffix(text.text, marker));
   }
   if (end == TurnEnd::kCut || partial > 0) {
-    parsed->faults.push_back({FaultKind::kIncomplete, "the turn was cut off before its end",
+    parsed->faults.push_back({FaultKind::kIncomplete,
+                              "the turn was cut off before its end",
                               {text.text.size() - partial, text.text.size()}});
   }
 }
@@ -56,7 +57,8 @@ EnclosedJson ReadEnclosedJson(std::string_view text, size_t begin, std::string_v
   size_t at = begin + json.end;
   if (json.value) {
     const size_t next = text.find_first_not_of(kBlanks, at);
-    const std::string_view rest = next == std::string_view::npos ? std::string_view() : text.substr(next);
+    const std::string_view rest =
+        next == std::string_view::npos ? std::string_view() : text.substr(next);
     if (rest.starts_with(close)) {
       enclosed.value = json.value;
       enclosed.end = next + close.size();

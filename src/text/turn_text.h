@@ -12,9 +12,9 @@ namespace hone {
 
 // A policy turn without its end markers.
 struct TurnText {
-  std::string_view text;     // up to the first end marker
-  bool ended = false;        // an end marker was there, or the caller says the turn ended
-  bool trailing = false;     // text follows the end marker
+  std::string_view text;  // up to the first end marker
+  bool ended = false;     // an end marker was there, or the caller says the turn ended
+  bool trailing = false;  // text follows the end marker
 };
 TurnText WithoutEndMarkers(std::string_view turn, const std::vector<std::string>& markers,
                            TurnEnd end);

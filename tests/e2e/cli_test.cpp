@@ -26,9 +26,15 @@ class CliTest : public testing::Test {
 
 TEST_F(CliTest, HelpAndVersionAreThere) {
   EXPECT_EQ(Hone({"--version"}).standard_output, "hone 0.1.0\n");
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{}, {"doctor"}, {"tokenize"}, {"tokenizer", "train"}, {"render"},
-        {"parse"}, {"show"}, {"pipe"}, {"pipe", "tokenize"}}) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{},
+                                                  {"doctor"},
+                                                  {"tokenize"},
+                                                  {"tokenizer", "train"},
+                                                  {"render"},
+                                                  {"parse"},
+                                                  {"show"},
+                                                  {"pipe"},
+                                                  {"pipe", "tokenize"}}) {
     std::vector<std::string> arguments = command;
     arguments.push_back("--help");
     const SubprocessResult result = Hone(arguments);
@@ -54,22 +60,27 @@ TEST_F(CliTest, DoctorReportsTheMachine) {
 }
 
 TEST_F(CliTest, TokenizeRenderAndParseWorkTogether) {
-  const Json tokens = *ParseJson(Hone({"tokenize", "-t", kTokenizer, "--json", "Hello, world!"}).standard_output);
+  const Json tokens =
+      *ParseJson(Hone({"tokenize", "-t", kTokenizer, "--json", "Hello, world!"}).standard_output);
   EXPECT_EQ(*tokens.Find("ids"), *ParseJson("[39,364,375,11,1148,0]"));
-  const SubprocessResult rendered =
-      Hone({"render", "-d", "hermes", "-t", kTokenizer, "--json", "examples/tour/conversation.json"});
-  EXPECT_TRUE(ParseJson(rendered.standard_output)->Find("text")->AsString().ends_with(
-      "<|im_start|>assistant\n"));
-  const SubprocessResult parsed = Hone({"parse", "-d", "hermes", "--json", "-f", "examples/tour/turn.txt"});
+  const SubprocessResult rendered = Hone(
+      {"render", "-d", "hermes", "-t", kTokenizer, "--json", "examples/tour/conversation.json"});
+  EXPECT_TRUE(ParseJson(rendered.standard_output)
+                  ->Find("text")
+                  ->AsString()
+                  .ends_with("<|im_start|>assistant\n"));
+  const SubprocessResult parsed =
+      Hone({"parse", "-d", "hermes", "--json", "-f", "examples/tour/turn.txt"});
   EXPECT_EQ(parsed.exit_code, 0);
-  EXPECT_EQ(*ParseJson(parsed.standard_output)->Find("calls")->AsArray()[0].Find("name"), Json("weather"));
+  EXPECT_EQ(*ParseJson(parsed.standard_output)->Find("calls")->AsArray()[0].Find("name"),
+            Json("weather"));
   EXPECT_EQ(Hone({"parse", "-d", "hermes", "<tool_call>{"}).exit_code, 1) << "a fault is a failure";
 }
 
 TEST_F(CliTest, ATrainedTokenizerIsWrittenAndLoads) {
   const std::string out = Path("t/tokenizer.json");
-  const SubprocessResult trained =
-      Hone({"tokenizer", "train", "LICENSE", "--vocab", "400", "--dialect", "tagged:desk", "-o", out});
+  const SubprocessResult trained = Hone(
+      {"tokenizer", "train", "LICENSE", "--vocab", "400", "--dialect", "tagged:desk", "-o", out});
   EXPECT_EQ(trained.exit_code, 0) << trained.standard_error;
   const Json tokens =
       *ParseJson(Hone({"tokenize", "-t", out, "--json", "<answer>fog</answer>"}).standard_output);
@@ -83,15 +94,17 @@ TEST_F(CliTest, TheTourShowsATreeWithCredit) {
   SubprocessOptions options;
   options.directory = HONE_SOURCE_DIR;
   for (int twice = 0; twice < 2; ++twice) {
-    auto taken = RunSubprocess({program, kTokenizer, "examples/tour/conversation.json", Path("run")}, "",
-                               std::chrono::seconds(60), options);
+    auto taken =
+        RunSubprocess({program, kTokenizer, "examples/tour/conversation.json", Path("run")}, "",
+                      std::chrono::seconds(60), options);
     ASSERT_TRUE(taken.ok());
     ASSERT_EQ(taken->exit_code, 0) << taken->standard_error;
   }
   const SubprocessResult shown = Hone({"show", Path("run")});
   EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
-  for (const char* part : {"task rain-in-paris", "policy", "tool", "→ weather", "{+0.50}<tool_call>",
-                           "{-1.00}<tool_call>", "reward +11.00", "invalid_arguments"}) {
+  for (const char* part :
+       {"task rain-in-paris", "policy", "tool", "→ weather", "{+0.50}<tool_call>",
+        "{-1.00}<tool_call>", "reward +11.00", "invalid_arguments"}) {
     EXPECT_NE(shown.standard_output.find(part), std::string::npos) << part << shown.standard_output;
   }
   EXPECT_EQ(shown.standard_output.find('\x1b'), std::string::npos) << "no colour into a pipe";
@@ -104,7 +117,8 @@ TEST_F(CliTest, ShowListsAndPicksTrees) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     ASSERT_TRUE((*store)->AddTree(0, RandomRecord(Rng(seed))).ok());
   }
-  EXPECT_NE(Hone({"show", Path("store.sqlite")}).standard_output.find("3 trees"), std::string::npos);
+  EXPECT_NE(Hone({"show", Path("store.sqlite")}).standard_output.find("3 trees"),
+            std::string::npos);
   EXPECT_EQ(Hone({"show", directory_.path().string(), "2"}).exit_code, 0);
   ExpectError(Hone({"show", directory_.path().string(), "9"}), 1, "no tree 9");
 }
@@ -116,7 +130,8 @@ TEST_F(CliTest, AToolsOutputCannotWriteToTheScreen) {
   EXPECT_EQ(Hone({"show", file}).standard_output.find('\x1b'), std::string::npos);
 }
 
-// --- bad input: one line that says what to do, exit status not 0 ----------------------------------
+// --- bad input: one line that says what to do, exit status not 0
+// ----------------------------------
 
 TEST_F(CliTest, MissingFiles) {
   ExpectError(Hone({"tokenize", "-t", "/nowhere", "hi"}), 1, "cannot open /nowhere");
@@ -131,14 +146,17 @@ TEST_F(CliTest, MissingFiles) {
 
 TEST_F(CliTest, BadUtf8) {
   ExpectError(Hone({"tokenize", "-t", kTokenizer}, "ok \xFF"), 1, "byte 3 is not UTF-8");
-  ExpectError(Hone({"parse", "-d", "hermes", "-f", File("x.txt", "\xC3(")}), 1, "byte 0 is not UTF-8");
+  ExpectError(Hone({"parse", "-d", "hermes", "-f", File("x.txt", "\xC3(")}), 1,
+              "byte 0 is not UTF-8");
 }
 
 TEST_F(CliTest, MalformedJsonAndToml) {
   ExpectError(Hone({"render", "-d", "hermes", File("c.json", "{\"messages\": [\n}")}), 1,
               "c.json: line 2, column 1: not a JSON value");
-  ExpectError(Hone({"render", "-d", "hermes", File("c.json", "{}")}), 1, "messages: an array is missing");
-  ExpectError(Hone({"tokenize", "-t", File("tokenizer.json", "{"), "x"}), 1, "tokenizer.json: line 1");
+  ExpectError(Hone({"render", "-d", "hermes", File("c.json", "{}")}), 1,
+              "messages: an array is missing");
+  ExpectError(Hone({"tokenize", "-t", File("tokenizer.json", "{"), "x"}), 1,
+              "tokenizer.json: line 1");
   ExpectError(Hone({"tokenize", "-t", File("tokenizer.json", "{}"), "x"}), 1, "has no \"model\"");
   ExpectError(Hone({"parse", "-d", "tagged:" + File("tags.toml", "x = = 1"), "t"}), 1,
               "tags.toml:1: not TOML");
@@ -168,8 +186,9 @@ TEST_F(CliTest, ErrorsAreJsonOnRequest) {
 }
 
 TEST_F(CliTest, AFullDiskIsAnErrorAndNotSilence) {
-  auto result = RunSubprocess({"sh", "-c", "\"$0\" tokenize -t tests/golden/tokenizer hi > /dev/full", HONE_BINARY},
-                              "", std::chrono::seconds(60), {.directory = HONE_SOURCE_DIR});
+  auto result = RunSubprocess(
+      {"sh", "-c", "\"$0\" tokenize -t tests/golden/tokenizer hi > /dev/full", HONE_BINARY}, "",
+      std::chrono::seconds(60), {.directory = HONE_SOURCE_DIR});
   ASSERT_TRUE(result.ok());
   ExpectError(*result, 1, "cannot be written");
 }

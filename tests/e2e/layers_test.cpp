@@ -31,9 +31,7 @@ TEST_F(LayersTest, ThisRepositoryObeys) {
   EXPECT_EQ(result.exit_code, 0) << result.standard_output;
 }
 
-TEST_F(LayersTest, AllowedIncludesPass) {
-  EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 0);
-}
+TEST_F(LayersTest, AllowedIncludesPass) { EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 0); }
 
 TEST_F(LayersTest, AnIncludeFromBelowToAboveIsFound) {
   Write("base/bad.cpp", "int x;\n#include \"record/b.h\"\n");

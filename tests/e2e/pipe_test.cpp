@@ -12,7 +12,8 @@
 namespace hone {
 namespace {
 
-const std::vector<std::string> kTokenize = {"pipe", "tokenize", "--tokenizer", "tests/golden/tokenizer"};
+const std::vector<std::string> kTokenize = {"pipe", "tokenize", "--tokenizer",
+                                            "tests/golden/tokenizer"};
 
 std::vector<Json> Lines(const SubprocessResult& result) {
   auto lines = ParseJsonLines(result.standard_output);
@@ -21,8 +22,8 @@ std::vector<Json> Lines(const SubprocessResult& result) {
 }
 
 TEST(Pipe, OneLineOutPerLineInInOrderAndErrorsInTheirPlace) {
-  const SubprocessResult result =
-      Hone(kTokenize, "{\"text\": \"a\"}\nnot json\n{\"text\": 5}\n\n{\"text\": \"b\", \"id\": 9}\n");
+  const SubprocessResult result = Hone(
+      kTokenize, "{\"text\": \"a\"}\nnot json\n{\"text\": 5}\n\n{\"text\": \"b\", \"id\": 9}\n");
   EXPECT_EQ(result.exit_code, 1);
   const auto lines = Lines(result);
   ASSERT_EQ(lines.size(), 5u);
@@ -39,25 +40,25 @@ TEST(Pipe, OneLineOutPerLineInInOrderAndErrorsInTheirPlace) {
 }
 
 TEST(Pipe, RenderAndParse) {
-  const auto rendered = Lines(Hone({"pipe", "render", "--dialect", "hermes", "--tokenizer",
-                                    "tests/golden/tokenizer"},
-                                   R"({"messages":[{"role":"user","content":"hi"}],"tools":[]})"
-                                   "\n"
-                                   R"({"messages":[{"role":"user","content":"hi"}]})"
-                                   "\n"
-                                   R"({"messages":[{"role":"king"}]})"));
+  const auto rendered =
+      Lines(Hone({"pipe", "render", "--dialect", "hermes", "--tokenizer", "tests/golden/tokenizer"},
+                 R"({"messages":[{"role":"user","content":"hi"}],"tools":[]})"
+                 "\n"
+                 R"({"messages":[{"role":"user","content":"hi"}]})"
+                 "\n"
+                 R"({"messages":[{"role":"king"}]})"));
   ASSERT_EQ(rendered.size(), 3u);
   EXPECT_EQ(rendered[0], rendered[1]) << "tools=[] equals no tools";
   EXPECT_TRUE(rendered[0].Find("ids")->is_array());
   EXPECT_NE(rendered[2].Find("error"), nullptr);
 
-  const auto parsed = Lines(Hone({"pipe", "parse", "--dialect", "hermes", "--tokenizer",
-                                  "tests/golden/tokenizer"},
-                                 R"({"text":"é<tool_call>{\"name\":\"f\",\"arguments\":{\"x\":1}}</tool_call>"})"
-                                 "\n"
-                                 R"({"text":"just text"})"
-                                 "\n"
-                                 R"({"text":"just te","end":"cut"})"));
+  const auto parsed =
+      Lines(Hone({"pipe", "parse", "--dialect", "hermes", "--tokenizer", "tests/golden/tokenizer"},
+                 R"({"text":"é<tool_call>{\"name\":\"f\",\"arguments\":{\"x\":1}}</tool_call>"})"
+                 "\n"
+                 R"({"text":"just text"})"
+                 "\n"
+                 R"({"text":"just te","end":"cut"})"));
   ASSERT_EQ(parsed.size(), 3u);
   const Json& call = parsed[0].Find("calls")->AsArray()[0];
   EXPECT_EQ(*call.Find("arguments"), *ParseJson("{\"x\":1}"));
@@ -117,7 +118,8 @@ TEST(Pipe, EveryExampleWorks) {
   for (const Pass& pass : BuiltInPasses()) {
     PassOptions options;
     for (const PassOption& option : pass.options) {
-      if (option.name == "tokenizer") options["tokenizer"] = HONE_SOURCE_DIR "/tests/golden/tokenizer";
+      if (option.name == "tokenizer")
+        options["tokenizer"] = HONE_SOURCE_DIR "/tests/golden/tokenizer";
       if (option.name == "dialect") options["dialect"] = "hermes";
       if (option.name == "run") options["run"] = (directory.path() / "run").string();
     }

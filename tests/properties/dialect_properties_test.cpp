@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "base/file.h"
 #include "base/rng.h"
@@ -25,6 +26,8 @@ struct Case {
   bool boxed_answer = false;
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.dialect; }
+
 const Case kCases[] = {
     {.dialect = "hermes", .parallel_calls = true},
     {.dialect = "hermes:qwen3-training", .parallel_calls = true},
@@ -40,10 +43,12 @@ const Case kCases[] = {
 // Prose without markers of any dialect, but with everything else that is awkward.
 std::string Prose(Rng* rng, size_t longest) {
   static const std::vector<std::string> kPieces = {
-      "rain", " in ", "Paris", "\n", "\n\n", " ", "\t", "\"", "\\", "{", "}", "[1, 2]", "é", "e\u0301",
-      "語", "😀", "<", ">", "</", "< b", "&amp;", "1999", "'s", ":", "|>", "<|", "user", "\u00a0"};
+      "rain",  " in ",   "Paris", "\n",      "\n\n", " ",  "\t",   "\"",    "\\", "{",
+      "}",     "[1, 2]", "é",     "e\u0301", "語",   "😀",  "<",    ">",     "</", "< b",
+      "&amp;", "1999",   "'s",    ":",       "|>",   "<|", "user", "\u00a0"};
   std::string text;
-  for (uint64_t i = rng->Below(longest) + 1; i > 0; --i) text += kPieces[rng->Below(kPieces.size())];
+  for (uint64_t i = rng->Below(longest) + 1; i > 0; --i)
+    text += kPieces[rng->Below(kPieces.size())];
   return text;
 }
 
@@ -76,7 +81,8 @@ Conversation RandomConversation(Rng rng, const Case& c) {
   auto add = [&](Message message) { conversation.messages.push_back(std::move(message)); };
   if (rng.Below(2) == 0) add({.role = Role::kSystem, .content = Prose(&rng, 10)});
   if (rng.Below(2) == 0) {
-    conversation.tools.push_back(Json::Of({{"type", "function"}, {"function", Json::Of({{"name", "f"}})}}));
+    conversation.tools.push_back(
+        Json::Of({{"type", "function"}, {"function", Json::Of({{"name", "f"}})}}));
   }
   for (uint64_t rounds = rng.Below(3) + 1; rounds > 0; --rounds) {
     add({.role = Role::kUser, .content = Prose(&rng, 10)});
@@ -91,7 +97,8 @@ Conversation RandomConversation(Rng rng, const Case& c) {
       }
     }
     const std::string answer = Sentence(&rng, 6);
-    add({.role = Role::kAssistant, .content = c.boxed_answer ? "so \\boxed{4" + std::to_string(rng.Below(9)) + "}" : answer});
+    add({.role = Role::kAssistant,
+         .content = c.boxed_answer ? "so \\boxed{4" + std::to_string(rng.Below(9)) + "}" : answer});
   }
   return conversation;
 }
@@ -139,7 +146,8 @@ TEST_P(DialectProperties, RenderingOneMessageMoreOnlyAppends) {
       ASSERT_TRUE(pieces.ok()) << pieces.error().message();
       const std::string text = TextOf(*pieces);
       ASSERT_TRUE(text.starts_with(before)) << "seed " << seed << ", message " << count << "\n"
-                                            << before << "\n----\n" << text;
+                                            << before << "\n----\n"
+                                            << text;
       const auto ids = IdsOf(tokenizer, *pieces);
       EXPECT_EQ(tokenizer.Decode(ids), ToNfc(text));
       // Results that are still to come belong to the same node; ids are whole at its end.
@@ -154,7 +162,8 @@ TEST_P(DialectProperties, RenderingOneMessageMoreOnlyAppends) {
   }
 }
 
-// What a rollout does (opening, turn, continuation, turn, ...) gives what rendering the whole gives.
+// What a rollout does (opening, turn, continuation, turn, ...) gives what rendering the whole
+// gives.
 TEST_P(DialectProperties, ContinuingEqualsRenderingTheWhole) {
   for (uint64_t seed = 0; seed < 150; ++seed) {
     const Conversation conversation = RandomConversation(Rng(seed), c_);
@@ -165,8 +174,9 @@ TEST_P(DialectProperties, ContinuingEqualsRenderingTheWhole) {
     while (at < messages.size()) {
       // The policy's turn: the policy pieces that this message adds.
       const auto with = *dialect_->Render(Prefix(conversation, at + 1));
-      const auto turn = std::find_if(with.rbegin(), with.rend(),
-                                     [](const Piece& piece) { return piece.author == Author::kPolicy; });
+      const auto turn = std::find_if(with.rbegin(), with.rend(), [](const Piece& piece) {
+        return piece.author == Author::kPolicy;
+      });
       text += turn->text;
       Conversation next;
       for (++at; at < messages.size() && messages[at].role != Role::kAssistant; ++at) {
@@ -206,7 +216,8 @@ TEST_P(DialectProperties, SpansOfParsedCallsDecodeToExactlyTheCallText) {
       for (size_t i = 0; i < turn.calls.size(); ++i, ++calls_seen) {
         EXPECT_EQ(turn.calls[i].name, said.calls[i].name);
         const Span span = node.calls[i].span;
-        const std::span<const TokenId> tokens(node.tokens.data() + span.begin, node.tokens.data() + span.end);
+        const std::span<const TokenId> tokens(node.tokens.data() + span.begin,
+                                              node.tokens.data() + span.end);
         const ByteRange range = turn.calls[i].range;
         EXPECT_EQ(tokenizer.Decode(tokens), bytes.substr(range.begin, range.end - range.begin));
       }
@@ -226,8 +237,9 @@ TEST_P(DialectProperties, WhatWasSaidIsReadBack) {
     message.calls.push_back(RandomCall(&rng, c_));
     conversation.messages = {{.role = Role::kUser, .content = "q"}, message};
     const auto pieces = *dialect_->Render(conversation);
-    const auto policy = std::find_if(pieces.begin(), pieces.end(),
-                                     [](const Piece& piece) { return piece.author == Author::kPolicy; });
+    const auto policy = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) {
+      return piece.author == Author::kPolicy;
+    });
     const ParsedTurn turn = dialect_->Parse(policy->text, TurnEnd::kEnded);
     ASSERT_EQ(turn.calls.size(), 1u) << policy->text;
     EXPECT_EQ(turn.calls[0].arguments, message.calls[0].arguments) << policy->text;
@@ -279,7 +291,8 @@ TEST_P(DialectProperties, AnEmptyListOfToolsEqualsNoTools) {
 TEST_P(DialectProperties, ParsingSurvivesAnything) {
   Rng rng(77);
   std::vector<std::string> bits = dialect_->traits().markers;
-  bits.insert(bits.end(), {"{", "}", "\"name\"", ":", "\"f\"", "\"arguments\"", ",", "\xFF", "x", "\\boxed{", " "});
+  bits.insert(bits.end(), {"{", "}", "\"name\"", ":", "\"f\"", "\"arguments\"", ",", "\xFF", "x",
+                           "\\boxed{", " "});
   for (int i = 0; i < 3000; ++i) {
     std::string text;
     for (uint64_t n = rng.Below(12); n > 0; --n) text += bits[rng.Below(bits.size())];
@@ -298,11 +311,14 @@ TEST_P(DialectProperties, ParsingSurvivesAnything) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialects, DialectProperties, testing::ValuesIn(kCases), [](const auto& param) {
-  std::string name = param.param.dialect;
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Dialects, DialectProperties, testing::ValuesIn(kCases),
+                         [](const auto& param) {
+                           std::string name = param.param.dialect;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace hone

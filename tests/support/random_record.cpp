@@ -22,7 +22,8 @@ Json RandomJson(Rng* rng, int depth) {
     }
     default: {
       Json object = Json::Object();
-      for (uint64_t i = rng->Below(4); i > 0; --i) object.Set(RandomText(rng, 5), RandomJson(rng, depth + 1));
+      for (uint64_t i = rng->Below(4); i > 0; --i)
+        object.Set(RandomText(rng, 5), RandomJson(rng, depth + 1));
       return object;
     }
   }
@@ -52,7 +53,8 @@ void FillPolicyNode(Rng* rng, Node* node) {
     node->entropies.push_back(static_cast<float>(rng->NextDouble()) * 5);
     if (!restricted) continue;
     Support support;
-    for (int i = 0; i < 3; ++i) support.kept.push_back(static_cast<TokenId>(rng->Below(kVocabulary)));
+    for (int i = 0; i < 3; ++i)
+      support.kept.push_back(static_cast<TokenId>(rng->Below(kVocabulary)));
     support.kept.push_back(token);
     std::sort(support.kept.begin(), support.kept.end());
     support.kept.erase(std::unique(support.kept.begin(), support.kept.end()), support.kept.end());
@@ -99,11 +101,30 @@ std::vector<NodeId> Ends(const Tree& tree) {
 }  // namespace
 
 std::string RandomText(Rng* rng, size_t longest) {
-  static const std::vector<std::string> kPieces = {
-      "a", "Z", "0", " ", "\n", "\t", "\"", "\\", "{", "}", "<", ">", "</", "é", "語", "😀",
-      std::string("\0", 1), "\x7f", "<tool_call>", "&", "'"};
+  static const std::vector<std::string> kPieces = {"a",
+                                                   "Z",
+                                                   "0",
+                                                   " ",
+                                                   "\n",
+                                                   "\t",
+                                                   "\"",
+                                                   "\\",
+                                                   "{",
+                                                   "}",
+                                                   "<",
+                                                   ">",
+                                                   "</",
+                                                   "é",
+                                                   "語",
+                                                   "😀",
+                                                   std::string("\0", 1),
+                                                   "\x7f",
+                                                   "<tool_call>",
+                                                   "&",
+                                                   "'"};
   std::string text;
-  for (uint64_t i = rng->Below(longest + 1); i > 0; --i) text += kPieces[rng->Below(kPieces.size())];
+  for (uint64_t i = rng->Below(longest + 1); i > 0; --i)
+    text += kPieces[rng->Below(kPieces.size())];
   return text;
 }
 

@@ -15,10 +15,10 @@ std::optional<std::filesystem::path> SharedData(std::string_view path);
 
 // Declares `variable`, the path of `relative`, or skips the test with a sentence that says what is
 // missing.
-#define HONE_NEED_SHARED(variable, relative)                                                   \
-  const auto variable##_found = ::hone::SharedData(relative);                                  \
-  if (!variable##_found) {                                                                     \
-    GTEST_SKIP() << "not run: the public benchmark data \"" << (relative)                      \
-                 << "\" is not here (set HONE_SHARED to the folder that holds data/)";         \
-  }                                                                                            \
+#define HONE_NEED_SHARED(variable, relative)                                           \
+  const auto variable##_found = ::hone::SharedData(relative);                          \
+  if (!variable##_found) {                                                             \
+    GTEST_SKIP() << "not run: the public benchmark data \"" << (relative)              \
+                 << "\" is not here (set HONE_SHARED to the folder that holds data/)"; \
+  }                                                                                    \
   const std::filesystem::path variable = *variable##_found
