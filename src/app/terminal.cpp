@@ -96,4 +96,29 @@ std::string Fitted(std::string_view text, int columns) {
   return out + "…" + std::string(static_cast<size_t>(columns - used - 1), ' ');
 }
 
+std::vector<std::string> Wrapped(std::string_view line, int columns) {
+  std::vector<std::string> lines(1);
+  std::string style;  // the escape sequence in force
+  int used = 0;
+  for (size_t at = 0; at < line.size();) {
+    const size_t begin = at;
+    if (line[at] == '\x1b') {
+      at = std::min(line.find('m', at), line.size() - 1) + 1;
+      const std::string_view sequence = line.substr(begin, at - begin);
+      style = sequence == "\x1b[0m" ? "" : std::string(sequence);
+      lines.back() += sequence;
+      continue;
+    }
+    const int wide = ColumnsOf(NextCodePoint(line, &at));
+    if (used + wide > columns) {
+      if (!style.empty()) lines.back() += "\x1b[0m";
+      lines.push_back(style);
+      used = 0;
+    }
+    lines.back().append(line, begin, at - begin);
+    used += wide;
+  }
+  return lines;
+}
+
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hone {
 
@@ -37,5 +38,8 @@ int Columns(std::string_view text);
 
 // The text filled up with blanks to `columns`, or cut with "…".
 std::string Fitted(std::string_view text, int columns);
+
+// The line broken into lines of at most `columns`, styles carried over each break.
+std::vector<std::string> Wrapped(std::string_view line, int columns);
 
 }  // namespace hone

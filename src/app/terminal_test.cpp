@@ -33,5 +33,13 @@ TEST(Terminal, ColumnsCountWideCharactersTwice) {
   EXPECT_EQ(Fitted("語語語", 4), "語… ");
 }
 
+TEST(Terminal, WrappingCountsColumnsAndCarriesStyles) {
+  EXPECT_EQ(Wrapped("abcde", 2), (std::vector<std::string>{"ab", "cd", "e"}));
+  EXPECT_EQ(Wrapped("", 2), std::vector<std::string>{""});
+  EXPECT_EQ(Wrapped("a\x1b[1mbcd\x1b[0me", 2),
+            (std::vector<std::string>{"a\x1b[1mb\x1b[0m", "\x1b[1mcd\x1b[0m", "e"}));
+  EXPECT_EQ(Wrapped("語語", 3), (std::vector<std::string>{"語", "語"}));
+}
+
 }  // namespace
 }  // namespace hone

@@ -155,10 +155,9 @@ class Painter {
     }
     for (const ToolResult& result : node.results) {
       if (result.status == CallStatus::kOk) continue;
-      PutLines(
-          fmt::format("{} call {}: {} (blame {}, {} attempts)", terminal_.Red("✗"), result.call,
-                      CallStatusName(result.status), BlameName(result.blame), result.attempts),
-          indent);
+      PutLines(fmt::format("{} call {}: {} (blame {}, tried {}×)", terminal_.Red("✗"), result.call,
+                           CallStatusName(result.status), BlameName(result.blame), result.attempts),
+               indent);
     }
     const std::string rewards = RewardsAt(id, std::nullopt);
     if (!rewards.empty()) PutLines(terminal_.Dim("reward") + rewards, indent);
@@ -274,10 +273,18 @@ class Painter {
                 "\n";
         return;
       }
-      out_ += terminal_.Dim(indent) + text.substr(at, end - at) + "\n";
+      PutLine(std::string_view(text).substr(at, end - at), indent);
       ++lines;
       at = end + 1;
     }
+  }
+
+  // Long lines are broken on a terminal, so that the margin stays; elsewhere they are left whole.
+  void PutLine(std::string_view line, const std::string& indent) {
+    const int room = std::max(terminal_.width - Columns(indent), 20);
+    const auto parts =
+        terminal_.colour ? Wrapped(line, room) : std::vector<std::string>{std::string(line)};
+    for (const std::string& part : parts) out_ += terminal_.Dim(indent) + part + "\n";
   }
 
   const ScoredTree& record_;

@@ -5,28 +5,28 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
-#define TOML_EXCEPTIONS 0
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/toml.h"
 
 namespace hone {
 namespace internal {
 
-// A TOML value, copied out of the parser with the place it came from.
+// A value of the file or of an override, with the place it came from.
 struct RecipeNode {
-  enum class Kind { kTable, kArray, kScalar, kOther } kind = Kind::kTable;
-  Json scalar;  // kScalar: bool, integer, real or string
+  TomlValue::Kind kind = TomlValue::Kind::kTable;
+  Json scalar;
   std::map<std::string, RecipeNode, std::less<>> members;
   std::vector<RecipeNode> elements;
   std::string where;                         // "recipe.toml:12" or "override train.lr=2"
   int order = 0;                             // position in the file, for sorting problems
-  std::set<std::string, std::less<>> known;  // keys that were asked for (kTable)
+  std::set<std::string, std::less<>> known;  // keys that were asked for (tables)
+
+  bool Is(TomlValue::Kind other) const { return kind == other; }
 };
 
 struct RecipeState {
@@ -53,39 +53,22 @@ using internal::RecipeNode;
 using internal::RecipeState;
 
 std::string_view KindName(const RecipeNode& node) {
-  switch (node.kind) {
-    case RecipeNode::Kind::kTable: return "a table";
-    case RecipeNode::Kind::kArray: return "an array";
-    case RecipeNode::Kind::kScalar: return node.scalar.KindName();
-    case RecipeNode::Kind::kOther: return "a date or time";
-  }
-  return "unknown";
+  if (node.Is(TomlValue::Kind::kTable)) return "a table";
+  return node.Is(TomlValue::Kind::kArray) ? "an array" : node.scalar.KindName();
 }
 
-RecipeNode Convert(const toml::node& from, const std::string& file, const std::string* where) {
+// `where` overrides the place that file and line give.
+RecipeNode NodeOf(TomlValue value, const std::string& file, const std::string* where) {
   RecipeNode node;
-  node.order = static_cast<int>(from.source().begin.line);
-  node.where = where != nullptr ? *where : fmt::format("{}:{}", file, node.order);
-  if (const toml::table* table = from.as_table()) {
-    for (const auto& [key, value] : *table) {
-      node.members.emplace(std::string(key.str()), Convert(value, file, where));
-    }
-  } else if (const toml::array* array = from.as_array()) {
-    node.kind = RecipeNode::Kind::kArray;
-    for (const toml::node& element : *array) node.elements.push_back(Convert(element, file, where));
-  } else {
-    node.kind = RecipeNode::Kind::kScalar;
-    if (const auto* boolean = from.as_boolean()) {
-      node.scalar = boolean->get();
-    } else if (const auto* integer = from.as_integer()) {
-      node.scalar = integer->get();
-    } else if (const auto* real = from.as_floating_point()) {
-      node.scalar = real->get();
-    } else if (const auto* string = from.as_string()) {
-      node.scalar = string->get();
-    } else {
-      node.kind = RecipeNode::Kind::kOther;
-    }
+  node.kind = value.kind;
+  node.scalar = std::move(value.scalar);
+  node.order = value.line;
+  node.where = where != nullptr ? *where : fmt::format("{}:{}", file, value.line);
+  for (auto& [key, member] : value.members) {
+    node.members.emplace(key, NodeOf(std::move(member), file, where));
+  }
+  for (TomlValue& element : value.elements) {
+    node.elements.push_back(NodeOf(std::move(element), file, where));
   }
   return node;
 }
@@ -108,7 +91,7 @@ std::optional<std::string> Wants(std::string_view wanted, const RecipeNode& node
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, bool* value) {
-  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_bool()) {
+  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_bool()) {
     return Wants("true or false", node);
   }
   *value = node.scalar.AsBool();
@@ -116,7 +99,7 @@ std::optional<std::string> FromNode(const RecipeNode& node, bool* value) {
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, std::string* value) {
-  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_string()) {
+  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_string()) {
     return Wants("a string", node);
   }
   *value = node.scalar.AsString();
@@ -124,7 +107,7 @@ std::optional<std::string> FromNode(const RecipeNode& node, std::string* value) 
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, int64_t* value, const Range& range) {
-  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_integer()) {
+  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_integer()) {
     return Wants("an integer", node);
   }
   if (auto problem = OutOfRange(static_cast<double>(node.scalar.AsInteger()), range))
@@ -134,7 +117,7 @@ std::optional<std::string> FromNode(const RecipeNode& node, int64_t* value, cons
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, double* value, const Range& range) {
-  if (node.kind != RecipeNode::Kind::kScalar || !node.scalar.is_number()) {
+  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_number()) {
     return Wants("a number", node);
   }
   if (auto problem = OutOfRange(node.scalar.AsDouble(), range)) return problem;
@@ -145,7 +128,7 @@ std::optional<std::string> FromNode(const RecipeNode& node, double* value, const
 template <typename T, typename... Rest>
 std::optional<std::string> FromArray(const RecipeNode& node, std::vector<T>* value,
                                      const Rest&... rest) {
-  if (node.kind != RecipeNode::Kind::kArray) return Wants("an array", node);
+  if (!node.Is(TomlValue::Kind::kArray)) return Wants("an array", node);
   std::vector<T> elements(node.elements.size());
   for (size_t i = 0; i < elements.size(); ++i) {
     if (auto problem = FromNode(node.elements[i], &elements[i], rest...)) {
@@ -181,9 +164,9 @@ void ReportUnknown(const RecipeNode& node, const std::string& path, RecipeState*
       state->Problem(member, fmt::format("unknown key \"{}\"{}", full, DidYouMean(key, known)));
       continue;
     }
-    if (member.kind == RecipeNode::Kind::kTable) ReportUnknown(member, full, state);
+    if (member.Is(TomlValue::Kind::kTable)) ReportUnknown(member, full, state);
     for (const RecipeNode& element : member.elements) {
-      if (element.kind == RecipeNode::Kind::kTable) ReportUnknown(element, full, state);
+      if (element.Is(TomlValue::Kind::kTable)) ReportUnknown(element, full, state);
     }
   }
 }
@@ -260,7 +243,7 @@ void RecipeTable::ReadChoice(std::string_view key, std::string* value,
 
 RecipeTable RecipeTable::Table(std::string_view key) {
   RecipeNode* node = Take(key, "");
-  if (node != nullptr && node->kind != RecipeNode::Kind::kTable) {
+  if (node != nullptr && !node->Is(TomlValue::Kind::kTable)) {
     state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *Wants("a table", *node)));
     node = nullptr;
   }
@@ -271,14 +254,14 @@ std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
   RecipeNode* node = Take(key, "");
   std::vector<RecipeTable> tables;
   if (node == nullptr) return tables;
-  if (node->kind != RecipeNode::Kind::kArray) {
+  if (!node->Is(TomlValue::Kind::kArray)) {
     state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *Wants("an array of tables", *node)));
     return tables;
   }
   for (size_t i = 0; i < node->elements.size(); ++i) {
     RecipeNode& element = node->elements[i];
     const std::string path = fmt::format("{}[{}]", PathOf(key), i);
-    if (element.kind == RecipeNode::Kind::kTable) {
+    if (element.Is(TomlValue::Kind::kTable)) {
       tables.push_back(RecipeTable(state_, &element, path));
     } else {
       state_->Problem(element, fmt::format("{}: {}", path, *Wants("a table", element)));
@@ -308,14 +291,9 @@ Result<Recipe> Recipe::Load(const std::filesystem::path& path) {
 }
 
 Result<Recipe> Recipe::Parse(std::string_view text, std::string file_name) {
-  const toml::parse_result parsed = toml::parse(text, file_name);
-  if (!parsed) {
-    return Error(ErrorCode::kParse,
-                 fmt::format("{}:{}: not TOML: {}", file_name, parsed.error().source().begin.line,
-                             parsed.error().description()));
-  }
+  HONE_ASSIGN_OR_RETURN(TomlValue document, ParseToml(text, file_name));
   Recipe recipe;
-  recipe.state_->root = Convert(parsed.table(), file_name, nullptr);
+  recipe.state_->root = NodeOf(std::move(document), file_name, nullptr);
   recipe.state_->root.where = file_name;
   recipe.state_->file_name = std::move(file_name);
   return recipe;
@@ -335,7 +313,7 @@ void Recipe::Override(std::string_view assignment) {
     const size_t dot = std::min(path.find('.'), path.size());
     const std::string_view key = path.substr(0, dot);
     if (!IsBareKey(key)) return problem("the key is not a dotted name");
-    if (node->kind != RecipeNode::Kind::kTable) return problem("the key goes through a value");
+    if (!node->Is(TomlValue::Kind::kTable)) return problem("the key goes through a value");
     auto found = node->members.find(key);
     if (found == node->members.end()) {
       found = node->members.emplace(std::string(key), RecipeNode()).first;
@@ -347,13 +325,11 @@ void Recipe::Override(std::string_view assignment) {
     path.remove_prefix(dot + 1);
   }
   const std::string_view text = assignment.substr(equals + 1);
-  const toml::parse_result parsed = toml::parse(fmt::format("value = {}", text));
-  const toml::node* value = parsed ? parsed.table().get("value") : nullptr;
-  if (value != nullptr && parsed.table().size() == 1) {
-    *node = Convert(*value, "", &where);
+  if (Result<TomlValue> value = ParseTomlValue(text); value.ok()) {
+    *node = NodeOf(std::move(value).value(), "", &where);
   } else {
     *node = RecipeNode();
-    node->kind = RecipeNode::Kind::kScalar;
+    node->kind = TomlValue::Kind::kScalar;
     node->scalar = Json(text);
     node->where = where;
   }

@@ -109,6 +109,9 @@ TEST(Recipe, AnOverrideCannotSmuggleInASecondKey) {
 TEST(Recipe, BrokenTomlNamesTheLine) {
   EXPECT_TRUE(ProblemsOf("steps = 1\nsteps = \n").starts_with("r.toml:2: not TOML: "));
   EXPECT_TRUE(ProblemsOf("a = \"\xFF\"").starts_with("r.toml:1: not TOML: "));
+  EXPECT_EQ(ProblemsOf("a = 1\nd = 2026-01-01T\x10"
+                       "0:00:00Z"),
+            "r.toml:2: not TOML: a control character (0x10)");
 }
 
 TEST(Recipe, NotANumberAndInfinityAreOutOfRange) {

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace hone {
+
+// A TOML value with the line it stands on.
+struct TomlValue {
+  enum class Kind { kTable, kArray, kScalar } kind = Kind::kTable;
+  Json scalar;  // kScalar: bool, integer, real (inf and nan included) or string
+  std::vector<std::pair<std::string, TomlValue>> members;  // kTable, in the order of the file
+  std::vector<TomlValue> elements;                         // kArray
+  int line = 1;
+
+  TomlValue* Find(std::string_view key);
+  std::string_view KindName() const;
+
+  // How a table came to be; decides whether the file may still add to it.
+  enum class Origin { kImplicit, kHeader, kDotted, kInline } origin = Origin::kImplicit;
+};
+
+// A TOML 1.0 document as a table. Dates and times are not taken (nothing here has them as values):
+// write them as strings. Errors read "FILE:LINE: not TOML: why".
+Result<TomlValue> ParseToml(std::string_view text, std::string_view file_name);
+
+// One TOML value alone, as it stands to the right of an equals sign.
+Result<TomlValue> ParseTomlValue(std::string_view text);
+
+}  // namespace hone
