@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 BANNED_NAMES = {"common", "core", "utils", "util", "misc", "manager"}
 
 
@@ -47,6 +47,8 @@ def check(root):
             if not match:
                 continue
             target = match.group(1).split("/")[0]
+            if "<" in line and target not in layers:
+                continue  # the system's
             if "/" not in match.group(1):
                 problems.append(f"{file}:{number}: include as \"module/file.h\", not \"{match.group(1)}\"")
             elif target != module and target not in layers.get(module, set()) and not (tests and target == "support"):

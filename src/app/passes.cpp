@@ -113,20 +113,31 @@ Result<TurnEnd> EndOfLine(const Json& in) {
 Result<std::string> TurnOfLine(const Json& in, const Tokenizer* tokenizer,
                                std::vector<TokenId>* ids) {
   const Json* given = in.Find("ids");
-  if (given == nullptr || tokenizer == nullptr) {
-    HONE_ASSIGN_OR_RETURN(std::string text, TextOfLine(in));
-    if (tokenizer != nullptr) *ids = tokenizer->Encode(text);
-    return text;
+  if (given != nullptr && tokenizer == nullptr && in.Find("text") == nullptr) {
+    return Error(ErrorCode::kInvalidArgument, "\"ids\" can only be read with --tokenizer");
   }
-  JsonErrors errors;
-  ReadJson(*given, "ids", &errors, ids);
-  HONE_RETURN_IF_ERROR(errors.Check());
+  if (tokenizer == nullptr) return TextOfLine(in);
+  std::string text;
+  if (given != nullptr) {
+    JsonErrors errors;
+    ReadJson(*given, "ids", &errors, ids);
+    HONE_RETURN_IF_ERROR(errors.Check());
+  } else {
+    HONE_ASSIGN_OR_RETURN(text, TextOfLine(in));
+    *ids = tokenizer->Encode(text);
+  }
   std::string bytes;
   for (const TokenId id : *ids) {
     if (!tokenizer->IsToken(id)) {
       return Error(ErrorCode::kInvalidArgument, fmt::format("ids: {} is not a token", id));
     }
     bytes += tokenizer->TokenBytes(id);
+  }
+  if (given == nullptr && bytes != text) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        "the tokenizer normalises this text, so its tokens spell other bytes; give \"ids\", or "
+        "normalise the text first (NFC)");
   }
   return bytes;
 }

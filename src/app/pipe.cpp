@@ -23,6 +23,7 @@ Result<int64_t> RunPipe(const Pass& pass, const PassOptions& options, std::istre
     out << DumpJson(result.ok() ? *result : ErrorJson(result.error())) << '\n' << std::flush;
     if (!out) return Error(ErrorCode::kIo, "the output cannot be written (is the disk full?)");
   }
+  if (in.bad()) return Error(ErrorCode::kIo, "the input cannot be read (is it a directory?)");
   return failed;
 }
 

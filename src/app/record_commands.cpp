@@ -1,5 +1,6 @@
 // hone show, hone pipe, hone doctor.
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -57,10 +58,11 @@ class Records {
     return records;
   }
 
-  Result<std::vector<RunStore::TreeSummary>> List() const {
-    if (store_ != nullptr) return store_->ListTrees();
+  // The first `limit` of them.
+  Result<std::vector<RunStore::TreeSummary>> List(int64_t limit) const {
+    if (store_ != nullptr) return store_->ListTrees(0, limit);
     std::vector<RunStore::TreeSummary> summaries;
-    for (size_t i = 0; i < list_.size(); ++i) {
+    for (size_t i = 0; i < std::min(list_.size(), static_cast<size_t>(limit)); ++i) {
       const Tree& tree = list_[i].tree;
       RunStore::TreeSummary summary{static_cast<int64_t>(i) + 1,
                                     0,
@@ -72,6 +74,11 @@ class Records {
       summaries.push_back(std::move(summary));
     }
     return summaries;
+  }
+
+  Result<int64_t> Count() const {
+    if (store_ != nullptr) return store_->CountTrees();
+    return static_cast<int64_t>(list_.size());
   }
 
   Result<ScoredTree> Read(int64_t id) const {
@@ -112,15 +119,20 @@ Json SummaryJson(const RunStore::TreeSummary& tree) {
 
 Result<std::string> Show(const ShowArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const Records records, Records::Open(arguments.run));
-  HONE_ASSIGN_OR_RETURN(const auto summaries, records.List());
+  constexpr int64_t kScreenful = 1000;  // programs get all of them
+  HONE_ASSIGN_OR_RETURN(const int64_t count, records.Count());
+  HONE_ASSIGN_OR_RETURN(const auto summaries, records.List(json ? count : kScreenful));
   const Terminal terminal = Terminal::Of(stdout);
   int64_t id = arguments.tree;
-  if (id == 0 && summaries.size() == 1) id = summaries[0].id;
+  if (id == 0 && count == 1) id = summaries[0].id;
   if (id == 0) {
     if (!json) {
+      const std::string which = count > kScreenful
+                                    ? fmt::format("the first {} of {}", kScreenful, count)
+                                    : fmt::format("{}", count);
       return TreesView(summaries, terminal) +
-             terminal.Dim(fmt::format("\n{} trees; hone show {} TREE shows one of them\n",
-                                      summaries.size(), arguments.run));
+             terminal.Dim(fmt::format("\n{} trees; hone show {} TREE shows one of them\n", which,
+                                      arguments.run));
     }
     Json::Array list;
     for (const auto& summary : summaries) list.push_back(SummaryJson(summary));

@@ -5,13 +5,14 @@
 
 #include "app/pipe.h"
 #include "app/terminal.h"
+#include "base/utf8.h"
 
 namespace hone {
 
 void Report(CommandContext* context, const Error& error) {
   context->exit_status = 1;
   const std::string text =
-      context->json ? DumpJson(ErrorJson(error))
+      context->json ? DumpJson(ErrorJson(Error(error.code(), Utf8Lossy(error.message()))))
                     : Terminal::Of(stderr).Red("hone:") + " " + Printable(error.message());
   std::fprintf(stderr, "%s\n", text.c_str());
 }

@@ -21,7 +21,6 @@ struct Terminal {
   std::string Red(std::string_view text) const { return Styled("31", text); }
   std::string Green(std::string_view text) const { return Styled("32", text); }
   std::string Yellow(std::string_view text) const { return Styled("33", text); }
-  std::string Blue(std::string_view text) const { return Styled("34", text); }
   std::string Magenta(std::string_view text) const { return Styled("35", text); }
   std::string Cyan(std::string_view text) const { return Styled("36", text); }
   // `codes` are the numbers of an ANSI SGR sequence.

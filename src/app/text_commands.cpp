@@ -19,15 +19,17 @@ Result<std::string> ReadInput(const std::string& file) {
   return file == "-" ? ReadStandardInput() : ReadFile(file);
 }
 
+Result<std::string> CheckedText(std::string text, const std::string& where) {
+  const size_t valid = Utf8ValidPrefix(text);
+  if (valid == text.size()) return text;
+  return Error(ErrorCode::kParse,
+               fmt::format("{}: byte {} is not UTF-8; convert the text first (iconv -t UTF-8)",
+                           where, valid));
+}
+
 Result<std::string> ReadTextInput(const std::string& file) {
   HONE_ASSIGN_OR_RETURN(std::string text, ReadInput(file));
-  const size_t valid = Utf8ValidPrefix(text);
-  if (valid < text.size()) {
-    return Error(ErrorCode::kParse,
-                 fmt::format("{}: byte {} is not UTF-8; convert the text first (iconv -t UTF-8)",
-                             file == "-" ? "standard input" : file, valid));
-  }
-  return text;
+  return CheckedText(std::move(text), file == "-" ? "standard input" : file);
 }
 
 std::string WithoutFinalNewline(std::string text) {
@@ -36,15 +38,18 @@ std::string WithoutFinalNewline(std::string text) {
 }
 
 struct TextArguments {
-  std::string tokenizer, dialect, file = "-", text, end = "unknown";
+  std::string tokenizer, dialect, file = "-", end = "unknown";
+  std::optional<std::string> text;  // given on the command line, perhaps empty
 };
+
+Result<std::string> TextOf(const TextArguments& arguments) {
+  if (arguments.text) return CheckedText(*arguments.text, "the text");
+  return ReadTextInput(arguments.file);
+}
 
 Result<std::string> Tokenize(const TextArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(arguments.tokenizer));
-  std::string text = arguments.text;
-  if (text.empty()) {
-    HONE_ASSIGN_OR_RETURN(text, ReadTextInput(arguments.file));
-  }
+  HONE_ASSIGN_OR_RETURN(const std::string text, TextOf(arguments));
   const std::vector<TokenId> ids = tokenizer.Encode(text);
   if (!json) return TokensView(tokenizer, ids, Terminal::Of(stdout));
   return DumpJson(Json::Of({{"ids", Json::ArrayOf(ids)}, {"decoded", tokenizer.Decode(ids)}})) +
@@ -61,12 +66,10 @@ Result<std::string> Render(const TextArguments& arguments, bool json) {
   }();
   if (!pieces.ok())
     return pieces.error().In(arguments.file == "-" ? "standard input" : arguments.file);
-  Json::Array ids;
+  std::vector<TokenId> ids;
   if (!arguments.tokenizer.empty()) {
     HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(arguments.tokenizer));
-    for (const Piece& piece : *pieces) {
-      for (const TokenId id : EncodePiece(tokenizer, piece)) ids.emplace_back(id);
-    }
+    ids = EncodePieces(tokenizer, *pieces);
   }
   if (!json) {
     std::string view = PiecesView(*pieces, Terminal::Of(stdout));
@@ -74,17 +77,14 @@ Result<std::string> Render(const TextArguments& arguments, bool json) {
     return view;
   }
   Json out = Json::Of({{"text", TextOf(*pieces)}});
-  if (!arguments.tokenizer.empty()) out.Set("ids", std::move(ids));
+  if (!arguments.tokenizer.empty()) out.Set("ids", Json::ArrayOf(ids));
   return DumpJson(out) + "\n";
 }
 
 Result<std::string> Parse(const TextArguments& arguments, bool json, bool* faulty) {
   HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(arguments.dialect));
-  std::string turn = arguments.text;
-  if (turn.empty()) {
-    HONE_ASSIGN_OR_RETURN(turn, ReadTextInput(arguments.file));
-    turn = WithoutFinalNewline(std::move(turn));
-  }
+  HONE_ASSIGN_OR_RETURN(std::string turn, TextOf(arguments));
+  if (!arguments.text) turn = WithoutFinalNewline(std::move(turn));
   const TurnEnd end = arguments.end == "ended" ? TurnEnd::kEnded
                       : arguments.end == "cut" ? TurnEnd::kCut
                                                : TurnEnd::kUnknown;
@@ -156,9 +156,11 @@ void AddTokenize(CLI::App& app, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TextArguments>();
   CLI::App* command = app.add_subcommand("tokenize", "Show the tokens of a text");
   command->add_option("--tokenizer,-t", arguments->tokenizer, kTokenizerHelp)->required();
-  command->add_option("text", arguments->text, "the text; standard input when absent");
-  command->add_option("--file,-f", arguments->file,
-                      "read the text from a file ('-': standard input)");
+  CLI::Option* text =
+      command->add_option("text", arguments->text, "the text; standard input when absent");
+  command
+      ->add_option("--file,-f", arguments->file, "read the text from a file ('-': standard input)")
+      ->excludes(text);
   command->footer("Example:\n  hone tokenize -t tests/golden/tokenizer \"Hello, world!\"\n");
   command->callback([=] { Finish(context.get(), Tokenize(*arguments, context->json)); });
 }
@@ -198,8 +200,10 @@ void AddParse(CLI::App& app, std::shared_ptr<CommandContext> context) {
   CLI::App* command = app.add_subcommand(
       "parse", "Read a policy's turn: its calls, its answer, or the fault in it");
   command->add_option("--dialect,-d", arguments->dialect, kDialectHelp)->required();
-  command->add_option("text", arguments->text, "the turn; standard input when absent");
-  command->add_option("--file,-f", arguments->file, "read it from a file ('-': standard input)");
+  CLI::Option* text =
+      command->add_option("text", arguments->text, "the turn; standard input when absent");
+  command->add_option("--file,-f", arguments->file, "read it from a file ('-': standard input)")
+      ->excludes(text);
   command->add_option("--end", arguments->end, "how the turn ended")
       ->check(CLI::IsMember({"ended", "cut", "unknown"}))
       ->capture_default_str();

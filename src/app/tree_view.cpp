@@ -234,7 +234,13 @@ class Painter {
     };
     for (size_t t = 0; t < node.tokens.size(); ++t) {
       const float value = credit != nullptr ? (*credit)[t] : 0;
-      if (value != run_credit) flush();
+      if (value != run_credit) {
+        // A character that goes on in the next token is shown with that.
+        const std::string begun = run.substr(run.size() - Utf8IncompleteSuffix(run));
+        run.resize(run.size() - begun.size());
+        flush();
+        run = begun;
+      }
       run_credit = value;
       run += Spelled(node.tokens[t], t);
     }

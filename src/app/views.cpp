@@ -1,6 +1,7 @@
 #include "app/views.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,11 +15,13 @@ Json RangeJson(ByteRange range) {
   return Json::Array{static_cast<int64_t>(range.begin), static_cast<int64_t>(range.end)};
 }
 
-// Characters before a byte offset; bytes that are not UTF-8 count as they would when shown.
-int64_t CharactersBefore(std::string_view text, size_t offset) {
-  const std::string valid = Utf8Lossy(text.substr(0, offset));
-  return std::count_if(valid.begin(), valid.end(),
-                       [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
+// For every byte offset of a text, how many characters begin before it.
+std::vector<int64_t> CharactersBefore(std::string_view text) {
+  std::vector<int64_t> counts(text.size() + 1, 0);
+  for (size_t i = 0; i < text.size(); ++i) {
+    counts[i + 1] = counts[i] + ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80 ? 1 : 0);
+  }
+  return counts;
 }
 
 // The text with every line after the first indented.
@@ -53,12 +56,14 @@ std::string AuthorStyle(Author author, std::string_view text, const Terminal& te
 
 Json ParsedTurnJson(std::string_view turn, const ParsedTurn& parsed, const Tokenizer* tokenizer,
                     std::span<const TokenId> ids) {
+  const std::vector<int64_t> characters = CharactersBefore(turn);
+  const std::optional<TokenOffsets> offsets =
+      tokenizer != nullptr ? std::optional(TokenOffsets(*tokenizer, ids)) : std::nullopt;
   auto with_spans = [&](Json json, ByteRange range) {
     json.Set("span", RangeJson(range));
-    json.Set("char_span",
-             Json::Array{CharactersBefore(turn, range.begin), CharactersBefore(turn, range.end)});
-    if (tokenizer != nullptr) {
-      const Span span = TokensCovering(*tokenizer, ids, range);
+    json.Set("char_span", Json::Array{characters[range.begin], characters[range.end]});
+    if (offsets) {
+      const Span span = offsets->Covering(range);
       json.Set("token_span", Json::Array{span.begin, span.end});
     }
     return json;

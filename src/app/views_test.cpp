@@ -78,6 +78,20 @@ TEST(TreeView, CreditStandsBeforeTheTokensThatHaveIt) {
   EXPECT_NE(coloured.find("\x1b[48;5;28mab\x1b[0m\x1b[48;5;124m<|im_end|>"), std::string::npos);
 }
 
+TEST(TreeView, CreditNeverCutsACharacter) {
+  ScoredTree record = OneTurn();
+  Node& turn = record.tree.nodes[1];
+  turn.tokens = Golden().Encode("語😀é");
+  turn.logprobs.assign(turn.tokens.size(), 0);
+  turn.entropies.assign(turn.tokens.size(), 0);
+  record.advantages = {{0, {}}};
+  for (size_t i = 0; i < turn.tokens.size(); ++i)
+    record.advantages[0].values.push_back(static_cast<float>(i));
+  const std::string view = TreeView(record, &Golden(), {});
+  for (const char* character : {"語", "😀", "é"})
+    EXPECT_NE(view.find(character), std::string::npos) << view;
+}
+
 TEST(TreeView, TellsWhomToBlameAndWhatWasNotScored) {
   ScoredTree record = OneTurn();
   record.scores = {{0, {{"judge", std::nullopt, 1.0, kNoNode, {}}}}};

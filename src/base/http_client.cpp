@@ -106,7 +106,9 @@ Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop)
   curl_easy_setopt(handle, CURLOPT_PROXY, "");
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
-  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.deadline.count()));
+  // To libcurl, 0 would mean for ever.
+  const auto deadline = std::max<long>(static_cast<long>(request.deadline.count()), 1);
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, deadline);
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &OnBody);

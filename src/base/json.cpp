@@ -75,20 +75,22 @@ Json& Json::Set(std::string_view key, Json value) {
   return std::get<Object>(value_).emplace_back(std::string(key), std::move(value)).second;
 }
 
-namespace {
-
-std::vector<const Json::Member*> SortedMembers(const Json::Object& object) {
+std::vector<const Json::Member*> MembersOf(const Json::Object& object, bool sorted) {
   std::vector<const Json::Member*> members;
   members.reserve(object.size());
   for (const Json::Member& member : object) members.push_back(&member);
-  std::sort(members.begin(), members.end(),
-            [](const auto* a, const auto* b) { return a->first < b->first; });
+  if (sorted) {
+    std::sort(members.begin(), members.end(),
+              [](const auto* a, const auto* b) { return a->first < b->first; });
+  }
   return members;
 }
 
+namespace {
+
 bool SameMembers(const Json::Object& a, const Json::Object& b) {
   if (a.size() != b.size()) return false;
-  const auto sorted_a = SortedMembers(a), sorted_b = SortedMembers(b);
+  const auto sorted_a = MembersOf(a, true), sorted_b = MembersOf(b, true);
   return std::equal(sorted_a.begin(), sorted_a.end(), sorted_b.begin(),
                     [](const auto* x, const auto* y) { return *x == *y; });
 }

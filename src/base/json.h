@@ -131,6 +131,9 @@ enum class JsonStyle {
 // Python's json.dumps(v, sort_keys=True, separators=(",", ":"), ensure_ascii=False).
 std::string DumpJson(const Json& value, JsonStyle style = JsonStyle::kCompact);
 
+// The members in their order, or sorted by key.
+std::vector<const Json::Member*> MembersOf(const Json::Object& object, bool sorted);
+
 // SHA-256, in hexadecimal, of the canonical text: equal values have equal hashes, for ever.
 std::string ContentHash(const Json& value);
 

@@ -83,6 +83,7 @@ JsonFields::JsonFields(const Json& object, std::string path, JsonErrors* errors)
 JsonFields::~JsonFields() {
   if (!is_object_) return;
   for (const Json::Member& member : object_.AsObject()) {
+    if (!errors_->ok()) return;  // only the first problem is kept
     if (known_.contains(member.first)) continue;
     errors_->Add(path_, fmt::format("unknown key \"{}\"{}", member.first,
                                     DidYouMean(member.first, {known_.begin(), known_.end()})));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <cmath>
+#include <cstdlib>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -271,19 +272,17 @@ class Parser {
       return true;
     }
     double real = 0;
-    if (std::from_chars(first, last, real).ec != std::errc() && !Underflows(token)) {
+    // from_chars reports too large and too small alike; strtod gives infinity or the nearest to
+    // zero.
+    if (std::from_chars(first, last, real).ec != std::errc()) {
+      real = std::strtod(std::string(token).c_str(), nullptr);
+    }
+    if (!std::isfinite(real)) {
       at_ = begin;
       return Fail("a real number too large for 64 bits");
     }
     *value = real;
     return true;
-  }
-
-  // from_chars reports 1e400 and 1e-400 alike as out of range. The second is simply (almost) zero.
-  static bool Underflows(std::string_view token) {
-    const size_t exponent = token.find_first_of("eE");
-    if (exponent != std::string_view::npos) return token[exponent + 1] == '-';
-    return token.substr(0, token.find('.')).find_first_of("123456789") == std::string_view::npos;
   }
 
   std::string_view text_;

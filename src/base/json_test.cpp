@@ -111,6 +111,10 @@ TEST(Json, RefusesWhatRfc8259Refuses) {
     EXPECT_FALSE(ParseJson(bad).ok()) << bad;
   }
   EXPECT_EQ(Parsed("1e-999").AsDouble(), 0.0);
+  EXPECT_TRUE(std::signbit(Parsed("-1e-999").AsDouble()));
+  EXPECT_FALSE(ParseJson("1" + std::string(400, '0') + ".0e-5").ok())
+      << "large in spite of its exponent";
+  EXPECT_EQ(Parsed("0." + std::string(400, '0') + "1e+5").AsDouble(), 0.0);
 }
 
 TEST(Json, DepthIsBounded) {

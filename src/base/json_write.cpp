@@ -79,13 +79,8 @@ class JsonWriter {
   }
 
   void WriteObject(const Json::Object& object, int depth) {
-    std::vector<const Json::Member*> members;
-    members.reserve(object.size());
-    for (const Json::Member& member : object) members.push_back(&member);
-    if (style_ == JsonStyle::kCanonical) {
-      std::sort(members.begin(), members.end(),
-                [](const auto* a, const auto* b) { return a->first < b->first; });
-    }
+    const std::vector<const Json::Member*> members =
+        MembersOf(object, style_ == JsonStyle::kCanonical);
     out_ += '{';
     for (size_t i = 0; i < members.size(); ++i) {
       if (i > 0) out_ += Separator();

@@ -30,7 +30,6 @@ struct RecipeNode {
 };
 
 struct RecipeState {
-  std::string file_name;
   RecipeNode root;
   std::vector<std::pair<int, std::string>> problems;  // order in the file, text
 
@@ -139,8 +138,17 @@ std::optional<std::string> FromArray(const RecipeNode& node, std::vector<T>* val
   return std::nullopt;
 }
 
-// JSON's spelling of booleans, numbers, strings and arrays of them is TOML's too.
-std::string TomlText(const Json& value) { return DumpJson(value, JsonStyle::kSpaced); }
+// JSON's spelling of booleans, numbers, strings and arrays of them is nearly TOML's.
+std::string TomlText(const Json& value) {
+  if (value.kind() == Json::Kind::kReal && !std::isfinite(value.AsDouble())) {
+    return std::isnan(value.AsDouble()) ? "nan" : value.AsDouble() > 0 ? "inf" : "-inf";
+  }
+  std::string text;
+  for (const char c : DumpJson(value, JsonStyle::kSpaced)) {
+    text += c == '\x7f' ? "\\u007f" : std::string(1, c);
+  }
+  return text;
+}
 template <typename T>
 std::string TomlText(const T& value) {
   return TomlText(Json(value));
@@ -177,7 +185,7 @@ std::string RecipeTable::PathOf(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
-RecipeNode* RecipeTable::Take(std::string_view key, std::string_view) {
+RecipeNode* RecipeTable::Take(std::string_view key) {
   if (node_ == nullptr) return nullptr;
   node_->known.emplace(key);
   const auto found = node_->members.find(key);
@@ -187,7 +195,7 @@ RecipeNode* RecipeTable::Take(std::string_view key, std::string_view) {
 template <typename T, typename Convert>
 void RecipeTable::ReadInto(std::string_view key, T* value, std::string_view comment,
                            Convert convert) {
-  if (RecipeNode* node = Take(key, comment)) {
+  if (RecipeNode* node = Take(key)) {
     if (auto problem = convert(*node, value)) {
       state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *problem));
     }
@@ -242,7 +250,7 @@ void RecipeTable::ReadChoice(std::string_view key, std::string* value,
 }
 
 RecipeTable RecipeTable::Table(std::string_view key) {
-  RecipeNode* node = Take(key, "");
+  RecipeNode* node = Take(key);
   if (node != nullptr && !node->Is(TomlValue::Kind::kTable)) {
     state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *Wants("a table", *node)));
     node = nullptr;
@@ -251,7 +259,7 @@ RecipeTable RecipeTable::Table(std::string_view key) {
 }
 
 std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
-  RecipeNode* node = Take(key, "");
+  RecipeNode* node = Take(key);
   std::vector<RecipeTable> tables;
   if (node == nullptr) return tables;
   if (!node->Is(TomlValue::Kind::kArray)) {
@@ -280,6 +288,22 @@ void RecipeTable::Problem(std::string_view key, std::string_view text) {
   state_->Problem(*at, fmt::format("{}: {}", PathOf(key), text));
 }
 
+namespace {
+
+// "tool[1]" is written [[tool]], "tool[1].limits" [tool.limits]: it belongs to the last [[tool]].
+std::string HeaderOf(std::string_view path) {
+  std::string name;
+  bool inside = false;
+  for (const char c : path) {
+    if (c == '[') inside = true;
+    if (!inside) name += c;
+    if (c == ']') inside = false;
+  }
+  return path.ends_with(']') ? fmt::format("[[{}]]", name) : fmt::format("[{}]", name);
+}
+
+}  // namespace
+
 Recipe::Recipe() : state_(std::make_unique<RecipeState>()) {}
 Recipe::~Recipe() = default;
 Recipe::Recipe(Recipe&&) noexcept = default;
@@ -295,7 +319,6 @@ Result<Recipe> Recipe::Parse(std::string_view text, std::string file_name) {
   Recipe recipe;
   recipe.state_->root = NodeOf(std::move(document), file_name, nullptr);
   recipe.state_->root.where = file_name;
-  recipe.state_->file_name = std::move(file_name);
   return recipe;
 }
 
@@ -309,6 +332,8 @@ void Recipe::Override(std::string_view assignment) {
   };
   if (equals == std::string_view::npos || equals == 0) return problem("wants the form key=value");
   std::string_view path = assignment.substr(0, equals);
+  constexpr int kDeepestKey = 100;
+  if (std::count(path.begin(), path.end(), '.') >= kDeepestKey) return problem("nested too deeply");
   while (true) {
     const size_t dot = std::min(path.find('.'), path.size());
     const std::string_view key = path.substr(0, dot);
@@ -360,12 +385,7 @@ std::string Recipe::Resolved() const {
   std::stable_partition(tables.begin(), tables.end(), [](const auto& t) { return t.empty(); });
   std::string text;
   for (const std::string& table : tables) {
-    const size_t bracket = table.find('[');
-    if (!table.empty()) {
-      text += text.empty() ? "" : "\n";
-      text += bracket == std::string::npos ? fmt::format("[{}]\n", table)
-                                           : fmt::format("[[{}]]\n", table.substr(0, bracket));
-    }
+    if (!table.empty()) text += (text.empty() ? "" : "\n") + HeaderOf(table) + "\n";
     for (const auto& entry : state_->resolved) {
       if (entry.table != table) continue;
       text += fmt::format("{} = {}", entry.key, entry.value);

@@ -74,7 +74,7 @@ class RecipeTable {
   RecipeTable(internal::RecipeState* state, internal::RecipeNode* node, std::string path)
       : state_(state), node_(node), path_(std::move(path)) {}
 
-  internal::RecipeNode* Take(std::string_view key, std::string_view comment);
+  internal::RecipeNode* Take(std::string_view key);
   std::string PathOf(std::string_view key) const;
   template <typename T, typename Convert>
   void ReadInto(std::string_view key, T* value, std::string_view comment, Convert convert);

@@ -36,7 +36,7 @@ class Rng {
   double NextDouble();
   // Uniform in [0, bound), without bias. bound > 0.
   uint64_t Below(uint64_t bound);
-  // Standard normal (Box–Muller, one value per two draws of NextDouble).
+  // Standard normal, the same bits everywhere.
   double NextNormal();
 
  private:

@@ -88,6 +88,8 @@ TEST(Rng, NormalDrawsHaveMeanZeroAndVarianceOne) {
   }
   EXPECT_NEAR(sum / 100000, 0.0, 0.02);
   EXPECT_NEAR(squares / 100000, 1.0, 0.02);
+  Rng frozen(4);
+  EXPECT_DOUBLE_EQ(frozen.NextNormal(), 0.8898447937990288);  // tests/golden/rng.py
 }
 
 }  // namespace

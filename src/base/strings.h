@@ -21,6 +21,7 @@ inline std::string_view Trim(std::string_view text, std::string_view characters 
 // How many characters at the end of `text` could be the beginning of `word`: the length of the
 // longest proper prefix of `word` that the text ends with.
 inline size_t PartialSuffix(std::string_view text, std::string_view word) {
+  if (word.empty()) return 0;
   for (size_t size = word.size() < text.size() + 1 ? word.size() - 1 : text.size(); size > 0;
        --size) {
     if (text.ends_with(word.substr(0, size))) return size;

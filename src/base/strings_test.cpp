@@ -17,6 +17,7 @@ TEST(Strings, APartialSuffixIsTheBeginningOfAWord) {
   EXPECT_EQ(PartialSuffix("<", "<tool>"), 1u);
   EXPECT_EQ(PartialSuffix("<tool>", "<tool>"), 0u) << "whole words are not partial";
   EXPECT_EQ(PartialSuffix("", "<tool>"), 0u);
+  EXPECT_EQ(PartialSuffix("abc", ""), 0u);
   EXPECT_EQ(PartialSuffix("x<<t", "<tool>"), 2u);
 }
 

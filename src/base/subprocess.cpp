@@ -100,13 +100,6 @@ int ExitCode(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void KillGroupAndReap(pid_t pid) {
-  ::kill(-pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-}
-
 // What is left until `deadline`, at least 0, at most one slice: how long one poll may block.
 int PollTimeout(SteadyClock::time_point deadline) {
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - SteadyClock::now());
@@ -122,19 +115,17 @@ Result<void> CheckTime(SteadyClock::time_point deadline, const std::stop_token& 
   return {};
 }
 
-// Appends what can be read now. False at the end of the stream.
-bool Drain(int fd, std::string* out) {
+// Appends what one read gives, so that limits are looked at in between. False at the end of the
+// stream and, with *more, true as long as there may be more right now.
+bool ReadSome(int fd, std::string* out, bool* more) {
   char buffer[1 << 16];
-  while (true) {
-    const ssize_t count = ::read(fd, buffer, sizeof buffer);
-    if (count > 0) {
-      out->append(buffer, static_cast<size_t>(count));
-      if (static_cast<size_t>(count) < sizeof buffer) return true;
-      continue;
-    }
-    if (count < 0 && errno == EINTR) continue;
-    return count < 0 && errno == EAGAIN;
-  }
+  ssize_t count = 0;
+  do {
+    count = ::read(fd, buffer, sizeof buffer);
+  } while (count < 0 && errno == EINTR);
+  *more = count > 0;
+  if (count > 0) out->append(buffer, static_cast<size_t>(count));
+  return count > 0 || (count < 0 && errno == EAGAIN);
 }
 
 // Writes what fits now and removes it from *bytes. False when the reader is gone.
@@ -154,16 +145,30 @@ void IgnoreSigpipe() {
   (void)previous;
 }
 
+// Whether the program has ended; it stays to be reaped, so its process group id is still its own.
+bool HasEnded(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
+// Ends what is left of the group, then reaps the leader: in this order, because after the reaping
+// the group's number may be somebody else's.
+int KillGroupAndReap(pid_t pid) {
+  ::kill(-pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return ExitCode(status);
+}
+
 Result<int> WaitFor(pid_t pid, SteadyClock::time_point deadline, const std::stop_token& stop,
                     std::string_view what) {
-  while (true) {
-    int status = 0;
-    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
-    if (ended == pid) return ExitCode(status);
-    if (ended < 0 && errno != EINTR) return ErrnoError("cannot wait");
+  while (!HasEnded(pid)) {
     HONE_RETURN_IF_ERROR(CheckTime(deadline, stop, what));
     ::poll(nullptr, 0, std::min(PollTimeout(deadline), 2));
   }
+  return KillGroupAndReap(pid);
 }
 
 }  // namespace
@@ -182,21 +187,36 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
   for (const int fd : {in.write, out.read, err.read}) SetNonBlocking(fd);
 
   SubprocessResult result;
+  // Reads one stream if it has something; closes it at its end. True when there may be more at
+  // once.
+  auto read_from = [](int* fd, std::string* into) {
+    bool more = false;
+    if (*fd >= 0 && !ReadSome(*fd, into, &more)) CloseOnce(fd);
+    return more;
+  };
   auto finished = [&]() -> Result<void> {
     if (input.empty()) CloseOnce(&in.write);
     while (out.read >= 0 || err.read >= 0) {
       HONE_RETURN_IF_ERROR(CheckTime(end, stop, command[0]));
+      // A program that has ended may have left others with its pipes open: what it said is all
+      // here.
+      const bool ended = HasEnded(pid);
       pollfd polled[3] = {{in.write, POLLOUT, 0}, {out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
-      if (::poll(polled, 3, PollTimeout(end)) < 0 && errno != EINTR) return ErrnoError("poll");
-      if (polled[0].revents != 0 && (!Feed(in.write, &input) || input.empty()))
+      if (::poll(polled, 3, ended ? 0 : PollTimeout(end)) < 0 && errno != EINTR) {
+        return ErrnoError("poll");
+      }
+      if (polled[0].revents != 0 && (!Feed(in.write, &input) || input.empty())) {
         CloseOnce(&in.write);
-      if (polled[1].revents != 0 && !Drain(out.read, &result.standard_output)) CloseOnce(&out.read);
-      if (polled[2].revents != 0 && !Drain(err.read, &result.standard_error)) CloseOnce(&err.read);
+      }
+      bool more = false;
+      if (polled[1].revents != 0) more |= read_from(&out.read, &result.standard_output);
+      if (polled[2].revents != 0) more |= read_from(&err.read, &result.standard_error);
       if (std::max(result.standard_output.size(), result.standard_error.size()) >
           options.max_output_bytes) {
         return Error(ErrorCode::kFull, fmt::format("{}: printed more than {} bytes", command[0],
                                                    options.max_output_bytes));
       }
+      if (ended && !more) break;
     }
     HONE_ASSIGN_OR_RETURN(result.exit_code, WaitFor(pid, end, stop, command[0]));
     return {};
@@ -205,7 +225,6 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
     KillGroupAndReap(pid);
     return finished.error();
   }
-  ::kill(-pid, SIGKILL);  // whatever it left behind in its group
   return result;
 }
 
@@ -228,11 +247,7 @@ Result<std::unique_ptr<Subprocess>> Subprocess::Start(const std::vector<std::str
 Subprocess::~Subprocess() {
   CloseOnce(&input_);
   CloseOnce(&output_);
-  if (reaped_) {
-    ::kill(-pid_, SIGKILL);
-  } else {
-    KillGroupAndReap(pid_);
-  }
+  if (!reaped_) KillGroupAndReap(pid_);
 }
 
 Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline,
@@ -268,7 +283,8 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
     }
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "read"));
     pollfd polled{output_, POLLIN, 0};
-    if (::poll(&polled, 1, PollTimeout(end)) > 0) open = Drain(output_, &buffer_);
+    bool more = false;
+    if (::poll(&polled, 1, PollTimeout(end)) > 0) open = ReadSome(output_, &buffer_, &more);
   }
 }
 

@@ -24,9 +24,10 @@ struct SubprocessResult {
   std::string standard_error;
 };
 
-// Runs a program to its end: writes `input` to it, collects what it prints. At the deadline, on
-// stop or when it prints too much, the program and every process of its group is killed and reaped:
-// no zombie and no orphan is left. A program that cannot be started is kNotFound or kIo.
+// Runs a program to its end: writes `input` to it, collects what it prints. At its end, at
+// the deadline, on stop or when it prints too much, every process of its group is killed and the
+// program reaped: no zombie is left, nor any process that did not leave the group on purpose
+// (setsid). A program that cannot be started is kNotFound or kIo.
 Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
                                        std::string_view input, std::chrono::milliseconds deadline,
                                        const SubprocessOptions& options = {},
@@ -49,8 +50,8 @@ class Subprocess {
   void CloseInput();
   // The next line without its '\n'; the last one may lack it. kUnavailable at the end of output.
   Result<std::string> ReadLine(std::chrono::milliseconds deadline, std::stop_token stop = {});
-  // Waits for the end and returns the exit code as in SubprocessResult; kDeadline leaves it
-  // running.
+  // Waits for the end, kills what is left of the group, and returns the exit code as in
+  // SubprocessResult; kDeadline leaves it running.
   Result<int> Wait(std::chrono::milliseconds deadline, std::stop_token stop = {});
 
   int pid() const { return pid_; }

@@ -71,6 +71,14 @@ TEST(Subprocess, ABackgroundProcessIsKilledWithItsParent) {
   EXPECT_TRUE(HasNoChildren());
 }
 
+TEST(Subprocess, AProcessLeftInTheBackgroundDoesNotHoldTheRunUp) {
+  // It keeps the pipes open, so the end of the output would never come.
+  auto result = Shell("sleep 1000 & echo said", "", seconds(60));
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_EQ(result->standard_output, "said\n");
+  EXPECT_TRUE(HasNoChildren());
+}
+
 TEST(Subprocess, AStopEndsTheRun) {
   std::stop_source stop;
   std::jthread stopper([&] { stop.request_stop(); });

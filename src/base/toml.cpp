@@ -58,9 +58,10 @@ class Parser {
     return AtEnd() || Fail("more text after the value");
   }
 
-  int line() const {
-    return 1 + static_cast<int>(
-                   std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(at_), '\n'));
+  // The line of the current position. Positions only grow, so each line end is counted once.
+  int line() {
+    for (; counted_ < at_; ++counted_) line_ += text_[counted_] == '\n' ? 1 : 0;
+    return line_;
   }
   const std::string& problem() const { return problem_; }
 
@@ -143,7 +144,7 @@ class Parser {
       TomlValue made;
       made.line = line();
       made.origin = origin;
-      return &table->members.emplace_back(key, std::move(made)).second;
+      return table->Add(key, std::move(made));
     }
     if (next->kind == TomlValue::Kind::kArray && next->origin == TomlValue::Origin::kHeader) {
       next = &next->elements.back();
@@ -189,7 +190,7 @@ class Parser {
       made.kind = TomlValue::Kind::kArray;
       made.origin = TomlValue::Origin::kHeader;
       made.line = line();
-      found = &parent->members.emplace_back(path.back(), std::move(made)).second;
+      found = parent->Add(path.back(), std::move(made));
     } else if (found->kind != TomlValue::Kind::kArray ||
                found->origin != TomlValue::Origin::kHeader) {
       return Taken(path);
@@ -220,7 +221,7 @@ class Parser {
       table = next;
     }
     if (table->Find(path.back()) != nullptr) return Taken(path);
-    table->members.emplace_back(path.back(), std::move(value));
+    table->Add(path.back(), std::move(value));
     return true;
   }
 
@@ -456,16 +457,21 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0;
+  size_t counted_ = 0;
+  int line_ = 1;
   std::string problem_;
 };
 
 }  // namespace
 
 TomlValue* TomlValue::Find(std::string_view key) {
-  for (auto& [name, member] : members) {
-    if (name == key) return &member;
-  }
-  return nullptr;
+  const auto found = index_.find(key);
+  return found == index_.end() ? nullptr : &members[found->second].value;
+}
+
+TomlValue* TomlValue::Add(std::string key, TomlValue value) {
+  index_[key] = members.size();
+  return &members.emplace_back(TomlMember{std::move(key), std::move(value)}).value;
 }
 
 std::string_view TomlValue::KindName() const {

@@ -117,11 +117,14 @@ Result<std::vector<Advantages>> DecodeAdvantages(std::string_view blob) {
   HONE_ASSIGN_OR_RETURN(const std::string bytes, Decompress(blob));
   Reader reader(bytes);
   uint64_t count = 0;
-  if (!reader.Number(&count) || count > bytes.size()) return Corrupt("the advantages are damaged");
+  constexpr size_t kSmallestLeaf = 2 * sizeof(uint64_t);
+  if (!reader.Number(&count) || count > bytes.size() / kSmallestLeaf) {
+    return Corrupt("the advantages are damaged");
+  }
   std::vector<Advantages> advantages(count);
   for (Advantages& leaf : advantages) {
     uint64_t index = 0;
-    if (!reader.Number(&index) || !reader.Array(&leaf.values)) {
+    if (!reader.Number(&index) || index > INT32_MAX || !reader.Array(&leaf.values)) {
       return Corrupt("the advantages are damaged");
     }
     leaf.leaf = static_cast<int32_t>(index);

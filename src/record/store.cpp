@@ -1,5 +1,6 @@
 #include "record/store.h"
 
+#include <cerrno>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -29,6 +30,12 @@ constexpr const char* kMigrations[RunStore::kSchemaVersion] = {
        CREATE TABLE advantages(tree INTEGER PRIMARY KEY, arrays BLOB NOT NULL);)",
     "CREATE INDEX trees_by_step ON trees(step);",
 };
+
+Result<void> CheckValid(const ScoredTree& record) {
+  const std::vector<std::string> problems = Validate(record);
+  if (problems.empty()) return {};
+  return Error(ErrorCode::kInvalidArgument, "an invalid tree: " + problems.front());
+}
 
 }  // namespace
 
@@ -97,6 +104,11 @@ class RunStore::Statement {
 
 Error RunStore::ErrorOf(int code, std::string_view doing) const {
   const std::string file = file_.string();
+  // Some writes (of the shared index, say) fail on a full disk as plain input/output errors.
+  if ((code & 0xFF) == SQLITE_IOERR && database_ != nullptr &&
+      (sqlite3_system_errno(database_) == ENOSPC || sqlite3_system_errno(database_) == EDQUOT)) {
+    code = SQLITE_FULL;
+  }
   const char* detail = database_ != nullptr ? sqlite3_errmsg(database_) : sqlite3_errstr(code);
   switch (code & 0xFF) {
     case SQLITE_FULL:
@@ -126,8 +138,19 @@ Result<void> RunStore::Execute(const char* sql) const {
   return {};
 }
 
-Result<void> RunStore::Connect(int flags) {
-  const int code = sqlite3_open_v2(file_.c_str(), &database_, flags, nullptr);
+Result<void> RunStore::Connect(int flags, std::string_view uri_options) {
+  std::string name = file_.string();
+  if (!uri_options.empty()) {
+    std::string escaped = "file:";
+    for (const char c : std::filesystem::absolute(file_).string()) {
+      escaped += std::string_view("%?#").find(c) == std::string_view::npos
+                     ? std::string(1, c)
+                     : fmt::format("%{:02x}", static_cast<uint8_t>(c));
+    }
+    name = escaped + std::string(uri_options);
+    flags |= SQLITE_OPEN_URI;
+  }
+  const int code = sqlite3_open_v2(name.c_str(), &database_, flags, nullptr);
   if (code != SQLITE_OK) return ErrorOf(code, "opening");
   sqlite3_extended_result_codes(database_, 1);
   sqlite3_busy_timeout(database_, 5000);
@@ -157,18 +180,22 @@ Result<void> RunStore::CheckVersion(int* version) const {
   return {};
 }
 
-Result<void> RunStore::Migrate(int from) {
-  for (int version = from; version < kSchemaVersion; ++version) {
-    // Each step is one transaction: a kill in the middle leaves the older, whole version.
-    const std::string sql = fmt::format(
-        "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
-        kMigrations[version], kApplicationId, version + 1);
-    if (Result<void> done = Execute(sql.c_str()); !done.ok()) {
-      if (!sqlite3_get_autocommit(database_)) (void)Execute("ROLLBACK");
-      return done;
+Result<void> RunStore::Migrate() {
+  while (true) {
+    // Each step is one transaction: a kill in the middle leaves the older, whole version. The
+    // version is read inside of it, because another process may just have done the same.
+    HONE_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));
+    int version = 0;
+    Result<void> done = CheckVersion(&version);
+    const bool current = done.ok() && version == kSchemaVersion;
+    if (done.ok() && !current) {
+      done = Execute(fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
+                                 kMigrations[version], kApplicationId, version + 1)
+                         .c_str());
     }
+    if (!sqlite3_get_autocommit(database_)) (void)Execute("ROLLBACK").ok();
+    if (!done.ok() || current) return done;
   }
-  return {};
 }
 
 Result<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& file) {
@@ -178,7 +205,7 @@ Result<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& fi
   HONE_RETURN_IF_ERROR(store->CheckVersion(&version));
   // FULL: a commit has reached the disk when the call returns, power cuts included.
   HONE_RETURN_IF_ERROR(store->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-  HONE_RETURN_IF_ERROR(store->Migrate(version));
+  HONE_RETURN_IF_ERROR(store->Migrate());
   return store;
 }
 
@@ -190,7 +217,15 @@ Result<std::unique_ptr<RunStore>> RunStore::OpenForReading(const std::filesystem
   }
   HONE_RETURN_IF_ERROR(store->Connect(SQLITE_OPEN_READONLY));
   int version = 0;
-  HONE_RETURN_IF_ERROR(store->CheckVersion(&version));
+  Result<void> known = store->CheckVersion(&version);
+  // A reader shares an index file with the writer. In a folder it may not write, and with no
+  // writer's log beside the store, the file can be read as it is.
+  if (!known.ok() && !std::filesystem::exists(file.string() + "-wal", ignored)) {
+    sqlite3_close(std::exchange(store->database_, nullptr));
+    HONE_RETURN_IF_ERROR(store->Connect(SQLITE_OPEN_READONLY, "?immutable=1"));
+    known = store->CheckVersion(&version);
+  }
+  HONE_RETURN_IF_ERROR(known);
   if (version == 0) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{}: an empty file, not a run store", file.string()));
@@ -229,9 +264,7 @@ Result<RunStore::Transaction> RunStore::Begin() {
 }
 
 Result<int64_t> RunStore::AddTree(int64_t step, const ScoredTree& record) {
-  if (const auto problems = Validate(record); !problems.empty()) {
-    return Error(ErrorCode::kInvalidArgument, "an invalid tree: " + problems.front());
-  }
+  HONE_RETURN_IF_ERROR(CheckValid(record));
   std::optional<Transaction> own;
   if (!in_transaction_) {
     HONE_ASSIGN_OR_RETURN(Transaction transaction, Begin());
@@ -253,13 +286,27 @@ Result<int64_t> RunStore::AddTree(int64_t step, const ScoredTree& record) {
                            .BindBlob(arrays)
                            .Run("adding a tree"));
   const int64_t id = sqlite3_last_insert_rowid(database_);
-  if (!record.scores.empty()) HONE_RETURN_IF_ERROR(SetScores(id, record.scores));
-  if (!record.advantages.empty()) HONE_RETURN_IF_ERROR(SetAdvantages(id, record.advantages));
+  if (!record.scores.empty()) HONE_RETURN_IF_ERROR(WriteScores(id, record.scores));
+  if (!record.advantages.empty()) HONE_RETURN_IF_ERROR(WriteAdvantages(id, record.advantages));
   if (own) HONE_RETURN_IF_ERROR(own->Commit());
   return id;
 }
 
 Result<void> RunStore::SetScores(int64_t id, const std::vector<Score>& scores) {
+  HONE_ASSIGN_OR_RETURN(ScoredTree record, ReadTree(id));
+  record.scores = scores;
+  HONE_RETURN_IF_ERROR(CheckValid(record));
+  return WriteScores(id, scores);
+}
+
+Result<void> RunStore::SetAdvantages(int64_t id, const std::vector<Advantages>& advantages) {
+  HONE_ASSIGN_OR_RETURN(ScoredTree record, ReadTree(id));
+  record.advantages = advantages;
+  HONE_RETURN_IF_ERROR(CheckValid(record));
+  return WriteAdvantages(id, advantages);
+}
+
+Result<void> RunStore::WriteScores(int64_t id, const std::vector<Score>& scores) {
   const std::string terms = Compress(DumpJson(ScoresToJson(scores)));
   return Statement(this, "INSERT OR REPLACE INTO scores(tree, mean_reward, terms) VALUES(?, ?, ?)")
       .Bind(id)
@@ -268,7 +315,7 @@ Result<void> RunStore::SetScores(int64_t id, const std::vector<Score>& scores) {
       .Run("adding scores");
 }
 
-Result<void> RunStore::SetAdvantages(int64_t id, const std::vector<Advantages>& advantages) {
+Result<void> RunStore::WriteAdvantages(int64_t id, const std::vector<Advantages>& advantages) {
   const std::string arrays = EncodeAdvantages(advantages);
   return Statement(this, "INSERT OR REPLACE INTO advantages(tree, arrays) VALUES(?, ?)")
       .Bind(id)
@@ -356,6 +403,10 @@ Result<ScoredTree> RunStore::ReadTree(int64_t id) const {
     }
     if (const std::string arrays = statement.Bytes(3); !arrays.empty()) {
       HONE_ASSIGN_OR_RETURN(record.advantages, DecodeAdvantages(arrays));
+    }
+    // Each part has its checksum; that they belong together is checked here.
+    if (const auto problems = Validate(record); !problems.empty()) {
+      return Error(ErrorCode::kCorrupt, problems.front());
     }
     return record;
   };

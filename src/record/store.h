@@ -33,7 +33,7 @@ class RunStore {
 
   // Adds a record of a training step and returns its id; ids ascend. Refuses an invalid record.
   Result<int64_t> AddTree(int64_t step, const ScoredTree& record);
-  // Replaces what was said of a tree.
+  // Replaces what was said of a tree. Refuses what does not fit the tree.
   Result<void> SetScores(int64_t id, const std::vector<Score>& scores);
   Result<void> SetAdvantages(int64_t id, const std::vector<Advantages>& advantages);
   Result<void> AddMetrics(int64_t step, const std::map<std::string, double>& values);
@@ -67,6 +67,7 @@ class RunStore {
   // In order of id, from `first_id` on.
   Result<std::vector<TreeSummary>> ListTrees(int64_t first_id = 0, int64_t limit = 1000) const;
   Result<int64_t> CountTrees() const;
+  // A tree whose parts do not fit each other is kCorrupt; what is returned is valid.
   Result<ScoredTree> ReadTree(int64_t id) const;
   // The values of one metric by step.
   Result<std::map<int64_t, double>> ReadMetric(const std::string& name) const;
@@ -76,9 +77,11 @@ class RunStore {
   class Statement;
   explicit RunStore(std::filesystem::path file) : file_(std::move(file)) {}
 
-  Result<void> Connect(int flags);
+  Result<void> WriteScores(int64_t id, const std::vector<Score>& scores);
+  Result<void> WriteAdvantages(int64_t id, const std::vector<Advantages>& advantages);
+  Result<void> Connect(int flags, std::string_view uri_options = "");
   Result<void> CheckVersion(int* version) const;
-  Result<void> Migrate(int from);
+  Result<void> Migrate();
   Result<void> Execute(const char* sql) const;
   Error ErrorOf(int code, std::string_view doing) const;
 

@@ -80,6 +80,45 @@ TEST_F(StoreTest, ScoresCanBeSetLaterAndReplaced) {
   EXPECT_TRUE(store->ReadTree(id)->scores.empty());
 }
 
+TEST_F(StoreTest, WhatDoesNotFitTheTreeIsRefused) {
+  auto store = Opened(file_);
+  const ScoredTree record = RandomRecord(Rng(1));
+  const int64_t id = *store->AddTree(0, record);
+  EXPECT_EQ(store->SetScores(99, {}).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(store->SetAdvantages(99, {}).error().code(), ErrorCode::kNotFound);
+  EXPECT_FALSE(store->SetScores(id, {{1000, {}}}).ok());
+  EXPECT_FALSE(store->SetAdvantages(id, {{0, {1.0f}}}).ok());
+  EXPECT_EQ(*store->ReadTree(id), record);
+  ASSERT_TRUE(store->SetAdvantages(id, {}).ok());
+  EXPECT_TRUE(store->ReadTree(id)->advantages.empty());
+}
+
+TEST_F(StoreTest, PartsOfDifferentTreesAreCorrupt) {
+  Opened(file_)->AddTree(0, RandomRecord(Rng(1))).value();
+  Opened(file_)->AddTree(0, RandomRecord(Rng(2))).value();
+  ExecuteRaw(file_,
+             "UPDATE advantages SET arrays = (SELECT arrays FROM advantages WHERE tree = 2)");
+  EXPECT_EQ(Opened(file_)->ReadTree(1).error().code(), ErrorCode::kCorrupt);
+}
+
+TEST_F(StoreTest, ManyProcessesCanOpenAFreshStoreAtOnce) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto store = RunStore::Open(file_);
+      ::_exit(store.ok() && (*store)->AddTree(0, RandomRecord(Rng(1))).ok() ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(*Opened(file_)->CountTrees(), 8);
+}
+
 TEST_F(StoreTest, AnInvalidTreeIsRefused) {
   auto store = Opened(file_);
   ScoredTree record = RandomRecord(Rng(1));

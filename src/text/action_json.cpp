@@ -74,7 +74,8 @@ class ActionJson final : public Dialect {
     const TurnText body = WithoutEndMarkers(turn, end_markers, end);
     const size_t open = body.text.find(kOpen);
     if (open == std::string_view::npos) {
-      AddEndFaults(turn, body, end, {kOpen}, &parsed);
+      AddTrailingFault(turn, body, &parsed);
+      AddCutFault(body, end, {kOpen, "<|im_end|>", "<|endoftext|>"}, &parsed);
       parsed.content = Readable(Trim(body.text));
       if (parsed.faults.empty()) {
         parsed.faults.push_back(
@@ -95,8 +96,9 @@ class ActionJson final : public Dialect {
           {FaultKind::kUnexpectedText, "text after the action", {json.end, body.text.size()}});
       parsed.answer.reset();
     }
+    AddTrailingFault(turn, body, &parsed);
     // The closing marker is itself an end, so a turn that has it was not cut off.
-    if (!json.value) AddEndFaults(turn, body, end, {}, &parsed);
+    if (!json.value) AddCutFault(body, end, {}, &parsed);
     return parsed;
   }
 
@@ -122,6 +124,9 @@ class ActionJson final : public Dialect {
     const bool calls = !message.calls.empty();
     std::string thought = message.reasoning.value_or("");
     if (calls) thought += message.content;
+    if (thought.find(kOpen) != std::string::npos) {
+      return Error(ErrorCode::kUnsupported, "a thought that holds <action> would be read as one");
+    }
     if (!thought.empty()) out->Content(thought).Marker("\n");
     Json action;
     if (calls) {

@@ -55,6 +55,9 @@ TEST(ActionJson, EveryBrokenRuleIsAFault) {
             "bad_call: <action>: the field \"how\" is missing");
   EXPECT_EQ(FaultOf(R"(<action>{"type":"answer","when":false,"content":"x"}</action> and more)"),
             "unexpected_text: text after the action");
+  EXPECT_EQ(
+      FaultOf(R"(<action>{"type":"answer","when":false,"content":"x"}</action><|im_end|>more)"),
+      "unexpected_text: text after the end of the turn");
 }
 
 TEST(ActionJson, WhatItSpellsItReads) {

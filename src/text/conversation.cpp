@@ -28,7 +28,10 @@ Result<std::string> ReadContent(const Json* content, Role role, const std::strin
     std::string text;
     for (const Json& part : content->AsArray()) {
       const Json* value = part.is_string() ? &part : part.Find("text");
-      if (value == nullptr || !value->is_string()) return Bad(path, "a content part is not text");
+      if (value == nullptr || !value->is_string()) {
+        if (role == Role::kTool) return DumpJson(*content, JsonStyle::kSpaced);
+        return Bad(path, "a content part is not text");
+      }
       text += value->AsString();
     }
     return text;

@@ -21,6 +21,8 @@ TEST(Conversation, ReadsCallsNestedOrFlatAndArgumentsAsObjectOrText) {
   EXPECT_EQ(conversation->messages[1].calls[1].name, "g");
   EXPECT_EQ(conversation->messages[2].content, "{\"ok\": true}");
   EXPECT_EQ(conversation->add_generation_prompt, std::nullopt);
+  EXPECT_EQ(Read(R"({"messages": [{"role": "tool", "content": [1, 2]}]})")->messages[0].content,
+            "[1, 2]");
 }
 
 TEST(Conversation, ErrorsNameThePlace) {

@@ -9,20 +9,29 @@ std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece)
 }
 
 void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node) {
+  const TokenOffsets offsets(tokenizer, node->tokens);
   node->calls.clear();
   node->faults.clear();
   int32_t taken = 0;
   for (const ParsedCall& call : turn.calls) {
-    Span span = TokensCovering(tokenizer, node->tokens, call.range);
+    Span span = offsets.Covering(call.range);
     // Where one token holds the end of a call and the beginning of the next, it is the first one's.
     span.begin = std::max(span.begin, taken);
     taken = span.end;
     node->calls.push_back({call.name, call.arguments, span});
   }
   for (const ParsedFault& fault : turn.faults) {
-    node->faults.push_back(
-        {fault.kind, fault.message, TokensCovering(tokenizer, node->tokens, fault.range)});
+    node->faults.push_back({fault.kind, fault.message, offsets.Covering(fault.range)});
   }
+}
+
+std::vector<TokenId> EncodePieces(const Tokenizer& tokenizer, const std::vector<Piece>& pieces) {
+  std::vector<TokenId> ids;
+  for (const Piece& piece : pieces) {
+    const std::vector<TokenId> more = EncodePiece(tokenizer, piece);
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
+  return ids;
 }
 
 std::string TextOf(const std::vector<Piece>& pieces) {

@@ -31,6 +31,8 @@ struct Piece {
 };
 
 std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece);
+// Piece by piece, as nodes are: nothing merges across their edges.
+std::vector<TokenId> EncodePieces(const Tokenizer& tokenizer, const std::vector<Piece>& pieces);
 
 // What is known about how a policy's turn came to its end.
 enum class TurnEnd {

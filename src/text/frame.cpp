@@ -1,5 +1,7 @@
 #include "text/frame.h"
 
+#include <utility>
+
 #include "base/utf8.h"
 
 namespace hone {
@@ -56,10 +58,11 @@ class Layout {
   std::vector<Piece> Take() && { return std::move(pieces_); }
 
  private:
-  // A new piece, begun with what the last policy turn left to be said.
+  // A new piece, begun with what the last policy turn left to be said: also when results have been
+  // put inside that turn, and somebody else speaks before the policy goes on.
   PieceBuilder NewPiece(Author author) {
     PieceBuilder builder(author);
-    builder.Marker(glue_);
+    builder.Marker(in_policy_turn_ ? turn_close_ : glue_);
     glue_.clear();
     after_policy_ = false;
     in_policy_turn_ = false;
@@ -75,7 +78,7 @@ class Layout {
   // All results in a row are one piece.
   void Results() {
     const bool inside_turn = frame_.inline_results && after_policy_;
-    if (inside_turn) glue_.clear();
+    if (inside_turn) turn_close_ = std::exchange(glue_, "");
     PieceBuilder builder = NewPiece(Author::kTool);
     builder.Marker(frame_.results_open);
     const auto& messages = conversation_.messages;
@@ -145,7 +148,8 @@ class Layout {
   const Conversation& conversation_;
   std::vector<Piece> pieces_;
   size_t next_ = 0;
-  std::string glue_;
+  std::string glue_;             // between the last policy turn and what follows it
+  std::string turn_close_;       // the same for a turn that results were put inside of
   bool after_policy_ = false;    // the last thing laid out was a policy turn
   bool in_policy_turn_ = false;  // results were put inside a turn that goes on
 };

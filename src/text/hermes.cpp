@@ -127,9 +127,10 @@ class Hermes final : public Dialect {
       const size_t open = body.text.find(kCallOpen, at);
       add_content(body.text.substr(at, open == std::string_view::npos ? open : open - at));
       if (open == std::string_view::npos) break;
-      at = ReadCall(body.text, open, &parsed);
+      ReadNamedCall(body.text, open, kCallOpen, kCallClose, &at, &parsed);
     }
-    AddEndFaults(turn, body, end, {kCallOpen, "<|im_end|>", "<|endoftext|>"}, &parsed);
+    AddTrailingFault(turn, body, &parsed);
+    AddCutFault(body, end, {traits_.markers.begin(), traits_.markers.end()}, &parsed);
     const bool acts = !parsed.calls.empty() || !parsed.faults.empty();
     parsed.content = Readable(acts ? Trim(content) : std::string_view(content));
     if (acts) return parsed;
@@ -239,40 +240,26 @@ class Hermes final : public Dialect {
     return rest == std::string_view::npos ? text.size() : rest;
   }
 
-  // The first </think> that stands outside of the JSON of any call, finished or not.
+  // A </think> without its opening, outside of the JSON of any call. Behind a call that can be read
+  // it ends a thought only if more calls follow; else the call was meant, and the tag is stray
+  // text.
   static size_t LoneThinkClose(std::string_view text) {
-    size_t at = 0;
-    while (true) {
-      const size_t close = text.find(kThinkClose, at), call = text.find(kCallOpen, at);
-      if (close == std::string_view::npos || close < call) return close;
+    size_t close = text.find(kThinkClose), at = 0;
+    bool after_call = false;
+    while (close != std::string_view::npos) {
+      const size_t call = text.find(kCallOpen, at);
+      if (close < call) {
+        const bool ends_thought = !after_call || call != std::string_view::npos;
+        return ends_thought ? close : std::string_view::npos;
+      }
       const size_t begin = call + kCallOpen.size();
       const JsonPrefix json = ParseJsonPrefix(text.substr(begin));
       if (json.cut) return std::string_view::npos;  // all the rest is inside an unfinished call
-      at = begin + json.end;                        // behind the value, or where it goes wrong
+      after_call = after_call || json.value.has_value();
+      at = begin + json.end;  // behind the value, or where it goes wrong
+      if (close < at) close = text.find(kThinkClose, at);
     }
-  }
-
-  // Reads the call at text[open] and returns where to go on.
-  static size_t ReadCall(std::string_view text, size_t open, ParsedTurn* parsed) {
-    const EnclosedJson json = ReadEnclosedJson(text, open + kCallOpen.size(), kCallClose);
-    const ByteRange range{open, json.end};
-    if (!json.value) {
-      parsed->faults.push_back({json.fault, fmt::format("<tool_call>: {}", json.problem), range});
-      return json.end;
-    }
-    const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
-    auto bad = [&](std::string_view problem) {
-      parsed->faults.push_back(
-          {FaultKind::kBadCall, fmt::format("<tool_call>: {}", problem), range});
-    };
-    if (name == nullptr || !name->is_string() || name->AsString().empty()) {
-      bad("\"name\" must be the name of a function");
-    } else if (arguments == nullptr || !arguments->is_object()) {
-      bad("\"arguments\" must be an object");
-    } else {
-      parsed->calls.push_back({name->AsString(), *arguments, range});
-    }
-    return json.end;
+    return std::string_view::npos;
   }
 
   HermesVariant variant_;

@@ -155,6 +155,13 @@ TEST(Hermes, AClosingTagInsideAStringDoesNotCloseTheCall) {
   EXPECT_EQ(turn.reasoning, "");
 }
 
+TEST(Hermes, AStrayEndOfThoughtDoesNotSwallowACall) {
+  const ParsedTurn turn =
+      Parsed("<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call> I closed </think> late");
+  EXPECT_EQ(turn.calls.size(), 1u);
+  EXPECT_EQ(turn.answer, std::nullopt);
+}
+
 FaultKind OnlyFault(std::string_view text, TurnEnd end = TurnEnd::kUnknown) {
   const ParsedTurn turn = Parsed(text, end);
   EXPECT_EQ(turn.faults.size(), 1u) << text;

@@ -1,25 +1,64 @@
 #include "text/normalize.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <vector>
 
 #include <utf8proc.h>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace hone {
+namespace {
+
+int CombiningClass(utf8proc_int32_t c) { return utf8proc_get_property(c)->combining_class; }
+
+// Canonical order: marks sorted by class behind their base. utf8proc does this by exchanging
+// neighbours, which takes for ever on a long run of marks that somebody made up.
+void SortMarks(std::vector<utf8proc_int32_t>* text) {
+  auto at = text->begin();
+  while (at != text->end()) {
+    if (CombiningClass(*at) == 0) {
+      ++at;
+      continue;
+    }
+    const auto end =
+        std::find_if(at, text->end(), [](utf8proc_int32_t c) { return CombiningClass(c) == 0; });
+    std::stable_sort(at, end, [](utf8proc_int32_t a, utf8proc_int32_t b) {
+      return CombiningClass(a) < CombiningClass(b);
+    });
+    at = end;
+  }
+}
+
+}  // namespace
+
+bool IsAscii(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
+}
 
 std::string ToNfc(std::string_view text) {
-  const bool ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
-  if (ascii) return std::string(text);
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-  const utf8proc_ssize_t size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &mapped, options);
-  CHECK(size >= 0, utf8proc_errmsg(size));
-  std::string normalized(reinterpret_cast<char*>(mapped), static_cast<size_t>(size));
-  std::free(mapped);
+  if (IsAscii(text)) return std::string(text);
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  std::vector<utf8proc_int32_t> decomposed;
+  decomposed.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const auto c = static_cast<utf8proc_int32_t>(NextCodePoint(text, &at));
+    utf8proc_int32_t parts[32];  // the longest canonical decomposition has four
+    const utf8proc_ssize_t count = utf8proc_decompose_char(
+        c, parts, std::size(parts),
+        static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE), nullptr);
+    CHECK(count >= 0 && count <= static_cast<utf8proc_ssize_t>(std::size(parts)));
+    decomposed.insert(decomposed.end(), parts, parts + count);
+  }
+  SortMarks(&decomposed);
+  const utf8proc_ssize_t composed = utf8proc_normalize_utf32(
+      decomposed.data(), static_cast<utf8proc_ssize_t>(decomposed.size()), kOptions);
+  CHECK(composed >= 0, utf8proc_errmsg(composed));
+  std::string normalized;
+  for (utf8proc_ssize_t i = 0; i < composed; ++i) {
+    AppendUtf8(static_cast<uint32_t>(decomposed[static_cast<size_t>(i)]), &normalized);
+  }
   return normalized;
 }
 

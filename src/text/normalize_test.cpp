@@ -13,5 +13,17 @@ TEST(Normalize, ComposesAndKeepsWhatHasNoComposition) {
   EXPECT_EQ(ToNfc(std::string("a\0e\u0301", 5)), std::string("a\0\u00e9", 4));
 }
 
+TEST(Normalize, MarksArePutInOrderAndHangulIsComposed) {
+  EXPECT_EQ(ToNfc("a\u0301\u0323"), "\u1ea1\u0301");
+  EXPECT_EQ(ToNfc("\u1112\u1161\u11ab"), "\ud55c");
+  EXPECT_EQ(ToNfc("q\u0307\u0323"), "q\u0323\u0307");
+}
+
+TEST(Normalize, AFloodOfMarksTakesNoTime) {
+  std::string marks = "x";
+  for (int i = 0; i < 100000; ++i) marks += i % 2 == 0 ? "\u0301" : "\u0323";
+  EXPECT_EQ(ToNfc(marks).size(), marks.size());
+}
+
 }  // namespace
 }  // namespace hone

@@ -12,7 +12,8 @@ namespace {
 // Unicode's White_Space as members of a character class.
 constexpr std::string_view kSpaceMembers = R"(\t-\r\x{85}\p{Z})";
 
-// Spells `\s` and `\S` out, inside and outside of classes.
+// Spells `\s` out everywhere and `\S` outside of classes (inside, PCRE2's meaning stays: it differs
+// in U+180E alone).
 std::string WithUnicodeSpaces(std::string_view expression) {
   std::string out;
   bool in_class = false;
@@ -21,7 +22,18 @@ std::string WithUnicodeSpaces(std::string_view expression) {
     if (c != '\\' || i + 1 == expression.size()) {
       if (c == '[' && !in_class) {
         in_class = true;
-      } else if (c == ']' && in_class) {
+        if (expression.substr(i + 1, 1) == "^") out += expression[i++];
+        if (expression.substr(i + 1, 1) == "]") out += expression[i++];  // a literal ']'
+        out += expression[i];
+        continue;
+      }
+      if (const size_t end = expression.find(":]", i);
+          in_class && expression.substr(i, 2) == "[:" && end != std::string_view::npos) {
+        out += expression.substr(i, end + 2 - i);  // a POSIX class such as [:alpha:]
+        i = end + 1;
+        continue;
+      }
+      if (c == ']' && in_class) {
         in_class = false;
       }
       out += c;
@@ -38,6 +50,21 @@ std::string WithUnicodeSpaces(std::string_view expression) {
     }
   }
   return out;
+}
+
+// The library's limit of ten million steps would end a match inside a run of as many blanks, and
+// the ids would change. This one is out of reach for the patterns of real tokenizers (it takes a
+// piece of 256 MiB) and still ends one that explodes after a second or two.
+constexpr uint32_t kMostSteps = 1 << 28;
+
+pcre2_match_context* MatchLimits() {
+  static pcre2_match_context* const limits = [] {
+    pcre2_match_context* context = pcre2_match_context_create(nullptr);
+    pcre2_set_match_limit(context, kMostSteps);
+    pcre2_set_depth_limit(context, kMostSteps);
+    return context;
+  }();
+  return limits;
 }
 
 const pcre2_code* CodeOf(const void* code) { return static_cast<const pcre2_code*>(code); }
@@ -90,13 +117,14 @@ bool Pattern::Matches::Next() {
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text_.data());
   const pcre2_code* code = CodeOf(pattern_.code_.get());
   const uint32_t options = PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY;
-  int found = pcre2_match(code, subject, text_.size(), end_, options, match_data, nullptr);
+  pcre2_match_context* limits = MatchLimits();
+  int found = pcre2_match(code, subject, text_.size(), end_, options, match_data, limits);
   if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
     // The interpreter keeps its backtracking on the heap and has no such limit.
     found =
-        pcre2_match(code, subject, text_.size(), end_, options | PCRE2_NO_JIT, match_data, nullptr);
+        pcre2_match(code, subject, text_.size(), end_, options | PCRE2_NO_JIT, match_data, limits);
   }
-  if (found < 0) return false;  // no match, or a resource limit: the rest is one piece
+  if (found < 0) return false;  // no match, or an expression that explodes: the rest is one piece
   const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(match_data);
   begin_ = ends[0];
   end_ = ends[1];

@@ -1,5 +1,7 @@
 // The tag sets that come with Hone, and reading others from a file.
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/recipe.h"
@@ -112,8 +114,18 @@ Result<TagSet> LoadTagSet(const std::filesystem::path& file) {
        {std::pair("think", &tags.think), std::pair("answer", &tags.answer)}) {
     if (!tag->empty() && !IsTagName(*tag)) root.Problem(key, "wants the name of a tag");
   }
-  if (tags.answer.empty() && !tags.boxed)
-    root.Problem("answer", "nothing can answer: set it, or boxed");
+  if (tags.answer.empty() && !(tags.boxed && tags.free_text)) {
+    root.Problem("answer", "nothing can answer: set it, or boxed together with free_text");
+  }
+  std::set<std::string> seen;
+  auto must_differ = [&](const char* key, const std::string& tag) {
+    if (!tag.empty() && !seen.insert(tag).second) {
+      root.Problem(key, fmt::format("<{}> has a meaning already", tag));
+    }
+  };
+  must_differ("think", tags.think);
+  must_differ("answer", tags.answer);
+  for (const ActionTag& action : tags.actions) must_differ("action", action.tag);
   HONE_RETURN_IF_ERROR(recipe.Finish());
   return tags;
 }

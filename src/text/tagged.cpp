@@ -14,19 +14,26 @@ namespace {
 std::string Open(std::string_view tag) { return fmt::format("<{}>", tag); }
 std::string Close(std::string_view tag) { return fmt::format("</{}>", tag); }
 
-// The inside of the last \boxed{…} whose braces balance.
+// The inside of the last \boxed{…} whose braces balance, in one walk over the braces.
 std::optional<std::string_view> LastBoxed(std::string_view text) {
-  constexpr std::string_view kBoxed = "\\boxed{";
-  for (size_t at = text.rfind(kBoxed); at != std::string_view::npos;
-       at = at == 0 ? std::string_view::npos : text.rfind(kBoxed, at - 1)) {
-    const size_t begin = at + kBoxed.size();
-    int depth = 1;
-    for (size_t i = begin; i < text.size(); ++i) {
-      if (text[i] == '{') ++depth;
-      if (text[i] == '}' && --depth == 0) return text.substr(begin, i - begin);
+  constexpr std::string_view kBoxed = "\\boxed";
+  struct Open {
+    size_t inside;
+    bool boxed;
+  };
+  std::vector<Open> open;
+  std::optional<std::string_view> last;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '{') {
+      open.push_back({i + 1, text.substr(0, i).ends_with(kBoxed)});
+    } else if (text[i] == '}' && !open.empty()) {
+      const Open closed = open.back();
+      open.pop_back();
+      const bool later = !last || closed.inside > static_cast<size_t>(last->data() - text.data());
+      if (closed.boxed && later) last = text.substr(closed.inside, i - closed.inside);
     }
   }
-  return std::nullopt;
+  return last;
 }
 
 class Tagged final : public Dialect {
@@ -63,10 +70,11 @@ class Tagged final : public Dialect {
   ParsedTurn Parse(std::string_view turn, TurnEnd end) const override {
     ParsedTurn parsed;
     const TurnText body = WithoutEndMarkers(turn, end_markers_, end);
+    TagFinder finder(*this, body.text);
     size_t at = 0;
     bool acted = false;
     while (at < body.text.size() && !acted) {
-      const Tag tag = NextTag(body.text, at);
+      const Tag tag = finder.Next(at);
       PlainText(body.text, at, tag.at, &parsed);
       if (tag.at == body.text.size()) break;
       at = tag.at;
@@ -85,8 +93,12 @@ class Tagged final : public Dialect {
       parsed.answer.reset();
     }
     parsed.content = Readable(Trim(parsed.content));
-    if (!acted && tags_.boxed && parsed.faults.empty()) ReadBoxed(body, end, &parsed);
-    if (!read && !parsed.answer) AddEndFaults(turn, body, end, OpeningTags(), &parsed);
+    AddTrailingFault(turn, body, &parsed);
+    // A closing tag is itself an end, so a turn whose action could be read was not cut off.
+    if (!read) AddCutFault(body, end, {traits_.markers.begin(), traits_.markers.end()}, &parsed);
+    if (!acted && tags_.boxed && parsed.faults.empty()) {
+      if (const auto boxed = LastBoxed(body.text)) parsed.answer = Readable(Trim(*boxed));
+    }
     if (!acted && !parsed.answer && parsed.faults.empty()) {
       parsed.faults.push_back({FaultKind::kNoAction,
                                "the turn holds neither an action nor an answer",
@@ -129,7 +141,7 @@ class Tagged final : public Dialect {
       for (const std::string* marker : {&action.result_open, &action.result_close}) {
         const std::string trimmed(Trim(*marker));
         const auto& known = traits_.markers;
-        if (std::find(known.begin(), known.end(), trimmed) == known.end()) {
+        if (!trimmed.empty() && std::find(known.begin(), known.end(), trimmed) == known.end()) {
           traits_.markers.push_back(trimmed);
         }
       }
@@ -139,12 +151,6 @@ class Tagged final : public Dialect {
       traits_.stops.push_back(Close(tags_.answer));
     }
     traits_.stops.insert(traits_.stops.end(), end_markers_.begin(), end_markers_.end());
-  }
-
-  std::vector<std::string_view> OpeningTags() const {
-    std::vector<std::string_view> tags(end_markers_.begin(), end_markers_.end());
-    for (const std::string& marker : traits_.markers) tags.push_back(marker);
-    return tags;
   }
 
   // The action that calls this tool: its own, or the one that can call any.
@@ -199,6 +205,7 @@ class Tagged final : public Dialect {
     if (calls) thought += message.content;
     if (!thought.empty()) {
       if (!tags_.think.empty()) {
+        HONE_RETURN_IF_ERROR(CheckHolds(thought, tags_.think));
         out->Marker(Open(tags_.think)).Content(thought).Marker(Close(tags_.think)).Marker("\n");
       } else if (tags_.free_text) {
         out->Content(thought).Marker("\n");
@@ -212,9 +219,17 @@ class Tagged final : public Dialect {
     if (tags_.answer.empty()) {
       out->Content(message.content);
     } else {
+      HONE_RETURN_IF_ERROR(CheckHolds(message.content, tags_.answer));
       out->Marker(Open(tags_.answer)).Content(message.content).Marker(Close(tags_.answer));
     }
     return {};
+  }
+
+  // Plain text between tags ends at the first closing tag, so it cannot hold one.
+  static Result<void> CheckHolds(std::string_view text, const std::string& tag) {
+    if (text.find(Close(tag)) == std::string_view::npos) return {};
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("text that holds {} cannot stand in {}", Close(tag), Open(tag)));
   }
 
   Result<void> SpellCall(const MessageCall& call, PieceBuilder* out) const {
@@ -227,6 +242,10 @@ class Tagged final : public Dialect {
     if (arguments.is_string()) {
       HONE_ASSIGN_OR_RETURN(arguments, ParseJson(arguments.AsString()));
     }
+    if (!arguments.is_object()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the arguments of the call of {} are not an object", call.name));
+    }
     out->Marker(Open(action->tag));
     if (action->body == ActionBody::kMarker) return {};
     if (action->body == ActionBody::kJson) {
@@ -238,6 +257,7 @@ class Tagged final : public Dialect {
                      fmt::format("tagged:{} calls {} with the text \"{}\" and nothing else",
                                  tags_.name, call.name, action->argument));
       }
+      HONE_RETURN_IF_ERROR(CheckHolds(text->AsString(), action->tag));
       out->Marker(action->body_open).Content(text->AsString()).Marker(action->body_close);
     }
     out->Marker(Close(action->tag));
@@ -246,19 +266,42 @@ class Tagged final : public Dialect {
 
   // --- parsing -----------------------------------------------------------------------------------
 
-  // The first opening tag at or after `from`; at == text.size() when there is none.
-  Tag NextTag(std::string_view text, size_t from) const {
-    Tag first{Tag::kAction, text.size()};
-    auto consider = [&](const std::string& tag, Tag::Kind kind, const ActionTag* action) {
-      if (tag.empty()) return;
-      const size_t at = text.find(Open(tag), from);
-      if (at < first.at) first = {kind, at, action};
+  // Finds opening tags from left to right. Where each tag stands next is remembered, so that a text
+  // is searched once for each.
+  class TagFinder {
+   public:
+    TagFinder(const Tagged& tagged, std::string_view text) : text_(text) {
+      const TagSet& tags = tagged.tags_;
+      if (!tags.think.empty()) candidates_.push_back({Open(tags.think), {Tag::kThink, 0}});
+      if (!tags.answer.empty()) candidates_.push_back({Open(tags.answer), {Tag::kAnswer, 0}});
+      for (const ActionTag& action : tags.actions) {
+        candidates_.push_back({Open(action.tag), {Tag::kAction, 0, &action}});
+      }
+      for (Candidate& candidate : candidates_) Seek(&candidate, 0);
+    }
+
+    // The first at or after `from`, which only grows; at == text.size() when there is none.
+    Tag Next(size_t from) {
+      Tag first{Tag::kAction, text_.size()};
+      for (Candidate& candidate : candidates_) {
+        if (candidate.next.at < from) Seek(&candidate, from);
+        if (candidate.next.at < first.at) first = candidate.next;
+      }
+      return first;
+    }
+
+   private:
+    struct Candidate {
+      std::string tag;
+      Tag next;
     };
-    consider(tags_.think, Tag::kThink, nullptr);
-    consider(tags_.answer, Tag::kAnswer, nullptr);
-    for (const ActionTag& action : tags_.actions) consider(action.tag, Tag::kAction, &action);
-    return first;
-  }
+    void Seek(Candidate* candidate, size_t from) const {
+      candidate->next.at = std::min(text_.find(candidate->tag, from), text_.size());
+    }
+
+    std::string_view text_;
+    std::vector<Candidate> candidates_;
+  };
 
   void PlainText(std::string_view text, size_t begin, size_t end, ParsedTurn* parsed) const {
     const std::string_view plain = text.substr(begin, end - begin);
@@ -308,12 +351,10 @@ class Tagged final : public Dialect {
     if (const auto answer = Enclosed(text, at, tags_.answer, &next, parsed)) {
       std::string_view inside = Trim(*answer);
       if (tags_.boxed) inside = LastBoxed(inside).value_or(inside);
-      if (!HasFault(*parsed)) parsed->answer = Readable(inside);
+      if (parsed->faults.empty()) parsed->answer = Readable(inside);
     }
     return next;
   }
-
-  static bool HasFault(const ParsedTurn& parsed) { return !parsed.faults.empty(); }
 
   size_t ReadAction(std::string_view text, size_t at, const ActionTag& action,
                     ParsedTurn* parsed) const {
@@ -322,8 +363,11 @@ class Tagged final : public Dialect {
       parsed->calls.push_back({action.tool, Json::Object(), {at, next}});
       return next;
     }
-    if (action.body == ActionBody::kJson) return ReadJsonCall(text, at, action, parsed);
     size_t next = 0;
+    if (action.body == ActionBody::kJson) {
+      ReadNamedCall(text, at, Open(action.tag), Close(action.tag), &next, parsed);
+      return next;
+    }
     if (auto body = Enclosed(text, at, action.tag, &next, parsed)) {
       std::string_view argument = Trim(*body);
       if (const std::string_view fence = Trim(action.body_open);
@@ -338,36 +382,6 @@ class Tagged final : public Dialect {
           {action.tool, Json::Of({{action.argument, Readable(argument)}}), {at, next}});
     }
     return next;
-  }
-
-  size_t ReadJsonCall(std::string_view text, size_t at, const ActionTag& action,
-                      ParsedTurn* parsed) const {
-    const EnclosedJson json =
-        ReadEnclosedJson(text, at + Open(action.tag).size(), Close(action.tag));
-    const ByteRange range{at, json.end};
-    const std::string where = Open(action.tag);
-    if (!json.value) {
-      parsed->faults.push_back({json.fault, fmt::format("{}: {}", where, json.problem), range});
-      return json.end;
-    }
-    const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
-    if (name == nullptr || !name->is_string() || name->AsString().empty()) {
-      parsed->faults.push_back({FaultKind::kBadCall,
-                                fmt::format("{}: \"name\" must be the name of a tool", where),
-                                range});
-    } else if (arguments == nullptr || !arguments->is_object()) {
-      parsed->faults.push_back(
-          {FaultKind::kBadCall, fmt::format("{}: \"arguments\" must be an object", where), range});
-    } else {
-      parsed->calls.push_back({name->AsString(), *arguments, range});
-    }
-    return json.end;
-  }
-
-  // An answer without a tag counts only when the turn has come to its end.
-  void ReadBoxed(const TurnText& body, TurnEnd end, ParsedTurn* parsed) const {
-    if (end == TurnEnd::kCut && !body.ended) return;
-    if (const auto boxed = LastBoxed(body.text)) parsed->answer = Readable(Trim(*boxed));
   }
 
   TagSet tags_;

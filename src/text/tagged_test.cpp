@@ -56,6 +56,15 @@ TEST(Tagged, SearchR1PutsResultsInsideTheTurn) {
             "<answer>yes</answer><|im_end|>\n");
 }
 
+TEST(Tagged, ATurnWithResultsInsideIsClosedWhenTheUserSpeaks) {
+  Conversation next;
+  next.messages = {{.role = Role::kTool, .content = "r", .name = "search"},
+                   {.role = Role::kUser, .content = "u"}};
+  EXPECT_EQ(Set("search-r1")->Continue("<search>x</search>", next)->text,
+            "\n\n<information>r</information>\n\n<|im_end|>\n<|im_start|>user\nu<|im_end|>\n"
+            "<|im_start|>assistant\n");
+}
+
 TEST(Tagged, ReadsTheActionsOfEverySet) {
   EXPECT_EQ(Parsed("tapo", "<think>a</think><search> x y </search>").calls[0].arguments,
             Json::Of({{"query", "x y"}}));
@@ -86,6 +95,30 @@ TEST(Tagged, EveryBrokenRuleIsAFault) {
   EXPECT_EQ(FaultOf("tapo", "<think>hm <search>x</search>"), "incomplete");
   EXPECT_EQ(Parsed("deepagent", "so \\boxed{4", TurnEnd::kCut).faults[0].kind,
             FaultKind::kIncomplete);
+  EXPECT_EQ(FaultOf("deepagent", "a \\boxed{1} b <tool_call"), "incomplete");
+  EXPECT_EQ(FaultOf("desk", "<answer>a</answer><|endoftext|>more"), "unexpected_text");
+}
+
+TEST(Tagged, WhatCouldNotBeReadBackIsNotRendered) {
+  auto rendered = [](std::string_view set, const MessageCall& call) {
+    Conversation conversation;
+    Message message{.role = Role::kAssistant};
+    message.calls.push_back(call);
+    conversation.messages.push_back(message);
+    return Set(set)->Render(conversation).ok();
+  };
+  EXPECT_TRUE(rendered("search-r1", {"search", Json::Of({{"query", "a"}})}));
+  EXPECT_FALSE(rendered("search-r1", {"search", Json::Of({{"query", "a</search>b"}})}));
+  EXPECT_FALSE(rendered("search-r1", {"search", Json::Of({{"query", "a"}, {"k", 3}})}));
+  EXPECT_FALSE(rendered("search-r1", {"other", Json::Of({{"query", "a"}})}));
+  EXPECT_FALSE(rendered("desk", {"f", "[1]"}));
+}
+
+TEST(Tagged, HostileTextTakesNoTime) {
+  std::string thoughts, boxes;
+  for (int i = 0; i < 40000; ++i) thoughts += "<think></think>", boxes += "\\boxed{";
+  EXPECT_FALSE(Parsed("tapo", thoughts).faults.empty());
+  EXPECT_EQ(Parsed("deepagent", boxes + "1}", TurnEnd::kEnded).answer, "1");
 }
 
 TEST(Tagged, AnAnswerAfterAFaultIsNoAnswer) {
@@ -117,6 +150,21 @@ TEST(Tagged, ASetCanComeFromAFile) {
 
   ASSERT_TRUE(WriteFileAtomic(file, "[[action]]\ntag = \"<sql>\"\nbody = \"txt\"\n").ok());
   EXPECT_FALSE(NewDialect("tagged:" + file.string()).ok());
+  for (const char* bad : {"answer = \"think\"", "answer = \"\"\nboxed = true", "answer = \"a b\"",
+                          "[[action]]\ntag = \"think\"\nbody = \"json\""}) {
+    ASSERT_TRUE(WriteFileAtomic(file, bad).ok());
+    EXPECT_FALSE(NewDialect("tagged:" + file.string()).ok()) << bad;
+  }
+  // Results without markers are allowed.
+  ASSERT_TRUE(WriteFileAtomic(file,
+                              "free_text = true\n[[action]]\ntag = \"sql\"\ntool = \"q\"\n"
+                              "argument = \"s\"\nresult_open = \"\\n\"\nresult_close = \"\"\n")
+                  .ok());
+  EXPECT_EQ((*NewDialect("tagged:" + file.string()))
+                ->Parse("no action", TurnEnd::kUnknown)
+                .faults[0]
+                .kind,
+            FaultKind::kNoAction);
 }
 
 }  // namespace

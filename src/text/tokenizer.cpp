@@ -9,10 +9,6 @@
 namespace hone {
 namespace {
 
-bool IsAscii(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
-}
-
 std::vector<AddedToken> WithNormalized(const std::vector<AddedToken>& tokens, bool normalized) {
   std::vector<AddedToken> chosen;
   for (const AddedToken& token : tokens) {
@@ -48,7 +44,6 @@ Tokenizer::Tokenizer(Bpe bpe, Splitter splitter, std::vector<AddedToken> added, 
 }
 
 Result<Tokenizer> Tokenizer::FromParts(Parts parts) {
-  constexpr TokenId kLargestId = 1 << 24;
   for (const AddedToken& token : parts.added) {
     if (token.id < 0 || token.id > kLargestId) {
       return Error(ErrorCode::kInvalidArgument,
@@ -152,20 +147,20 @@ std::string StreamDecoder::Finish() {
   return text;
 }
 
-Span TokensCovering(const Tokenizer& tokenizer, std::span<const TokenId> ids, ByteRange bytes) {
-  Span span;
-  bool begun = false;
+TokenOffsets::TokenOffsets(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  ends_.reserve(ids.size());
   size_t at = 0;
-  for (size_t i = 0; i < ids.size() && at < bytes.end; ++i) {
-    const size_t end = at + tokenizer.TokenBytes(ids[i]).size();
-    if (end > bytes.begin && !begun) {
-      span.begin = static_cast<int32_t>(i);
-      begun = true;
-    }
-    if (begun) span.end = static_cast<int32_t>(i) + 1;
-    at = end;
-  }
-  return span;
+  for (const TokenId id : ids) ends_.push_back(at += tokenizer.TokenBytes(id).size());
+}
+
+Span TokenOffsets::Covering(ByteRange bytes) const {
+  if (bytes.begin >= bytes.end || ends_.empty()) return {};
+  // The first token that ends behind the beginning, and the first that reaches the end.
+  const auto first = std::upper_bound(ends_.begin(), ends_.end(), bytes.begin);
+  const auto last = std::lower_bound(first, ends_.end(), bytes.end);
+  if (first == ends_.end()) return {};
+  return {static_cast<int32_t>(first - ends_.begin()),
+          static_cast<int32_t>(std::min(last, ends_.end() - 1) - ends_.begin()) + 1};
 }
 
 }  // namespace hone

@@ -29,6 +29,9 @@ struct ByteRange {
 // the same ids as Hugging Face's tokenizers. Immutable and thread-safe.
 class Tokenizer {
  public:
+  // Above any vocabulary there is; keeps a bad file from eating the memory.
+  static constexpr TokenId kLargestId = 1 << 21;
+
   // From a tokenizer.json, or a folder that holds one, or a folder with vocab.json and merges.txt
   // (then the family, GPT-2 or Qwen, is read off tokenizer_config.json or off the vocabulary
   // itself).
@@ -103,9 +106,18 @@ class StreamDecoder {
   std::string pending_;
 };
 
-// The smallest range of tokens that covers a byte range of the text they decode to. It is exact
-// where both ends fall on token boundaries, which they do when the markers at the ends are added
-// tokens.
-Span TokensCovering(const Tokenizer& tokenizer, std::span<const TokenId> ids, ByteRange bytes);
+// Where the tokens of a text lie in its bytes.
+class TokenOffsets {
+ public:
+  TokenOffsets(const Tokenizer& tokenizer, std::span<const TokenId> ids);
+
+  // The smallest range of tokens that covers a range of bytes. It is exact where both ends fall on
+  // token boundaries, which they do when the markers at the ends are added tokens. An empty range
+  // of bytes has no tokens.
+  Span Covering(ByteRange bytes) const;
+
+ private:
+  std::vector<size_t> ends_;  // of each token
+};
 
 }  // namespace hone

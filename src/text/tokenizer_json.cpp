@@ -13,9 +13,6 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kLargestId =
-    1 << 24;  // far above any vocabulary; keeps a bad file from eating memory
-
 using IdsBySpelling = std::unordered_map<std::string, TokenId>;
 
 Error Unsupported(std::string_view what) {
@@ -45,7 +42,7 @@ std::string TypeOf(const Json& object) {
 Result<void> ReadVocabulary(const Json& vocab, Tokenizer::Parts* parts, IdsBySpelling* ids) {
   if (!vocab.is_object()) return Bad("the vocabulary is not an object of token to id");
   for (const auto& [spelling, id] : vocab.AsObject()) {
-    if (!id.is_integer() || id.AsInteger() < 0 || id.AsInteger() > kLargestId) {
+    if (!id.is_integer() || id.AsInteger() < 0 || id.AsInteger() > Tokenizer::kLargestId) {
       return Bad(fmt::format("the token \"{}\" has no valid id", spelling));
     }
     const auto token = static_cast<TokenId>(id.AsInteger());
@@ -122,7 +119,7 @@ Result<void> ReadModel(const Json& model, Tokenizer::Parts* parts) {
 
 Result<AddedToken> ReadAddedToken(const Json& json, const Json& id) {
   AddedToken token;
-  if (!id.is_integer() || id.AsInteger() < 0 || id.AsInteger() > kLargestId ||
+  if (!id.is_integer() || id.AsInteger() < 0 || id.AsInteger() > Tokenizer::kLargestId ||
       !Member(json, "content").is_string()) {
     return Bad("an added token needs \"id\" and \"content\"");
   }
@@ -182,8 +179,12 @@ Result<SplitStep> ReadSplit(const Json& json) {
 Result<void> ReadPreTokenizer(const Json& json, Tokenizer::Parts* parts) {
   const std::string type = TypeOf(json);
   if (type == "Sequence" && Member(json, "pretokenizers").is_array()) {
-    for (const Json& step : Member(json, "pretokenizers").AsArray()) {
-      HONE_RETURN_IF_ERROR(ReadPreTokenizer(step, parts));
+    const Json::Array& steps = Member(json, "pretokenizers").AsArray();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      HONE_RETURN_IF_ERROR(ReadPreTokenizer(steps[i], parts));
+      if (TypeOf(steps[i]) == "ByteLevel" && i + 1 < steps.size()) {
+        return Unsupported("a pre_tokenizer that goes on after ByteLevel");
+      }
     }
     return {};
   }
@@ -340,15 +341,17 @@ Result<Tokenizer> Tokenizer::FromJson(std::string_view text) {
     return Unsupported("a tokenizer that is not byte-level");
   }
   Parts parts;
+  HONE_RETURN_IF_ERROR(ReadNormalizer(Member(json, "normalizer"), &parts));
+  HONE_RETURN_IF_ERROR(ReadPreTokenizer(pre_tokenizer, &parts));
   HONE_RETURN_IF_ERROR(ReadModel(Member(json, "model"), &parts));
-  if (const Json& added = Member(json, "added_tokens"); added.is_array()) {
+  const Json& added = Member(json, "added_tokens");
+  if (!added.is_array() && !added.is_null()) return Bad("added_tokens is not an array");
+  if (added.is_array()) {
     for (const Json& entry : added.AsArray()) {
       HONE_ASSIGN_OR_RETURN(AddedToken token, ReadAddedToken(entry, Member(entry, "id")));
       parts.added.push_back(std::move(token));
     }
   }
-  HONE_RETURN_IF_ERROR(ReadNormalizer(Member(json, "normalizer"), &parts));
-  HONE_RETURN_IF_ERROR(ReadPreTokenizer(pre_tokenizer, &parts));
   return FromParts(std::move(parts));
 }
 

@@ -135,10 +135,13 @@ TEST(Tokenizer, ASpanOfBytesIsCoveredByTheFewestTokens) {
   const std::string text = "see <tool_call>{}</tool_call> ok";
   const auto ids = tokenizer.Encode(text);
   const size_t begin = text.find("<tool_call>"), end = text.find(" ok");
-  const Span span = TokensCovering(tokenizer, ids, {begin, end});
+  const TokenOffsets offsets(tokenizer, ids);
+  const Span span = offsets.Covering({begin, end});
   const std::span<const TokenId> covered(ids.data() + span.begin, ids.data() + span.end);
   EXPECT_EQ(tokenizer.Decode(covered), "<tool_call>{}</tool_call>");
-  EXPECT_EQ(TokensCovering(tokenizer, ids, {0, 0}), (Span{0, 0}));
+  EXPECT_EQ(offsets.Covering({0, 0}), (Span{0, 0}));
+  EXPECT_EQ(offsets.Covering({1, 2}), (Span{0, 1})) << "inside one token";
+  EXPECT_EQ(offsets.Covering({0, text.size()}), (Span{0, static_cast<int32_t>(ids.size())}));
 }
 
 std::string ErrorOf(std::string_view json) {
@@ -165,6 +168,10 @@ TEST(Tokenizer, WhatIsNotByteLevelBpeIsRefusedWithAReason) {
       ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]},)" + byte_level + "}")
           .find("two tokens have the id 0"),
       std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[
+                        {"type":"ByteLevel"},{"type":"Digits"}]}})")
+                .find("after ByteLevel"),
+            std::string::npos);
   EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":99999999999},"merges":[]},)" +
                     byte_level + "}")
                 .find("no valid id"),

@@ -25,13 +25,16 @@ ByteRange RangeIn(std::string_view whole, std::string_view part) {
   return {begin, begin + part.size()};
 }
 
-void AddEndFaults(std::string_view turn, const TurnText& text, TurnEnd end,
-                  const std::vector<std::string_view>& markers, ParsedTurn* parsed) {
-  if (text.trailing) {
-    parsed->faults.push_back({FaultKind::kUnexpectedText,
-                              "text after the end of the turn",
-                              {text.text.size(), turn.size()}});
-  }
+void AddTrailingFault(std::string_view turn, const TurnText& text, ParsedTurn* parsed) {
+  if (!text.trailing) return;
+  parsed->faults.push_back({FaultKind::kUnexpectedText,
+                            "text after the end of the turn",
+                            {text.text.size(), turn.size()}});
+  parsed->answer.reset();
+}
+
+void AddCutFault(const TurnText& text, TurnEnd end, const std::vector<std::string_view>& markers,
+                 ParsedTurn* parsed) {
   const bool incomplete =
       std::any_of(parsed->faults.begin(), parsed->faults.end(),
                   [](const ParsedFault& fault) { return fault.kind == FaultKind::kIncomplete; });
@@ -45,6 +48,25 @@ void AddEndFaults(std::string_view turn, const TurnText& text, TurnEnd end,
                               "the turn was cut off before its end",
                               {text.text.size() - partial, text.text.size()}});
   }
+}
+
+void ReadNamedCall(std::string_view text, size_t open, std::string_view open_tag,
+                   std::string_view close_tag, size_t* next, ParsedTurn* parsed) {
+  const EnclosedJson json = ReadEnclosedJson(text, open + open_tag.size(), close_tag);
+  const ByteRange range{open, json.end};
+  *next = json.end;
+  auto fault = [&](FaultKind kind, std::string_view problem) {
+    parsed->faults.push_back({kind, fmt::format("{}: {}", open_tag, problem), range});
+  };
+  if (!json.value) return fault(json.fault, json.problem);
+  const Json *name = json.value->Find("name"), *arguments = json.value->Find("arguments");
+  if (name == nullptr || !name->is_string() || name->AsString().empty()) {
+    return fault(FaultKind::kBadCall, "\"name\" must be the name of a tool");
+  }
+  if (arguments == nullptr || !arguments->is_object()) {
+    return fault(FaultKind::kBadCall, "\"arguments\" must be an object");
+  }
+  parsed->calls.push_back({name->AsString(), *arguments, range});
 }
 
 std::string Readable(std::string_view bytes) {

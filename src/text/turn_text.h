@@ -22,10 +22,13 @@ TurnText WithoutEndMarkers(std::string_view turn, const std::vector<std::string>
 // The range of `part`, a view into `whole`.
 ByteRange RangeIn(std::string_view whole, std::string_view part);
 
-// Adds what the end of the turn tells: a fault for a turn that a limit cut off and, when the end is
-// unknown, for one that stops inside a marker.
-void AddEndFaults(std::string_view turn, const TurnText& text, TurnEnd end,
-                  const std::vector<std::string_view>& markers, ParsedTurn* parsed);
+// A fault for text behind the end marker. An answer with such a tail is no answer.
+void AddTrailingFault(std::string_view turn, const TurnText& text, ParsedTurn* parsed);
+
+// A fault for a turn that a limit cut off and, when the end is unknown, for one that stops inside
+// one of the markers. Nothing when the turn ended, or is known to be incomplete already.
+void AddCutFault(const TurnText& text, TurnEnd end, const std::vector<std::string_view>& markers,
+                 ParsedTurn* parsed);
 
 // Valid UTF-8 for what people and tools get to see.
 std::string Readable(std::string_view bytes);
@@ -39,5 +42,10 @@ struct EnclosedJson {
 };
 // Reads from text[begin], just behind the opening marker.
 EnclosedJson ReadEnclosedJson(std::string_view text, size_t begin, std::string_view close);
+
+// Reads {"name", "arguments"} between tags, from the opening tag at text[open]: a call, or the
+// fault in it. *next is where to go on.
+void ReadNamedCall(std::string_view text, size_t open, std::string_view open_tag,
+                   std::string_view close_tag, size_t* next, ParsedTurn* parsed);
 
 }  // namespace hone

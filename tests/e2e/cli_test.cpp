@@ -144,7 +144,15 @@ TEST_F(CliTest, MissingFiles) {
   ExpectError(Hone({"parse", "-d", "tagged:/nowhere.toml", "x"}), 1, "/nowhere.toml");
 }
 
+TEST_F(CliTest, AnEmptyTextIsAText) {
+  EXPECT_EQ(Hone({"tokenize", "-t", kTokenizer, "--json", ""}, "not this").standard_output,
+            "{\"ids\":[],\"decoded\":\"\"}\n");
+  ExpectError(Hone({"tokenize", "-t", kTokenizer, "-f", "LICENSE", "text"}), 2, "excludes");
+}
+
 TEST_F(CliTest, BadUtf8) {
+  ExpectError(Hone({"tokenize", "-t", kTokenizer, "a\xFF"}), 1, "byte 1 is not UTF-8");
+  EXPECT_TRUE(ParseJson(Hone({"--json", "show", "/no\xFF"}).standard_error).ok());
   ExpectError(Hone({"tokenize", "-t", kTokenizer}, "ok \xFF"), 1, "byte 3 is not UTF-8");
   ExpectError(Hone({"parse", "-d", "hermes", "-f", File("x.txt", "\xC3(")}), 1,
               "byte 0 is not UTF-8");

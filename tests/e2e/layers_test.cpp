@@ -40,6 +40,8 @@ TEST_F(LayersTest, AnIncludeFromBelowToAboveIsFound) {
   EXPECT_NE(result.standard_output.find("bad.cpp:2: base may not include record/b.h"),
             std::string::npos)
       << result.standard_output;
+  Write("base/bad.cpp", "#include <record/b.h>\n");
+  EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 1) << "angle brackets hide nothing";
 }
 
 TEST_F(LayersTest, ABareIncludeAnUnlistedModuleAndACycleAreFound) {

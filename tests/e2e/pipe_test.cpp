@@ -70,6 +70,25 @@ TEST(Pipe, RenderAndParse) {
   EXPECT_EQ(*parsed[2].Find("error")->Find("kind"), Json("incomplete"));
 }
 
+TEST(Pipe, SpansAreRefusedWhereTheTokenizerChangesTheText) {
+  const std::vector<std::string> command = {"pipe",   "parse",       "--dialect",
+                                            "hermes", "--tokenizer", "tests/golden/tokenizer"};
+  EXPECT_NE(Lines(Hone(command, R"({"text":"e\u0301"})"))[0].Find("error")->Find("code"), nullptr);
+  EXPECT_NE(Lines(Hone({"pipe", "parse", "--dialect", "hermes"}, R"({"ids":[1]})"))[0]
+                .Find("error")
+                ->Find("message")
+                ->AsString()
+                .find("--tokenizer"),
+            std::string::npos);
+}
+
+TEST(Pipe, AnInputThatCannotBeReadIsAnError) {
+  auto result = RunSubprocess({"sh", "-c", "\"$0\" pipe validate < /", HONE_BINARY}, "",
+                              std::chrono::seconds(60));
+  ASSERT_TRUE(result.ok());
+  ExpectError(*result, 1, "cannot be read");
+}
+
 TEST(Pipe, ValidateTellsSoundFromBroken) {
   ScoredTree broken = RandomRecord(Rng(3));
   broken.tree.nodes[0].tokens[0] = -5;

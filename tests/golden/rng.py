@@ -31,3 +31,26 @@ def stream(seed, *path):
 name = stream(2026, "run", "task", 17, "token", 120)
 words = philox((0, 0, name[2], name[3]), name[:2]) + philox((1, 0, name[2], name[3]), name[:2])
 print([words[i] | words[i + 1] << 32 for i in (0, 2, 4)], hash64(""))
+
+
+def doubles(seed):
+    name = stream(seed)
+    block = 0
+    while True:
+        words = philox((block & M, block >> 32, name[2], name[3]), name[:2])
+        block += 1
+        for i in (0, 2):
+            yield ((words[i] | words[i + 1] << 32) >> 11) * 2.0**-53
+
+
+def normal(draws):
+    import math
+
+    while True:
+        x, y = 2 * next(draws) - 1, 2 * next(draws) - 1
+        square = x * x + y * y
+        if 0 < square < 1:
+            return x * math.sqrt(-2 * math.log(square) / square)
+
+
+print(repr(normal(doubles(4))))
