@@ -225,7 +225,7 @@ Result<std::unique_ptr<RunStore>> RunStore::OpenForReading(const std::filesystem
     HONE_RETURN_IF_ERROR(store->Connect(SQLITE_OPEN_READONLY, "?immutable=1"));
     known = store->CheckVersion(&version);
   }
-  HONE_RETURN_IF_ERROR(known);
+  if (!known.ok()) return known.error();
   if (version == 0) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{}: an empty file, not a run store", file.string()));

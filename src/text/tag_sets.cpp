@@ -109,7 +109,9 @@ Result<TagSet> LoadTagSet(const std::filesystem::path& file) {
   root.Read("free_text", &tags.free_text, "text outside tags is allowed");
   root.Read("answer", &tags.answer, "tag around the answer; empty for none");
   root.Read("boxed", &tags.boxed, "the last \\boxed{} answers");
-  for (RecipeTable table : root.Tables("action")) tags.actions.push_back(ReadAction(table));
+  for (const RecipeTable& table : root.Tables("action")) {
+    tags.actions.push_back(ReadAction(table));
+  }
   for (const auto& [key, tag] :
        {std::pair("think", &tags.think), std::pair("answer", &tags.answer)}) {
     if (!tag->empty() && !IsTagName(*tag)) root.Problem(key, "wants the name of a tag");
