@@ -1,9 +1,9 @@
 #include "base/rng.h"
 
 #include <cmath>
-#include <numbers>
 
 #include "base/check.h"
+#include "base/exact_math.h"
 #include "base/hash.h"
 
 namespace hone {
@@ -13,22 +13,6 @@ namespace {
 constexpr uint32_t kSeedKind = 0x5EED0001;
 constexpr uint32_t kLabelKind = 0x1ABE1002;
 constexpr uint32_t kIndexKind = 0x1DE80003;
-
-// The natural logarithm of a positive number by +, -, * and / alone: libm's differs between
-// versions and processors, and a draw must not.
-double NaturalLog(double x) {
-  int exponent = 0;
-  double mantissa = std::frexp(x, &exponent);  // in [0.5, 1), exact
-  if (mantissa < std::numbers::sqrt2 / 2) {
-    mantissa *= 2;
-    --exponent;
-  }
-  // 2 atanh(t) for |t| < 0.172: 13 terms leave less than 1e-17.
-  const double t = (mantissa - 1) / (mantissa + 1), t2 = t * t;
-  double series = 0;
-  for (int k = 25; k >= 1; k -= 2) series = series * t2 + 1.0 / k;
-  return 2 * t * series + exponent * std::numbers::ln2;
-}
 
 uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "record/sampling.h"
+
+namespace hone {
+
+// The distribution over the next token that one row of logits gives: softmax of logits /
+// temperature over the kept tokens (all of them when `kept` is empty). The same function serves the
+// sampler, the scorer and the trainer. Sums run in vocabulary order.
+struct Distribution {
+  float inverse_temperature = 1;
+  float log_sum = 0;  // of exp(logit * inverse_temperature) over the kept tokens
+  float entropy = 0;  // in nats
+
+  float LogProb(float logit) const { return logit * inverse_temperature - log_sum; }
+};
+
+Distribution DistributionOf(std::span<const float> logits, float temperature,
+                            std::span<const TokenId> kept = {});
+
+// dlogits += the gradient of dlogprob * LogProb(token) + dentropy * entropy.
+void DistributionBackward(std::span<const float> logits, const Distribution& distribution,
+                          std::span<const TokenId> kept, TokenId token, float dlogprob,
+                          float dentropy, std::span<float> dlogits);
+
+}  // namespace hone

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/model_config.h"
+
+namespace hone {
+
+// One trained tensor, float32, under its Hugging Face name.
+struct Parameter {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::vector<float> value;
+};
+
+// Where the parameters of a layer stand in Model::parameters; -1 for those the family lacks.
+struct LayerParameters {
+  int input_norm = -1, q = -1, k = -1, v = -1, q_bias = -1, k_bias = -1, v_bias = -1;
+  int q_norm = -1, k_norm = -1, output = -1, output_bias = -1;
+  int post_norm = -1, gate = -1, up = -1, down = -1;
+};
+
+// A decoder's configuration and weights.
+struct Model {
+  ModelConfig config;
+  std::vector<Parameter> parameters;
+  std::vector<LayerParameters> layers;
+  int embedding = -1, final_norm = -1;
+  int head = -1;  // the embedding when tied
+};
+
+// A model of this shape with all weights zero but the norms, which are one.
+Model NewModel(const ModelConfig& config);
+
+// Fresh weights: normal with standard deviation 0.02, the same bits for the same seed everywhere.
+void InitializeModel(uint64_t seed, Model* model);
+
+// From a Hugging Face folder. A tensor that is missing, left over, of the wrong shape or type, or
+// not finite is an error that names it.
+Result<Model> LoadModel(const std::filesystem::path& folder);
+
+enum class SaveType { kF32, kBf16 };
+
+// A Hugging Face folder: config.json and model.safetensors. Tied heads are written once, as others
+// do.
+Result<void> SaveModel(const Model& model, SaveType type, const std::filesystem::path& folder);
+
+}  // namespace hone

@@ -1,0 +1,108 @@
+#include "engine/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/file.h"
+#include "engine/safetensors.h"
+
+namespace hone {
+namespace {
+
+const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+
+TEST(Model, SavingAndLoadingKeepsEveryBitAndThenEveryByte) {
+  for (const char* name : {"qwen2", "qwen3", "llama3"}) {
+    TemporaryDirectory directory;
+    auto model = LoadModel(kModels / name);
+    ASSERT_TRUE(model.ok()) << model.error().message();
+    for (const SaveType type : {SaveType::kF32, SaveType::kBf16}) {
+      ASSERT_TRUE(SaveModel(*model, type, directory.path() / "a").ok());
+      auto again = LoadModel(directory.path() / "a");
+      ASSERT_TRUE(again.ok()) << again.error().message();
+      ASSERT_TRUE(SaveModel(*again, type, directory.path() / "b").ok());
+      for (const char* file : {"model.safetensors", "config.json"}) {
+        EXPECT_EQ(*ReadFile(directory.path() / "a" / file),
+                  *ReadFile(directory.path() / "b" / file));
+      }
+      if (type == SaveType::kF32) {
+        for (size_t i = 0; i < model->parameters.size(); ++i) {
+          EXPECT_EQ(again->parameters[i].value, model->parameters[i].value);
+        }
+      }
+    }
+  }
+}
+
+TEST(Model, FreshWeightsAreTheSameForTheSameSeed) {
+  ModelConfig config;
+  Model a = NewModel(config), b = NewModel(config), c = NewModel(config);
+  InitializeModel(7, &a);
+  InitializeModel(7, &b);
+  InitializeModel(8, &c);
+  EXPECT_EQ(a.parameters[a.embedding].value, b.parameters[b.embedding].value);
+  EXPECT_NE(a.parameters[a.embedding].value, c.parameters[c.embedding].value);
+  EXPECT_EQ(a.parameters[a.final_norm].value[0], 1.0f);
+  int64_t count = 0;
+  for (const Parameter& parameter : a.parameters)
+    count += static_cast<int64_t>(parameter.value.size());
+  EXPECT_EQ(count, config.ParameterCount());
+}
+
+class BrokenModel : public testing::Test {
+ protected:
+  BrokenModel() {
+    std::filesystem::copy(kModels / "qwen3", directory_.path(),
+                          std::filesystem::copy_options::recursive);
+  }
+
+  // Rewrites the weights with a change.
+  template <typename F>
+  std::string ErrorAfter(F change) {
+    auto file = SafetensorsFile::Open(kModels / "qwen3/model.safetensors");
+    auto tensors = file->tensors();
+    change(tensors);
+    EXPECT_TRUE(WriteSafetensors(directory_.path() / "model.safetensors", tensors, {}).ok());
+    auto model = LoadModel(directory_.path());
+    return model.ok() ? "" : model.error().message();
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(BrokenModel, ErrorsNameTheTensor) {
+  using Tensors = std::map<std::string, TensorView>;
+  EXPECT_NE(ErrorAfter([](Tensors& t) {
+              t.erase("model.norm.weight");
+            }).find("tensor model.norm.weight is missing"),
+            std::string::npos);
+  EXPECT_NE(ErrorAfter([](Tensors& t) {
+              t["extra"] = t["model.norm.weight"];
+            }).find("tensor extra belongs to no part"),
+            std::string::npos);
+  EXPECT_NE(ErrorAfter([](Tensors& t) {
+              t["model.norm.weight"].shape = {8, 8};
+            }).find("its shape is [8, 8], but config.json asks for [64]"),
+            std::string::npos);
+  EXPECT_NE(ErrorAfter([](Tensors& t) {
+              t["model.norm.weight"].dtype = DType::kI32;
+            }).find("is not a floating one"),
+            std::string::npos);
+  std::vector<float> values(64, 1.0f);
+  values[3] = NAN;
+  EXPECT_NE(ErrorAfter([&](Tensors& t) {
+              t["model.norm.weight"].bytes = std::as_bytes(std::span(values));
+            }).find("not finite"),
+            std::string::npos);
+}
+
+TEST_F(BrokenModel, AConfigFarTooLargeForItsWeightsTakesNoMemory) {
+  Json config = *ParseJson(*ReadFile(directory_.path() / "config.json"));
+  config.Set("num_hidden_layers", 1000000);
+  ASSERT_TRUE(WriteFileAtomic(directory_.path() / "config.json", DumpJson(config)).ok());
+  EXPECT_NE(LoadModel(directory_.path()).error().message().find("config.json asks for"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone
