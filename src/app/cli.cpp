@@ -55,6 +55,9 @@ int RunCli(int argc, char** argv) {
   AddRender(app, context);
   AddParse(app, context);
   AddShow(app, context);
+  AddModel(app, context);
+  AddGenerate(app, context);
+  AddLogprobs(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -23,6 +23,9 @@ void AddTokenizer(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddRender(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddParse(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddGenerate(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddLogprobs(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

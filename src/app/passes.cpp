@@ -249,7 +249,10 @@ Pass StorePass() {
 }  // namespace
 
 std::vector<Pass> BuiltInPasses() {
-  return {TokenizePass(), RenderPass(), ParsePass(), ValidatePass(), StorePass()};
+  std::vector<Pass> passes = {TokenizePass(), RenderPass(), ParsePass(), ValidatePass(),
+                              StorePass()};
+  for (Pass& pass : EnginePasses()) passes.push_back(std::move(pass));
+  return passes;
 }
 
 Json PassesJson(const std::vector<Pass>& passes) {

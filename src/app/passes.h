@@ -35,6 +35,8 @@ struct Pass {
 };
 
 std::vector<Pass> BuiltInPasses();
+// Those of them that run a model (engine_passes.cpp).
+std::vector<Pass> EnginePasses();
 
 // One pass as Markdown, for docs/pipe.md; the whole page.
 std::string PassesMarkdown(const std::vector<Pass>& passes);

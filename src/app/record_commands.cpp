@@ -193,14 +193,7 @@ void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context) {
                       "to show tokens as text; by default the tokenizer.json beside the store");
   command->add_flag("--full", arguments->full, "do not cut long texts");
   command->footer("Example:\n  hone show runs/tour 1\n");
-  command->callback([=] {
-    const Result<std::string> output = Show(*arguments, context->json);
-    if (output.ok()) {
-      Print(context.get(), *output);
-    } else {
-      Report(context.get(), output.error());
-    }
-  });
+  command->callback([=] { Finish(context.get(), Show(*arguments, context->json)); });
 }
 
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context) {

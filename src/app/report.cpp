@@ -24,4 +24,12 @@ void Print(CommandContext* context, std::string_view text) {
     Report(context, Error(ErrorCode::kIo, "the output cannot be written (is the disk full?)"));
 }
 
+void Finish(CommandContext* context, const Result<std::string>& output) {
+  if (output.ok()) {
+    Print(context, *output);
+  } else {
+    Report(context, output.error());
+  }
+}
+
 }  // namespace hone

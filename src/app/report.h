@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "app/commands.h"
@@ -12,5 +13,8 @@ void Report(CommandContext* context, const Error& error);
 
 // Writes to standard output; a failure to write is reported.
 void Print(CommandContext* context, std::string_view text);
+
+// What most commands end with: prints the output, or reports why there is none.
+void Finish(CommandContext* context, const Result<std::string>& output);
 
 }  // namespace hone

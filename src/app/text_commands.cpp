@@ -138,15 +138,6 @@ Result<std::string> TrainTokenizer(const TrainArguments& arguments, bool json) {
       tokens == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(tokens));
 }
 
-// Runs a command that gives its output or an error.
-void Finish(CommandContext* context, const Result<std::string>& output) {
-  if (output.ok()) {
-    Print(context, *output);
-  } else {
-    Report(context, output.error());
-  }
-}
-
 constexpr char kDialectHelp[] = "dialect: hermes, action-json, tagged:desk, ... (docs/dialects.md)";
 constexpr char kTokenizerHelp[] = "tokenizer.json, or a folder with tokenizer files";
 

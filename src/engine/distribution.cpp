@@ -49,10 +49,9 @@ Distribution DistributionOf(std::span<const float> logits, float temperature,
   const float sum = SumOverKept(logits.size(), kept,
                                 [&](size_t v) { return ExpF32(logits[v] * inverse - largest); });
   distribution.log_sum = largest + static_cast<float>(NaturalLog(sum));
-  const float log_sum = distribution.log_sum;
-  // -sum p log p, with log p = z - log_sum: every term is at least 0.
+  // -sum p log p: every term is at least 0.
   const float entropy = SumOverKept(logits.size(), kept, [&](size_t v) {
-    const float log_p = std::min(logits[v] * inverse - log_sum, 0.0f);
+    const float log_p = distribution.LogProb(logits[v]);
     return -ExpF32(log_p) * log_p;
   });
   distribution.entropy = entropy;
@@ -64,7 +63,7 @@ void DistributionBackward(std::span<const float> logits, const Distribution& dis
                           float dentropy, std::span<float> dlogits) {
   const float inverse = distribution.inverse_temperature;
   ForKept(logits.size(), kept, [&](size_t v) {
-    const float log_p = std::min(logits[v] * inverse - distribution.log_sum, 0.0f);
+    const float log_p = distribution.LogProb(logits[v]);
     const float p = ExpF32(log_p);
     const float hit = v == static_cast<size_t>(token) ? 1.0f : 0.0f;
     const float dz = dlogprob * (hit - p) - dentropy * p * (log_p + distribution.entropy);

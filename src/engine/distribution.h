@@ -15,7 +15,11 @@ struct Distribution {
   float log_sum = 0;  // of exp(logit * inverse_temperature) over the kept tokens
   float entropy = 0;  // in nats
 
-  float LogProb(float logit) const { return logit * inverse_temperature - log_sum; }
+  // Of a kept token with this logit; never above 0.
+  float LogProb(float logit) const {
+    const float log_probability = logit * inverse_temperature - log_sum;
+    return log_probability < 0 ? log_probability : 0;
+  }
 };
 
 Distribution DistributionOf(std::span<const float> logits, float temperature,

@@ -1,0 +1,287 @@
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "engine/distribution.h"
+#include "engine/safetensors.h"
+#include "support/shared_data.h"
+
+namespace hone {
+namespace {
+
+const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+
+std::vector<SampleRequest> Requests(size_t count, const Sampling& sampling) {
+  std::vector<SampleRequest> requests(count);
+  for (size_t i = 0; i < count; ++i) {
+    Rng rng(40 + i);
+    for (uint64_t n = rng.Below(20) + 1; n > 0; --n)
+      requests[i].prompt.push_back(static_cast<TokenId>(rng.Below(512)));
+    requests[i].max_new = 12 + static_cast<int64_t>(i % 5);
+    requests[i].sampling = sampling;
+    requests[i].rng = Rng(7).Split("sample").Split(i);
+  }
+  return requests;
+}
+
+Decoder::Sequence SequenceOf(const SampleRequest& request, const SampleResult& result) {
+  Decoder::Sequence sequence;
+  sequence.tokens = request.prompt;
+  sequence.tokens.insert(sequence.tokens.end(), result.tokens.begin(), result.tokens.end());
+  sequence.temperature = request.sampling.temperature;
+  if (!result.supports.empty()) {
+    sequence.supports.resize(request.prompt.size());
+    sequence.supports.insert(sequence.supports.end(), result.supports.begin(),
+                             result.supports.end());
+  }
+  return sequence;
+}
+
+// What the sampler recorded, what scoring gives and what training sees are the same bits: on-policy
+// ratios are exactly 1. After a step they are finite over the stored support.
+TEST(Engine, OnPolicyRatiosAreExactlyOne) {
+  const Sampling samplings[] = {{},
+                                {.temperature = 0.7f},
+                                {.temperature = 1.3f, .top_k = 5},
+                                {.temperature = 0.9f, .top_p = 0.6f},
+                                {.min_p = 0.2f}};
+  for (const char* name : {"qwen2", "qwen3", "llama3"}) {
+    for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+      auto engine = Engine::Open(kModels / name, {.precision = precision, .threads = 2});
+      ASSERT_TRUE(engine.ok()) << engine.error().message();
+      for (const Sampling& sampling : samplings) {
+        const auto requests = Requests(6, sampling);
+        const auto results = (*engine)->Sample(requests);
+        std::vector<Decoder::Sequence> sequences;
+        for (size_t i = 0; i < results.size(); ++i)
+          sequences.push_back(SequenceOf(requests[i], results[i]));
+        auto expect_equal = [&](std::span<Decoder::Sequence> all) {
+          for (size_t i = 0; i < results.size(); ++i) {
+            for (size_t t = 0; t < results[i].tokens.size(); ++t) {
+              const auto& term = all[i].terms[requests[i].prompt.size() + t];
+              ASSERT_EQ(term.logprob, results[i].logprobs[t]) << name;
+              ASSERT_EQ(term.entropy, results[i].entropies[t]) << name;
+              ASSERT_EQ(std::exp(term.logprob - results[i].logprobs[t]), 1.0f);
+            }
+          }
+        };
+        (*engine)->LogProbs(sequences);
+        expect_equal(sequences);
+        (*engine)->Accumulate(sequences, [&](std::span<Decoder::Sequence> all) {
+          expect_equal(all);
+          for (auto& sequence : all) {
+            for (auto& term : sequence.terms) term.dlogprob = -1;
+          }
+        });
+        (*engine)->Step({.learning_rate = 1e-2});
+        (*engine)->LogProbs(sequences);
+        for (size_t i = 0; i < results.size(); ++i) {
+          for (size_t t = 0; t < results[i].tokens.size(); ++t) {
+            ASSERT_TRUE(std::isfinite(sequences[i].terms[requests[i].prompt.size() + t].logprob));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Engine, ASampleDoesNotDependOnItsCompany) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2});
+  const auto requests = Requests(8, {.temperature = 0.8f, .top_k = 40});
+  const auto together = (*engine)->Sample(requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const auto alone = (*engine)->Sample({&requests[i], 1});
+    EXPECT_EQ(alone[0].tokens, together[i].tokens);
+    EXPECT_EQ(alone[0].logprobs, together[i].logprobs);
+  }
+}
+
+TEST(Engine, StopsWhereAsked) {
+  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1});
+  auto requests = Requests(1, {});
+  const auto free_run = (*engine)->Sample(requests)[0];
+  EXPECT_FALSE(free_run.stopped);
+  requests[0].stop_tokens = {free_run.tokens[3]};
+  const auto stopped = (*engine)->Sample(requests)[0];
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_LE(stopped.tokens.size(), 4u);
+  EXPECT_EQ(stopped.tokens.back(), free_run.tokens[3]);
+  requests[0].stop_tokens.clear();
+  requests[0].stop = [](std::span<const TokenId> tokens) { return tokens.size() == 2; };
+  EXPECT_EQ((*engine)->Sample(requests)[0].tokens.size(), 2u);
+  requests[0].stop = nullptr;
+  requests[0].max_new = 100000;
+  const auto long_run = (*engine)->Sample(requests)[0];
+  EXPECT_EQ(long_run.tokens.size() + requests[0].prompt.size(), 512u + 1)
+      << "to the end of the positions";
+}
+
+TEST(Sampler, FollowsTheDistribution) {
+  auto engine = Engine::Open(kModels / "llama3", {.threads = 2});
+  std::vector<SampleRequest> requests(2000);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].prompt = {1, 2, 3};
+    requests[i].max_new = 1;
+    requests[i].sampling = {.temperature = 0.5f, .top_k = 3};
+    requests[i].rng = Rng(1).Split(i);
+  }
+  std::map<TokenId, int> counts;
+  std::map<TokenId, float> probabilities;
+  for (const SampleResult& result : (*engine)->Sample(requests)) {
+    ++counts[result.tokens[0]];
+    probabilities[result.tokens[0]] = std::exp(result.logprobs[0]);
+    EXPECT_EQ(result.supports[0].kept.size(), 3u);
+  }
+  ASSERT_EQ(counts.size(), 3u);
+  for (const auto& [token, count] : counts) EXPECT_NEAR(count / 2000.0, probabilities[token], 0.04);
+}
+
+TEST(Sampler, KeepsWhatTheSettingsSay) {
+  const std::vector<float> logits = {0, 3, 1, 3, 2};
+  EXPECT_EQ(KeptTokens(logits, {}), std::vector<TokenId>());
+  EXPECT_EQ(KeptTokens(logits, {.top_k = 1}), std::vector<TokenId>{1}) << "ties go to the lower id";
+  EXPECT_EQ(KeptTokens(logits, {.top_k = 3}), (std::vector<TokenId>{1, 3, 4}));
+  EXPECT_EQ(KeptTokens(logits, {.top_k = 9}), std::vector<TokenId>()) << "all of them";
+  EXPECT_EQ(KeptTokens(logits, {.top_p = 0.5f}), (std::vector<TokenId>{1, 3}));
+  EXPECT_EQ(KeptTokens(logits, {.top_p = 0.01f}), std::vector<TokenId>{1});
+  EXPECT_EQ(KeptTokens(logits, {.min_p = 0.3f}), (std::vector<TokenId>{1, 3, 4}));
+}
+
+// Three steps of AdamW on the sum of three losses, as PyTorch took them.
+TEST(Engine, AdamWEqualsPyTorch) {
+  for (const char* name : {"qwen2", "qwen3", "llama3"}) {
+    auto engine = Engine::Open(kModels / name, {.precision = Precision::kF32, .threads = 2});
+    auto expected = SafetensorsFile::Open(kModels / name / "expected.safetensors");
+    auto floats = [&](const std::string& tensor) {
+      std::vector<float> values(static_cast<size_t>(expected->Find(tensor)->count()));
+      CopyAsF32(*expected->Find(tensor), values);
+      return values;
+    };
+    const std::vector<float> losses_norms = floats("adamw.losses_gradnorms");
+    for (int step = 0; step < 3; ++step) {
+      std::vector<Decoder::Sequence> sequences(3);
+      std::vector<std::vector<float>> weights;
+      for (int i = 0; i < 3; ++i) {
+        const std::string seq = "seq" + std::to_string(i);
+        const TensorView* ids = expected->Find(seq + ".ids");
+        for (int64_t t = 0; t < ids->count(); ++t) {
+          int64_t id = 0;
+          std::memcpy(&id, ids->bytes.data() + static_cast<size_t>(t) * DTypeSize(ids->dtype),
+                      DTypeSize(ids->dtype));
+          sequences[static_cast<size_t>(i)].tokens.push_back(static_cast<TokenId>(id));
+        }
+        weights.push_back(floats(seq + ".weights"));
+      }
+      double loss = 0;
+      (*engine)->Accumulate(sequences, [&](std::span<Decoder::Sequence> all) {
+        for (size_t i = 0; i < 3; ++i) {
+          for (size_t t = 1; t < all[i].terms.size(); ++t) {
+            loss -= weights[i][t] * all[i].terms[t].logprob;
+            all[i].terms[t].dlogprob = -weights[i][t];
+          }
+        }
+      });
+      const double norm =
+          (*engine)->Step({.learning_rate = 1e-3, .weight_decay = 0.1, .max_norm = 1});
+      EXPECT_NEAR(loss, losses_norms[2 * step], 1e-3 * std::abs(losses_norms[2 * step]))
+          << name << step;
+      EXPECT_NEAR(norm, losses_norms[2 * step + 1], 1e-3 * losses_norms[2 * step + 1])
+          << name << step;
+    }
+    for (const Parameter& parameter : (*engine)->model().parameters) {
+      const std::string tensor = "adamw.after3." + parameter.name;
+      if (expected->Find(tensor) == nullptr) continue;
+      const std::vector<float> theirs = floats(tensor);
+      for (size_t i = 0; i < theirs.size(); ++i)
+        ASSERT_NEAR(parameter.value[i], theirs[i], 2e-4) << tensor;
+    }
+  }
+}
+
+void TrainSomeSteps(Engine* engine, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    std::vector<Decoder::Sequence> sequences(3);
+    for (size_t i = 0; i < 3; ++i) {
+      for (int t = 0; t < 20; ++t)
+        sequences[i].tokens.push_back(static_cast<TokenId>((t * 7 + static_cast<int>(i)) % 512));
+    }
+    engine->Accumulate(sequences, [](std::span<Decoder::Sequence> all) {
+      for (auto& sequence : all) {
+        for (auto& term : sequence.terms) term.dlogprob = -1;
+      }
+    });
+    engine->Step({.learning_rate = 1e-3});
+  }
+}
+
+TEST(Engine, TrainingGivesTheSameWeightsOnAnyNumberOfThreadsAndAfterResuming) {
+  for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+    auto one = Engine::Open(kModels / "qwen3", {.precision = precision, .threads = 1});
+    auto two = Engine::Open(kModels / "qwen3", {.precision = precision, .threads = 2});
+    TrainSomeSteps(one->get(), 4);
+    TrainSomeSteps(two->get(), 2);
+    TemporaryDirectory directory;
+    const auto state = directory.path() / "state";
+    ASSERT_TRUE((*two)->Save(state, SaveType::kBf16).ok());
+    ASSERT_TRUE((*two)->Save(state, SaveType::kBf16).ok()) << "over an older one";
+    auto resumed = Engine::Load(state, {.precision = precision, .threads = 2});
+    ASSERT_TRUE(resumed.ok()) << resumed.error().message();
+    TrainSomeSteps(resumed->get(), 2);
+    EXPECT_EQ((*resumed)->WeightsHash(), (*one)->WeightsHash());
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+  }
+}
+
+TEST(Engine, AStateWithoutItsOptimiserIsAnError) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1});
+  TemporaryDirectory directory;
+  ASSERT_TRUE((*engine)->Save(directory.path() / "s", SaveType::kF32).ok());
+  std::filesystem::remove(directory.path() / "s" / "training_state.safetensors");
+  EXPECT_FALSE(Engine::Load(directory.path() / "s", {}).ok());
+}
+
+TEST(Engine, TokensAreChecked) {
+  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1});
+  EXPECT_TRUE((*engine)->CheckTokens(std::vector<TokenId>{0, 511}).ok());
+  EXPECT_EQ((*engine)->CheckTokens(std::vector<TokenId>{0, 512}).error().message(),
+            "512 is not a token of the model's vocabulary of 512");
+  EXPECT_FALSE((*engine)->CheckTokens(std::vector<TokenId>(513, 1)).ok());
+}
+
+// A public bf16 checkpoint, against float64 logits.
+TEST(Engine, MatchesThePublicDigitModel) {
+  HONE_NEED_SHARED(data, "data/tiny-llama-digit");
+  const Model model = LoadModel(data).value();
+  ThreadPool pool(2);
+  const Decoder decoder(&model, Precision::kF32, &pool);
+  const auto rows = ParseJsonLines(*ReadFile(data / "logits_float64_reference.jsonl"));
+  ASSERT_TRUE(rows.ok());
+  int compared = 0;
+  for (const Json& row : *rows) {
+    const Json* ids = row.Find("input_ids") != nullptr ? row.Find("input_ids") : row.Find("ids");
+    const Json* logits = row.Find("logits");
+    if (ids == nullptr || logits == nullptr) continue;
+    std::vector<TokenId> tokens;
+    for (const Json& id : ids->AsArray()) tokens.push_back(static_cast<TokenId>(id.AsInteger()));
+    KvCache cache(model.config);
+    const Decoder::Chunk chunk{&cache, tokens};
+    const std::vector<float> hidden = decoder.Hidden({&chunk, 1});
+    const auto ours = decoder.Logits(hidden.data(), static_cast<int64_t>(tokens.size()));
+    const Json::Array& expected = logits->AsArray();
+    size_t at = 0;
+    for (const Json& position : expected) {
+      for (const Json& value : position.AsArray()) EXPECT_NEAR(ours[at++], value.AsDouble(), 2e-4);
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "engine/model.h"
+
+namespace hone {
+
+struct AdamWOptions {
+  double learning_rate = 1e-5;
+  double beta1 = 0.9, beta2 = 0.95;
+  double eps = 1e-8;
+  double weight_decay = 0;  // decoupled, on every parameter
+  double max_norm = 1;      // of the whole gradient; larger ones are scaled down; 0: never
+};
+
+// AdamW on float32 master weights. The same gradients give the same bits on any number of threads.
+class AdamW {
+ public:
+  explicit AdamW(const Model& model);
+
+  // Changes the weights by the gradients (one buffer per parameter, at least as large), which are
+  // left as they are. Returns the norm of the gradient before clipping.
+  double Step(const AdamWOptions& options, const std::vector<std::vector<float>>& gradients,
+              Model* model, ThreadPool* pool);
+
+  // The state: per parameter the two moments, and how many steps were taken.
+  std::vector<std::vector<float>> first_moments, second_moments;
+  int64_t steps = 0;
+};
+
+}  // namespace hone
