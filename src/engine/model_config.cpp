@@ -9,7 +9,9 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kLargestSize = int64_t{1} << 24;
+// Far above any model there is, and small enough that their products do not overflow.
+constexpr int64_t kLargestSize = int64_t{1} << 22;
+constexpr int64_t kMostLayers = 10000;
 
 // Reads keys of a config; the first problem is kept.
 class Reader {
@@ -113,6 +115,7 @@ Result<ModelConfig> ModelConfigFromJson(const Json& json) {
   HONE_ASSIGN_OR_RETURN(config.family, FamilyOf(json));
   Reader reader(json);
   config.layers = reader.Size("num_hidden_layers");
+  if (config.layers > kMostLayers) reader.Problem("num_hidden_layers", "is out of reach");
   config.width = reader.Size("hidden_size");
   config.heads = reader.Size("num_attention_heads");
   config.kv_heads = reader.Size("num_key_value_heads", config.heads);
@@ -132,6 +135,7 @@ Result<ModelConfig> ModelConfigFromJson(const Json& json) {
     reader.Problem("num_key_value_heads", "must divide num_attention_heads");
   }
   if (config.head_dim % 2 != 0) reader.Problem("head_dim", "must be even");
+  if (config.heads * config.head_dim > kLargestSize) reader.Problem("head_dim", "is out of reach");
   if (reader.Flag("use_sliding_window", false))
     reader.Unsupported("sliding windows are not supported");
   if (reader.Flag("mlp_bias", false)) reader.Unsupported("biases in the MLP are not supported");

@@ -60,11 +60,13 @@ TEST(ModelConfig, WhatCannotBeComputedIsRefusedByName) {
   EXPECT_EQ(ErrorWith("model_type", "gpt_neox"),
             "the architecture \"gpt_neox\" is not one of qwen2, qwen3, llama");
   EXPECT_EQ(ErrorWith("hidden_size", "big"),
-            "\"hidden_size\" must be an integer from 1 to 16777216");
+            "\"hidden_size\" must be an integer from 1 to 4194304");
   EXPECT_EQ(ErrorWith("num_hidden_layers", nullptr), "\"num_hidden_layers\" is missing");
   EXPECT_EQ(ErrorWith("num_key_value_heads", 3),
             "\"num_key_value_heads\" must divide num_attention_heads");
   EXPECT_EQ(ErrorWith("head_dim", 31), "\"head_dim\" must be even");
+  EXPECT_EQ(ErrorWith("head_dim", 4194304), "\"head_dim\" is out of reach");
+  EXPECT_EQ(ErrorWith("num_hidden_layers", 1000000), "\"num_hidden_layers\" is out of reach");
   EXPECT_EQ(ErrorWith("hidden_act", "gelu"), "the activation \"gelu\" is not \"silu\"");
   EXPECT_EQ(ErrorWith("use_sliding_window", true), "sliding windows are not supported");
   EXPECT_EQ(ErrorWith("rms_norm_eps", -1.0), "\"rms_norm_eps\" must be a number greater than 0");
