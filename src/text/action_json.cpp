@@ -52,7 +52,9 @@ class ActionJson final : public Dialect {
     traits_.markers.insert(traits_.markers.end(), {std::string(kOpen), std::string(kClose),
                                                    "<tool_response>", "</tool_response>"});
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,
-                               PieceBuilder* out) { Opening(system, tools, out); };
+                               PieceBuilder* out) {
+      SpellSystem(frame_, system, tools, kInstruction, out);
+    };
     spelling_.turn = [](const Conversation& conversation, size_t index, PieceBuilder* out) {
       return Turn(conversation.messages[index], out);
     };
@@ -103,19 +105,6 @@ class ActionJson final : public Dialect {
   }
 
  private:
-  void Opening(const std::string* system, const Json::Array& tools, PieceBuilder* out) const {
-    if (system == nullptr && tools.empty()) return;
-    out->Marker(frame_.system_open);
-    if (system != nullptr) out->Content(*system);
-    if (!tools.empty()) {
-      if (system != nullptr) out->Marker("\n\n");
-      out->Marker("# Tools\n");
-      for (const Json& tool : tools) out->Content(DumpJson(tool, JsonStyle::kSpaced)).Marker("\n");
-      out->Marker("\n").Marker(kInstruction);
-    }
-    out->Marker(frame_.system_close);
-  }
-
   static Result<void> Turn(const Message& message, PieceBuilder* out) {
     if (message.calls.size() > 1) {
       return Error(ErrorCode::kUnsupported,

@@ -199,6 +199,20 @@ PieceBuilder& PieceBuilder::Content(std::string_view text) {
   return *this;
 }
 
+void SpellSystem(const Frame& frame, const std::string* system, const Json::Array& tools,
+                 std::string_view how_to_act, PieceBuilder* out) {
+  if (system == nullptr && tools.empty()) return;
+  out->Marker(frame.system_open);
+  if (system != nullptr) out->Content(*system);
+  if (!tools.empty()) {
+    if (system != nullptr) out->Marker("\n\n");
+    out->Marker("# Tools\n");
+    for (const Json& tool : tools) out->Content(DumpJson(tool, JsonStyle::kSpaced)).Marker("\n");
+    out->Marker("\n").Marker(how_to_act);
+  }
+  out->Marker(frame.system_close);
+}
+
 Result<std::vector<Piece>> RenderInFrame(const Frame& frame, const Spelling& spelling,
                                          const Conversation& conversation) {
   Layout layout(frame, spelling, conversation);

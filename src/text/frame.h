@@ -41,6 +41,11 @@ class PieceBuilder {
   Piece piece_;
 };
 
+// The system message of dialects that list tools plainly: what the user wrote, the tools one per
+// line, and how to act. Nothing when there is neither.
+void SpellSystem(const Frame& frame, const std::string* system, const Json::Array& tools,
+                 std::string_view how_to_act, PieceBuilder* out);
+
 // What a dialect adds to its frame.
 struct Spelling {
   // The system part, tools included; nothing for none. `system` is the first message's text or

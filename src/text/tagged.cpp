@@ -46,7 +46,9 @@ class Tagged final : public Dialect {
     }
     DescribeTraits();
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,
-                               PieceBuilder* out) { Opening(system, tools, out); };
+                               PieceBuilder* out) {
+      SpellSystem(frame_, system, tools, HowToAct(), out);
+    };
     spelling_.turn = [this](const Conversation& conversation, size_t index, PieceBuilder* out) {
       return Turn(conversation.messages[index], out);
     };
@@ -169,21 +171,14 @@ class Tagged final : public Dialect {
 
   // --- rendering ---------------------------------------------------------------------------------
 
-  void Opening(const std::string* system, const Json::Array& tools, PieceBuilder* out) const {
-    if (system == nullptr && tools.empty()) return;
-    out->Marker(frame_.system_open);
-    if (system != nullptr) out->Content(*system);
-    if (!tools.empty()) {
-      if (system != nullptr) out->Marker("\n\n");
-      out->Marker("# Tools\n");
-      for (const Json& tool : tools) out->Content(DumpJson(tool, JsonStyle::kSpaced)).Marker("\n");
-      out->Marker("\nTo act, write one of\n");
-      for (const ActionTag& action : tags_.actions) out->Marker(Example(action) + "\n");
-      out->Marker(tags_.answer.empty() ? "and to answer, \\boxed{answer}"
-                                       : fmt::format("and to answer, {}answer{}",
-                                                     Open(tags_.answer), Close(tags_.answer)));
-    }
-    out->Marker(frame_.system_close);
+  // What the policy is told about acting, after the list of tools.
+  std::string HowToAct() const {
+    std::string text = "To act, write one of\n";
+    for (const ActionTag& action : tags_.actions) text += Example(action) + "\n";
+    text += tags_.answer.empty()
+                ? "and to answer, \\boxed{answer}"
+                : fmt::format("and to answer, {}answer{}", Open(tags_.answer), Close(tags_.answer));
+    return text;
   }
 
   static std::string Example(const ActionTag& action) {

@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "e2e/program.h"
+
+namespace hone {
+namespace {
+
+constexpr char kModel[] = "tests/golden/models/qwen3";
+constexpr char kTokenizer[] = "tests/golden/tokenizer";
+
+Json LineOf(const SubprocessResult& result) {
+  auto json = ParseJson(result.standard_output);
+  EXPECT_TRUE(json.ok()) << result.standard_output << result.standard_error;
+  return json.ok() ? *json : Json();
+}
+
+TEST(EngineCommands, AFreshModelIsMadeLookedAtConvertedAndSampledFrom) {
+  TemporaryDirectory directory;
+  const std::string tiny = (directory.path() / "tiny").string(),
+                    half = (directory.path() / "half").string();
+  ASSERT_EQ(
+      Hone({"model", "new", tiny, "layers=2", "width=32", "heads=2", "vocab=5000", "--type", "f32"})
+          .exit_code,
+      0);
+  EXPECT_EQ(*LineOf(Hone({"model", "info", tiny, "--json"})).Find("layers"), Json(2));
+  std::filesystem::copy(std::string(HONE_SOURCE_DIR "/") + kTokenizer + "/tokenizer.json",
+                        tiny + "/tokenizer.json");
+  ASSERT_EQ(Hone({"model", "convert", tiny, half, "--type", "bf16"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(half + "/tokenizer.json"))
+      << "the tokenizer is carried along";
+  EXPECT_NE(Hone({"model", "check", half}).standard_output.find("no better than guessing"),
+            std::string::npos);
+  const auto first = Hone({"generate", half, "Hello", "--max-new", "6", "--seed", "3", "--json"});
+  EXPECT_EQ(
+      first.standard_output,
+      Hone({"generate", half, "Hello", "--max-new", "6", "--seed", "3", "--json"}).standard_output);
+  EXPECT_EQ(LineOf(first).Find("ids")->AsArray().size(), 6u);
+  EXPECT_EQ(
+      LineOf(Hone({"logprobs", half, "Hello, world!", "--json"})).Find("tokens")->AsArray().size(),
+      6u);
+}
+
+TEST(EngineCommands, BadModelsAndInputAreOneLineErrors) {
+  TemporaryDirectory directory;
+  ExpectError(Hone({"model", "info", "/nowhere"}), 1, "/nowhere/config.json");
+  ExpectError(Hone({"generate", kModel, "hi", "-t", kTokenizer}), 1,
+              "the tokenizer has 4103 tokens, the model only 512");
+  ExpectError(Hone({"model", "new", (directory.path() / "x").string(), "layer=2"}), 1,
+              "did you mean \"layers\"?");
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "x"));
+  std::filesystem::copy(std::string(HONE_SOURCE_DIR "/") + kModel, directory.path() / "m");
+  const auto weights = directory.path() / "m" / "model.safetensors";
+  std::filesystem::resize_file(weights, std::filesystem::file_size(weights) - 100);
+  ExpectError(Hone({"pipe", "engine.logprobs", "--model", (directory.path() / "m").string()}), 1,
+              "cut off or damaged");
+  ExpectError(Hone({"pipe", "engine.sample", "--model", kModel, "--precision", "f16"}), 1,
+              "f32 or bf16");
+}
+
+TEST(EnginePasses, ASampleDependsOnItsRowAndSeedAndNotOnItsLine) {
+  const std::vector<std::string> command = {"pipe", "engine.sample", "--model", kModel};
+  const std::string row = R"({"ids":[5,6,7],"max_new":8,"temperature":0.9,"top_p":0.8,"seed":11})";
+  const auto lines = ParseJsonLines(
+      Hone(command, row + "\n{\"ids\":[1],\"max_new\":3}\n{\"ids\":[]}\n" + row + "\n")
+          .standard_output);
+  ASSERT_TRUE(lines.ok());
+  ASSERT_EQ(lines->size(), 4u);
+  EXPECT_EQ((*lines)[0], (*lines)[3]);
+  EXPECT_EQ((*lines)[1].Find("ids")->AsArray().size(), 3u);
+  EXPECT_NE((*lines)[2].Find("error"), nullptr);
+
+  // What was sampled at temperature 1 is scored to the same bits by the other pass.
+  const Json sample = LineOf(Hone(command, R"({"ids":[5,6,7],"max_new":8,"seed":4})"));
+  Json::Array ids = {5, 6, 7};
+  for (const Json& id : sample.Find("ids")->AsArray()) ids.push_back(id);
+  const Json scored = LineOf(
+      Hone({"pipe", "engine.logprobs", "--model", kModel}, DumpJson(Json::Of({{"ids", ids}}))));
+  const Json::Array& all = scored.Find("logprobs")->AsArray();
+  EXPECT_EQ(Json(Json::Array(all.begin() + 2, all.end())), *sample.Find("logprobs"));
+}
+
+}  // namespace
+}  // namespace hone
