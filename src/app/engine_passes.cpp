@@ -47,16 +47,14 @@ Result<std::vector<TokenId>> IdsOf(const Json& in, const Engine& engine) {
 
 Json SchemaOf(std::string_view text) { return ParseJson(text).value(); }
 
-Result<Json> LogProbsOf(const Engine& engine, const Json& in) {
-  std::vector<Decoder::Sequence> sequences(1);
-  HONE_ASSIGN_OR_RETURN(sequences[0].tokens, IdsOf(in, engine));
-  engine.LogProbs(sequences);
-  std::vector<float> logprobs, entropies;
-  for (size_t t = 1; t < sequences[0].terms.size(); ++t) {
-    logprobs.push_back(sequences[0].terms[t].logprob);
-    entropies.push_back(sequences[0].terms[t].entropy);
-  }
-  return Json::Of({{"logprobs", FloatArray(logprobs)}, {"entropies", FloatArray(entropies)}});
+Result<Json> LogProbsOf(Engine& engine, const Json& in) {
+  HONE_ASSIGN_OR_RETURN(std::vector<TokenId> ids, IdsOf(in, engine));
+  const Tree tree = ChainOf(std::move(ids));
+  NodeScores scores = engine.LogProbs({&tree, 1})[0][0];
+  scores.logprobs.erase(scores.logprobs.begin());  // the first token has none
+  scores.entropies.erase(scores.entropies.begin());
+  return Json::Of(
+      {{"logprobs", FloatArray(scores.logprobs)}, {"entropies", FloatArray(scores.entropies)}});
 }
 
 Result<SampleRequest> RequestOf(const Json& in, const Engine& engine) {
@@ -126,7 +124,8 @@ Pass SamplePass() {
         HONE_ASSIGN_OR_RETURN(auto engine, OpenEngine(options));
         return PassFunction([engine](const Json& in) -> Result<Json> {
           HONE_ASSIGN_OR_RETURN(const SampleRequest request, RequestOf(in, *engine));
-          const SampleResult result = engine->Sample({&request, 1})[0];
+          HONE_ASSIGN_OR_RETURN(const auto results, engine->Sample({&request, 1}));
+          const SampleResult& result = results[0];
           return Json::Of({{"ids", Json::ArrayOf(result.tokens)},
                            {"logprobs", FloatArray(result.logprobs)},
                            {"entropies", FloatArray(result.entropies)}});

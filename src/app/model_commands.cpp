@@ -169,13 +169,12 @@ constexpr std::string_view kCheckText =
 Result<std::string> Check(const ModelArguments& arguments, bool json, bool* broken) {
   HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
-  std::vector<Decoder::Sequence> sequences(1);
-  sequences[0].tokens = tokenizer.Encode(kCheckText);
-  HONE_RETURN_IF_ERROR(engine->CheckTokens(sequences[0].tokens));
-  engine->LogProbs(sequences);
+  const Tree tree = ChainOf(tokenizer.Encode(kCheckText));
+  HONE_RETURN_IF_ERROR(engine->CheckTokens(tree.nodes[0].tokens));
+  const std::vector<float> logprobs = engine->LogProbs({&tree, 1})[0][0].logprobs;
   double nll = 0;
-  for (const auto& term : sequences[0].terms) nll -= term.logprob;
-  nll /= static_cast<double>(sequences[0].terms.size() - 1);
+  for (const float logprob : logprobs) nll -= logprob;
+  nll /= static_cast<double>(logprobs.size() - 1);
   const double guessing = std::log(static_cast<double>(engine->config().vocab));
   *broken = !std::isfinite(nll) || nll > guessing + 0.5;
   const char* verdict = *broken ? "worse than guessing: the load looks broken"
@@ -205,7 +204,8 @@ Result<std::string> Generate(const ModelArguments& arguments, bool json) {
   for (const char* end : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>"}) {
     if (const auto id = tokenizer.FindAdded(end)) request.stop_tokens.push_back(*id);
   }
-  const SampleResult result = engine->Sample({&request, 1})[0];
+  HONE_ASSIGN_OR_RETURN(const auto results, engine->Sample({&request, 1}));
+  const SampleResult& result = results[0];
   std::string text;
   for (const TokenId id : result.tokens) {
     if (tokenizer.IsToken(id)) text += tokenizer.TokenBytes(id);
@@ -222,27 +222,26 @@ Result<std::string> Generate(const ModelArguments& arguments, bool json) {
 Result<std::string> Logprobs(const ModelArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
-  std::vector<Decoder::Sequence> sequences(1);
-  sequences[0].tokens = tokenizer.Encode(arguments.text);
-  HONE_RETURN_IF_ERROR(engine->CheckTokens(sequences[0].tokens));
-  engine->LogProbs(sequences);
+  const Tree tree = ChainOf(tokenizer.Encode(arguments.text));
+  const std::vector<TokenId>& tokens = tree.nodes[0].tokens;
+  HONE_RETURN_IF_ERROR(engine->CheckTokens(tokens));
+  const NodeScores scores = engine->LogProbs({&tree, 1})[0][0];
   const Terminal terminal = Terminal::Of(stdout);
   std::string out = terminal.Bold(
       fmt::format("{:>8} {} {:>10} {:>9}\n", "id", Fitted("token", 20), "logprob", "entropy"));
   Json::Array rows;
-  for (size_t t = 0; t < sequences[0].tokens.size(); ++t) {
-    const TokenId id = sequences[0].tokens[t];
-    const auto& term = sequences[0].terms[t];
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    const TokenId id = tokens[t];
     std::string shown;
     for (const char c : Printable(tokenizer.TokenBytes(id)))
       shown += c == '\n' ? "↵" : std::string(1, c);
     rows.push_back(
         Json::Of({{"id", id},
-                  {"logprob", t == 0 ? Json() : Json(static_cast<double>(term.logprob))},
-                  {"entropy", t == 0 ? Json() : Json(static_cast<double>(term.entropy))}}));
+                  {"logprob", t == 0 ? Json() : Json(static_cast<double>(scores.logprobs[t]))},
+                  {"entropy", t == 0 ? Json() : Json(static_cast<double>(scores.entropies[t]))}}));
     out += t == 0 ? fmt::format("{:>8} {} {:>10} {:>9}\n", id, Fitted(shown, 20), "–", "–")
                   : fmt::format("{:>8} {} {:>10.4f} {:>9.4f}\n", id, Fitted(shown, 20),
-                                term.logprob, term.entropy);
+                                scores.logprobs[t], scores.entropies[t]);
   }
   return json ? DumpJson(Json::Of({{"tokens", std::move(rows)}})) + "\n" : out;
 }

@@ -53,13 +53,37 @@ Result<void> WriteAll(int fd, std::string_view content, const std::string& name)
   return {};
 }
 
+}  // namespace
+
 Result<void> SyncDirectory(const std::filesystem::path& directory) {
   Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.ok() || ::fsync(fd.get()) != 0) return ErrnoError("cannot sync " + directory.string());
   return {};
 }
 
-}  // namespace
+Result<void> ReplaceDirectory(const std::filesystem::path& fresh,
+                              const std::filesystem::path& target) {
+  const std::string name = target.string();
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(target, ignored);
+  // An exchange leaves no moment in which neither is there.
+  const unsigned flags = exists ? RENAME_EXCHANGE : 0;
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), flags) != 0) {
+    if (!exists || (errno != EINVAL && errno != ENOSYS)) {
+      return ErrnoError("cannot replace " + name);
+    }
+    const std::filesystem::path old = name + ".old";  // file systems without exchange
+    std::filesystem::remove_all(old, ignored);
+    if (::rename(target.c_str(), old.c_str()) != 0 ||
+        ::rename(fresh.c_str(), target.c_str()) != 0) {
+      return ErrnoError("cannot replace " + name);
+    }
+    std::filesystem::remove_all(old, ignored);
+  }
+  HONE_RETURN_IF_ERROR(SyncDirectory(std::filesystem::absolute(target).parent_path()));
+  if (exists) std::filesystem::remove_all(fresh, ignored);
+  return {};
+}
 
 Error ErrnoError(std::string_view what) {
   const int number = errno;

@@ -18,6 +18,14 @@ Result<std::string> ReadStandardInput();
 // written aside, fsynced, renamed, directory fsynced. Creates missing parent directories.
 Result<void> WriteFileAtomic(const std::filesystem::path& path, std::string_view content);
 
+// What was renamed or created in a directory survives a crash of the machine.
+Result<void> SyncDirectory(const std::filesystem::path& directory);
+
+// A directory that was written aside takes the place of another (or of none): after a crash at any
+// moment `target` is the old one or the new one.
+Result<void> ReplaceDirectory(const std::filesystem::path& fresh,
+                              const std::filesystem::path& target);
+
 // A fresh directory under the system's temporary directory, removed with all it holds at the end.
 class TemporaryDirectory {
  public:

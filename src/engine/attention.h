@@ -1,56 +1,58 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "engine/kernels/panel.h"
+#include "engine/kv_pages.h"
 
 namespace hone {
 
-// Keys and values of one sequence in one layer for one key/value head. Blocks of kKeyBlock keys are
-// aligned to the absolute position, and what is not yet written is zero.
-class KvHead {
- public:
-  static constexpr int64_t kKeyBlock = 32;
-
-  explicit KvHead(int64_t head_dim) : head_dim_(head_dim) {}
-
-  void Append(const float* key, const float* value);
-  int64_t length() const { return length_; }
-  // The panel of the 16 keys from 16 * index on: [head_dim][16].
-  const float* KeyPanel(int64_t index) const { return keys_.data() + index * head_dim_ * kLanes; }
-  const float* Values(int64_t position) const { return values_.data() + position * head_dim_; }
-  float Key(int64_t position, int64_t d) const {
-    return KeyPanel(position / kLanes)[d * kLanes + position % kLanes];
-  }
-
- private:
-  int64_t head_dim_;
-  int64_t length_ = 0;
-  std::vector<float> keys_;    // [length / 16][head_dim][16]
-  std::vector<float> values_;  // [length][head_dim], padded to whole blocks and a panel
+// Causal grouped-query attention over paged keys, for one layer and one key/value head: the
+// `group` query heads that share it.
+//
+// Keys are seen in the order of the path, in blocks of kKeyBlock that are aligned to the absolute
+// position, with a running maximum; nothing of size length² is kept. What a query gets depends on
+// the keys up to its own position alone: not on what else is computed, nor on later keys.
+struct AttentionHead {
+  const KvPages* pages;
+  int64_t layer, kv_head;
+  int64_t group, head_dim;
+  Precision precision;
 };
 
-// Causal attention of the `queries` heads that share one key/value head, at one position: sees the
-// keys up to and including it. q and out are [queries][head_dim]; *lse of each is the logarithm of
-// the sum of exponentials, which backward needs. The result depends on these keys alone: not on
-// what else is computed, nor on keys behind the position.
-void Attend(const KvHead& head, const float* q, int64_t queries, int64_t head_dim, int64_t position,
-            bool round_to_bf16, const PanelKernels& kernels, float* out, float* lse);
+// Queries of consecutive positions of one sequence; rows of q, out and lse are q_row, out_row and
+// lse_row apart, the heads of a row head_dim apart. lse is the logarithm of the sum of
+// exponentials, which backward needs.
+struct AttentionQueries {
+  std::span<const PageId> table;  // of the sequence
+  int64_t position = 0;           // of the first
+  int64_t count = 0;
+  const float* q = nullptr;
+  int64_t q_row = 0;
+  float* out = nullptr;
+  int64_t out_row = 0;
+  float* lse = nullptr;
+  int64_t lse_row = 0;
+};
+void Attend(const AttentionHead& head, const AttentionQueries& queries, const Kernels& kernels);
 
-// The gradient for all positions of one sequence and one key/value head. Rows are `queries` heads
-// wide: q, out, dout, dq [length][stride] (the head group begins at the pointer), lse
-// [length][lse_stride]; dk, dv [length][kv_stride]. dq, dk and dv are added to.
+// How many positions Attend takes best at a time.
+int64_t AttentionTile(int64_t group);
+
+// The gradient of Attend for the same queries: dq is set; dk and dv of the position p of the
+// sequence are added to row row_of[p] of dk and dv. `queries.out` and `queries.lse` are what Attend
+// gave. Sums run in a fixed order.
 struct AttentionGradient {
-  const KvHead* head;
-  int64_t length, queries, head_dim;
-  const float *q, *out, *dout;
-  int64_t stride;
-  const float* lse;
-  int64_t lse_stride;
-  float *dq, *dk, *dv;
-  int64_t kv_stride;
+  const float* dout = nullptr;
+  int64_t dout_row = 0;
+  float* dq = nullptr;
+  int64_t dq_row = 0;
+  std::span<const int64_t> row_of;
+  float *dk = nullptr, *dv = nullptr;
+  int64_t dkv_row = 0;
 };
-void AttendBackward(const AttentionGradient& g);
+void AttendBackward(const AttentionHead& head, const AttentionQueries& queries,
+                    const AttentionGradient& gradient, const Kernels& kernels);
 
 }  // namespace hone

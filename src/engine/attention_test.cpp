@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/rng.h"
@@ -27,28 +28,58 @@ Problem RandomProblem(uint64_t seed) {
   return {fill(kLength * kQueries * kDim), fill(kLength * kDim), fill(kLength * kDim)};
 }
 
-KvHead HeadOf(const Problem& p, int64_t length = kLength) {
-  KvHead head(kDim);
-  for (int64_t i = 0; i < length; ++i) head.Append(p.k.data() + i * kDim, p.v.data() + i * kDim);
-  return head;
-}
+// The first `length` keys and values in pages.
+struct Cache {
+  KvPages pages;
+  KvSequence sequence;
+
+  explicit Cache(const Problem& p, int64_t length = kLength)
+      : pages(Config(), Precision::kF32), sequence(&pages) {
+    sequence.Extend(length);
+    for (int64_t i = 0; i < length; ++i) {
+      pages.Write(sequence.table()[static_cast<size_t>(i / kKeyBlock)], i % kKeyBlock, 0, 0,
+                  p.k.data() + i * kDim, p.v.data() + i * kDim);
+    }
+  }
+  static ModelConfig Config() {
+    ModelConfig config;
+    config.layers = config.kv_heads = 1;
+    config.heads = kQueries;
+    config.head_dim = kDim;
+    return config;
+  }
+  AttentionHead head() const { return {&pages, 0, 0, kQueries, kDim, Precision::kF32}; }
+};
 
 struct Output {
   std::vector<float> out, lse;
 };
 
-Output AttendAll(const Problem& p, const KvHead& head) {
+AttentionQueries QueriesOf(const Problem& p, const Cache& cache, int64_t from, int64_t count,
+                           Output* o) {
+  const int64_t row = kQueries * kDim;
+  return {.table = cache.sequence.table(),
+          .position = from,
+          .count = count,
+          .q = p.q.data() + from * row,
+          .q_row = row,
+          .out = o->out.data() + from * row,
+          .out_row = row,
+          .lse = o->lse.data() + from * kQueries,
+          .lse_row = kQueries};
+}
+
+Output AttendAll(const Problem& p, const Cache& cache, int64_t tile = kLength) {
   Output o{std::vector<float>(p.q.size()), std::vector<float>(kLength * kQueries)};
-  for (int64_t i = 0; i < kLength; ++i) {
-    Attend(head, p.q.data() + i * kQueries * kDim, kQueries, kDim, i, false, BestKernels(),
-           o.out.data() + i * kQueries * kDim, o.lse.data() + i * kQueries);
+  for (int64_t i = 0; i < kLength; i += tile) {
+    Attend(cache.head(), QueriesOf(p, cache, i, std::min(tile, kLength - i), &o), BestKernels());
   }
   return o;
 }
 
 TEST(Attention, IsTheSoftmaxWeightedMeanOfTheVisibleValues) {
   const Problem p = RandomProblem(1);
-  const Output o = AttendAll(p, HeadOf(p));
+  const Output o = AttendAll(p, Cache(p));
   for (int64_t i = 0; i < kLength; ++i) {
     for (int64_t h = 0; h < kQueries; ++h) {
       std::vector<double> weights;
@@ -71,16 +102,21 @@ TEST(Attention, IsTheSoftmaxWeightedMeanOfTheVisibleValues) {
   }
 }
 
-// Traps b and c: keys behind the position, written or not, change no bit.
-TEST(Attention, LaterKeysDoNotMatter) {
+// Traps b and c: keys behind the position, written or not, and other queries change no bit.
+TEST(Attention, LaterKeysAndOtherQueriesDoNotMatter) {
   const Problem p = RandomProblem(2);
-  const Output whole = AttendAll(p, HeadOf(p));
+  const Output whole = AttendAll(p, Cache(p));
+  for (const int64_t tile : {1, 7, 32}) {
+    const Output tiled = AttendAll(p, Cache(p), tile);
+    EXPECT_EQ(tiled.out, whole.out);
+    EXPECT_EQ(tiled.lse, whole.lse);
+  }
   for (const int64_t position : {0, 15, 16, 31, 32, 40}) {
-    std::vector<float> out(kQueries * kDim), lse(kQueries);
-    Attend(HeadOf(p, position + 1), p.q.data() + position * kQueries * kDim, kQueries, kDim,
-           position, false, BestKernels(), out.data(), lse.data());
-    for (int64_t i = 0; i < kQueries * kDim; ++i)
-      EXPECT_EQ(out[i], whole.out[position * kQueries * kDim + i]);
+    const Cache cache(p, position + 1);
+    Output o{std::vector<float>(p.q.size()), std::vector<float>(kLength * kQueries)};
+    Attend(cache.head(), QueriesOf(p, cache, position, 1, &o), BestKernels());
+    for (int64_t i = position * kQueries * kDim; i < (position + 1) * kQueries * kDim; ++i)
+      EXPECT_EQ(o.out[i], whole.out[i]);
   }
 }
 
@@ -90,28 +126,29 @@ TEST(Attention, GradientEqualsFiniteDifferences) {
   std::vector<float> dout(p.q.size());
   for (float& value : dout) value = static_cast<float>(rng.NextNormal());
   auto f = [&] {
-    const Output o = AttendAll(p, HeadOf(p));
+    const Output o = AttendAll(p, Cache(p));
     double sum = 0;
     for (size_t i = 0; i < dout.size(); ++i) sum += static_cast<double>(o.out[i]) * dout[i];
     return sum;
   };
-  const KvHead head = HeadOf(p);
-  const Output o = AttendAll(p, head);
+  const Cache cache(p);
+  Output o = AttendAll(p, cache);
   std::vector<float> dq(p.q.size()), dk(p.k.size()), dv(p.v.size());
-  AttendBackward({.head = &head,
-                  .length = kLength,
-                  .queries = kQueries,
-                  .head_dim = kDim,
-                  .q = p.q.data(),
-                  .out = o.out.data(),
-                  .dout = dout.data(),
-                  .stride = kQueries * kDim,
-                  .lse = o.lse.data(),
-                  .lse_stride = kQueries,
-                  .dq = dq.data(),
-                  .dk = dk.data(),
-                  .dv = dv.data(),
-                  .kv_stride = kDim});
+  std::vector<int64_t> row_of(kLength);
+  std::iota(row_of.begin(), row_of.end(), 0);
+  const int64_t row = kQueries * kDim;
+  for (const auto& [from, count] : {std::pair<int64_t, int64_t>{0, 20}, {20, kLength - 20}}) {
+    AttendBackward(cache.head(), QueriesOf(p, cache, from, count, &o),
+                   {.dout = dout.data() + from * row,
+                    .dout_row = row,
+                    .dq = dq.data() + from * row,
+                    .dq_row = row,
+                    .row_of = row_of,
+                    .dk = dk.data(),
+                    .dv = dv.data(),
+                    .dkv_row = kDim},
+                   BestKernels());
+  }
   for (const auto& [values, gradient] :
        {std::pair(&p.q, &dq), std::pair(&p.k, &dk), std::pair(&p.v, &dv)}) {
     for (int sample = 0; sample < 25; ++sample) {

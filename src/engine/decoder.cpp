@@ -3,468 +3,304 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "engine/bfloat16.h"
-#include "engine/distribution.h"
+#include "engine/decoder_parts.h"
 
 namespace hone {
-namespace {
 
-// Rows of logits computed at a time: bounds the memory, changes no bit.
-constexpr int64_t kLogitRows = 32;
-
-std::unique_ptr<PackedLinear> Pack(const Parameter& parameter, Precision precision) {
-  return std::make_unique<PackedLinear>(parameter.value, parameter.shape[0], parameter.shape[1],
-                                        precision);
-}
-
-// y[r] += bias, for every row.
-void AddBias(const float* bias, int64_t rows, int64_t size, float* y) {
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t i = 0; i < size; ++i) y[r * size + i] += bias[i];
-  }
-}
-
-void AddBiasGradient(const float* dy, int64_t rows, int64_t size, float* dbias) {
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t i = 0; i < size; ++i) dbias[i] += dy[r * size + i];
-  }
-}
-
-}  // namespace
-
-KvCache::KvCache(const ModelConfig& config) : kv_heads_(config.kv_heads) {
-  heads_.assign(static_cast<size_t>(config.layers * config.kv_heads), KvHead(config.head_dim));
-}
-
-struct Decoder::PackedLayer {
-  std::unique_ptr<PackedLinear> q, k, v, output, gate, up, down;
-};
-
-// What backward needs of one layer. All [rows][...].
-struct Decoder::LayerState {
-  std::vector<float> input, input_scale, normed;      // before attention
-  std::vector<float> q_raw, k_raw, q_scale, k_scale;  // before the q/k norms, where there are any
-  std::vector<float> q, attended, lse;                // rotated queries; what attention gave
-  std::vector<float> middle, middle_scale, middle_normed;
-  std::vector<float> gate, up, activated;
-};
-
-// The rows of one call: which sequence and which position each is.
-struct Decoder::Batch {
-  std::span<const Chunk> chunks;
-  std::vector<int> chunk_of;
-  std::vector<int64_t> position;
-  std::vector<int64_t> first_row;  // of each chunk
-
-  explicit Batch(std::span<const Chunk> all) : chunks(all) {
-    for (size_t c = 0; c < all.size(); ++c) {
-      first_row.push_back(rows());
-      for (size_t t = 0; t < all[c].tokens.size(); ++t) {
-        chunk_of.push_back(static_cast<int>(c));
-        position.push_back(all[c].cache->length() + static_cast<int64_t>(t));
-      }
-    }
-  }
-  int64_t rows() const { return static_cast<int64_t>(chunk_of.size()); }
-};
-
-Decoder::Decoder(const Model* model, Precision precision, ThreadPool* pool,
-                 const PanelKernels& kernels)
+Decoder::Decoder(const Model* model, DecoderOptions options, ThreadPool* pool,
+                 const Kernels& kernels)
     : model_(model),
-      precision_(precision),
+      options_(std::move(options)),
       pool_(pool),
       kernels_(kernels),
-      rope_(model->config, model->config.max_positions) {
+      rope_(model->config),
+      head_(model, {model->head}),
+      work_(std::make_unique<Workspace>()) {
   for (const LayerParameters& layer : model->layers) {
-    PackedLayer packed;
-    packed.q = Pack(model->parameters[layer.q], precision);
-    packed.k = Pack(model->parameters[layer.k], precision);
-    packed.v = Pack(model->parameters[layer.v], precision);
-    packed.output = Pack(model->parameters[layer.output], precision);
-    packed.gate = Pack(model->parameters[layer.gate], precision);
-    packed.up = Pack(model->parameters[layer.up], precision);
-    packed.down = Pack(model->parameters[layer.down], precision);
-    layers_.push_back(std::move(packed));
+    layers_.push_back({Projection(model, {layer.q, layer.k, layer.v}),
+                       Projection(model, {layer.output}), Projection(model, {layer.gate, layer.up}),
+                       Projection(model, {layer.down})});
   }
-  head_ = Pack(model->parameters[model->head], precision);
-  embedding_ = model->parameters[model->embedding].value;
-  Round(embedding_.data(), static_cast<int64_t>(embedding_.size()));
+  for (const TokenId token : options_.forbidden) {
+    CHECK(token >= 0 && token < config().vocab, "a forbidden token outside the vocabulary");
+  }
+  Repack();
 }
 
 Decoder::~Decoder() = default;
 
+void Decoder::Repack() {
+  const FloatMode mode;
+  auto pack = [&](Projection* projection) {
+    projection->Pack(options_.precision, kernels_, pool_);
+  };
+  for (Layer& layer : layers_) {
+    for (Projection* projection : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down}) {
+      pack(projection);
+    }
+  }
+  pack(&head_);
+  packed_for_backward_ = false;
+}
+
+void Decoder::PackForBackward() {
+  if (packed_for_backward_) return;
+  for (Layer& layer : layers_) {
+    for (Projection* projection : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down}) {
+      projection->PackBackward(pool_);
+    }
+  }
+  head_.PackBackward(pool_);
+  packed_for_backward_ = true;
+}
+
+int64_t Decoder::packed_bytes() const {
+  int64_t bytes = head_.bytes();
+  for (const Layer& layer : layers_) {
+    bytes += layer.qkv.bytes() + layer.output.bytes() + layer.gate_up.bytes() + layer.down.bytes();
+  }
+  return bytes;
+}
+
+int64_t Decoder::buffer_bytes() const {
+  int64_t bytes = work_->passing.bytes();
+  for (const LayerState& state : states_) bytes += state.bytes();
+  size_t floats = 0;
+  for (const Floats* part : {&work_->x,         &work_->normed,      &work_->activated,
+                             &work_->projected, &work_->hidden,      &work_->final_scale,
+                             &work_->logits,    &work_->kept_logits, &work_->dx,
+                             &work_->rounded,   &work_->dnormed,     &work_->dactivated,
+                             &work_->dgate_up,  &work_->dattended,   &work_->dqkv,
+                             &work_->draw,      &work_->dhidden,     &work_->dlogits,
+                             &work_->states,    &work_->dstates,     &work_->norm_gradient}) {
+    floats += part->capacity();
+  }
+  return bytes + static_cast<int64_t>(floats * sizeof(float));
+}
+
 void Decoder::Round(float* values, int64_t count) const {
-  if (precision_ != Precision::kBf16) return;
-  for (int64_t i = 0; i < count; ++i) values[i] = RoundToBf16(values[i]);
+  if (options_.precision == Precision::kBf16) kernels_.round_bf16(values, count);
 }
 
-void Decoder::ForRows(int64_t rows, const std::function<void(int64_t)>& body) const {
-  pool_->ParallelFor(static_cast<size_t>(rows), 4, [&](size_t begin, size_t end) {
+void Decoder::ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>& body) const {
+  constexpr size_t kGrain = 16;
+  pool_->ParallelFor(static_cast<size_t>(rows), kGrain, [&](size_t begin, size_t end) {
     const FloatMode mode;
-    for (size_t r = begin; r < end; ++r) body(static_cast<int64_t>(r));
+    body(static_cast<int64_t>(begin), static_cast<int64_t>(end));
   });
 }
 
-void Decoder::ForwardLayer(int64_t index, const Batch& batch, std::vector<float>* x,
-                           LayerState* state) const {
+Decoder::Rows::Rows(std::span<const Chunk> all) : chunks(all) {
+  for (size_t c = 0; c < all.size(); ++c) {
+    first_row.push_back(count());
+    for (size_t t = 0; t < all[c].tokens.size(); ++t) {
+      chunk_of.push_back(static_cast<int32_t>(c));
+      position.push_back(all[c].position + static_cast<int64_t>(t));
+    }
+  }
+}
+
+// Queries, keys and values from what the projection gave: biases, q/k norms, rotation, rounding;
+// and the keys and values into their pages.
+void Decoder::AttentionInputs(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
   const ModelConfig& c = model_->config;
-  const LayerParameters& parameters = model_->layers[index];
-  const PackedLayer& packed = layers_[index];
-  const int64_t rows = batch.rows(), width = c.width, dim = c.head_dim;
-  const int64_t q_size = c.heads * dim, kv_size = c.kv_heads * dim, group = c.heads / c.kv_heads;
+  const LayerParameters& p = model_->layers[index];
+  const int64_t dim = c.head_dim, q_size = c.heads * dim, kv_size = c.kv_heads * dim;
+  const int64_t wide = q_size + 2 * kv_size, normed_heads = c.heads + c.kv_heads;
   const auto eps = static_cast<float>(c.norm_eps);
-  LayerState& s = *state;
-
-  s.input = *x;
-  s.input_scale.resize(static_cast<size_t>(rows));
-  s.normed = PaddedBuffer(rows * width);
-  ForRows(rows, [&](int64_t r) {
-    float* normed = s.normed.data() + r * width;
-    s.input_scale[r] =
-        RmsNorm(x->data() + r * width, Weights(parameters.input_norm), width, eps, normed);
-    Round(normed, width);
-  });
-  s.q = PaddedBuffer(rows * q_size);
-  std::vector<float> k = PaddedBuffer(rows * kv_size), v = PaddedBuffer(rows * kv_size);
-  packed.q->Forward(s.normed.data(), rows, s.q.data(), kernels_, pool_);
-  packed.k->Forward(s.normed.data(), rows, k.data(), kernels_, pool_);
-  packed.v->Forward(s.normed.data(), rows, v.data(), kernels_, pool_);
-  if (parameters.q_bias >= 0) {
-    AddBias(Weights(parameters.q_bias), rows, q_size, s.q.data());
-    AddBias(Weights(parameters.k_bias), rows, kv_size, k.data());
-    AddBias(Weights(parameters.v_bias), rows, kv_size, v.data());
-  }
+  float* qkv = state->qkv.data();
   if (c.qk_norm) {
-    s.q_raw = s.q;
-    s.k_raw = k;
-    s.q_scale.resize(static_cast<size_t>(rows * c.heads));
-    s.k_scale.resize(static_cast<size_t>(rows * c.kv_heads));
+    Room(&state->qkv_raw, rows.count() * (q_size + kv_size));
+    Room(&state->head_scale, rows.count() * normed_heads);
   }
-  ForRows(rows, [&](int64_t r) {
-    auto finish = [&](int64_t heads, int norm, const std::vector<float>& raw,
-                      std::vector<float>* scales, float* all) {
-      for (int64_t h = 0; h < heads; ++h) {
-        float* head = all + (r * heads + h) * dim;
-        if (norm >= 0) {
-          (*scales)[r * heads + h] =
-              RmsNorm(raw.data() + (r * heads + h) * dim, Weights(norm), dim, eps, head);
+  ForRows(rows.count(), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* row = qkv + r * wide;
+      if (p.q_bias >= 0) {
+        kernels_.add(Weights(p.q_bias), q_size, row);
+        kernels_.add(Weights(p.k_bias), kv_size, row + q_size);
+        kernels_.add(Weights(p.v_bias), kv_size, row + q_size + kv_size);
+      }
+      float* raw = nullptr;
+      if (c.qk_norm) {
+        raw = state->qkv_raw.data() + r * (q_size + kv_size);
+        std::copy_n(row, q_size + kv_size, raw);
+      }
+      for (int64_t h = 0; h < normed_heads; ++h) {
+        float* head = row + h * dim;
+        if (c.qk_norm) {
+          state->head_scale[static_cast<size_t>(r * normed_heads + h)] = kernels_.rms_norm(
+              raw + h * dim, Weights(h < c.heads ? p.q_norm : p.k_norm), dim, eps, head);
         }
-        rope_.Rotate(batch.position[r], head);
-        Round(head, dim);
+        rope_.Rotate(rows.position[static_cast<size_t>(r)], head, kernels_);
       }
-    };
-    finish(c.heads, parameters.q_norm, s.q_raw, &s.q_scale, s.q.data());
-    finish(c.kv_heads, parameters.k_norm, s.k_raw, &s.k_scale, k.data());
-    Round(v.data() + r * kv_size, kv_size);
-  });
-  // Keys and values are rounded once, here, and everybody reads these.
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t g = 0; g < c.kv_heads; ++g) {
-      batch.chunks[batch.chunk_of[r]].cache->Head(index, g).Append(
-          k.data() + r * kv_size + g * dim, v.data() + r * kv_size + g * dim);
-    }
-  }
-  s.attended = PaddedBuffer(rows * q_size);
-  s.lse.resize(static_cast<size_t>(rows * c.heads));
-  ForRows(rows, [&](int64_t r) {
-    for (int64_t g = 0; g < c.kv_heads; ++g) {
-      const int64_t at = r * q_size + g * group * dim;
-      Attend(batch.chunks[batch.chunk_of[r]].cache->Head(index, g), s.q.data() + at, group, dim,
-             batch.position[r], precision_ == Precision::kBf16, kernels_, s.attended.data() + at,
-             s.lse.data() + r * c.heads + g * group);
-    }
-    Round(s.attended.data() + r * q_size, q_size);
-  });
-  std::vector<float> projected = PaddedBuffer(rows * width);
-  packed.output->Forward(s.attended.data(), rows, projected.data(), kernels_, pool_);
-  if (parameters.output_bias >= 0) {
-    AddBias(Weights(parameters.output_bias), rows, width, projected.data());
-  }
-  for (int64_t i = 0; i < rows * width; ++i) (*x)[i] += projected[i];
-
-  s.middle = *x;
-  s.middle_scale.resize(static_cast<size_t>(rows));
-  s.middle_normed = PaddedBuffer(rows * width);
-  ForRows(rows, [&](int64_t r) {
-    float* normed = s.middle_normed.data() + r * width;
-    s.middle_scale[r] =
-        RmsNorm(x->data() + r * width, Weights(parameters.post_norm), width, eps, normed);
-    Round(normed, width);
-  });
-  s.gate = PaddedBuffer(rows * c.ffn);
-  s.up = PaddedBuffer(rows * c.ffn);
-  s.activated = PaddedBuffer(rows * c.ffn);
-  packed.gate->Forward(s.middle_normed.data(), rows, s.gate.data(), kernels_, pool_);
-  packed.up->Forward(s.middle_normed.data(), rows, s.up.data(), kernels_, pool_);
-  ForRows(rows, [&](int64_t r) {
-    float* activated = s.activated.data() + r * c.ffn;
-    SwiGlu(s.gate.data() + r * c.ffn, s.up.data() + r * c.ffn, c.ffn, activated);
-    Round(activated, c.ffn);
-  });
-  packed.down->Forward(s.activated.data(), rows, projected.data(), kernels_, pool_);
-  for (int64_t i = 0; i < rows * width; ++i) (*x)[i] += projected[i];
-}
-
-std::vector<float> Decoder::Run(std::span<const Chunk> chunks, std::vector<LayerState>* keep,
-                                std::vector<float>* final_scales) const {
-  const FloatMode mode;
-  const ModelConfig& c = model_->config;
-  const Batch batch(chunks);
-  const int64_t rows = batch.rows(), width = c.width;
-  std::vector<float> x(static_cast<size_t>(rows * width));
-  int64_t row = 0;
-  for (const Chunk& chunk : chunks) {
-    CHECK(chunk.cache->length() + static_cast<int64_t>(chunk.tokens.size()) <= max_positions(),
-          "a sequence longer than the model's positions");
-    for (const TokenId token : chunk.tokens) {
-      CHECK(token >= 0 && token < c.vocab, "a token outside the model's vocabulary");
-      std::copy_n(embedding_.data() + token * width, width, x.data() + width * row++);
-    }
-  }
-  for (int64_t layer = 0; layer < c.layers; ++layer) {
-    LayerState state;
-    ForwardLayer(layer, batch, &x, &state);
-    if (keep != nullptr) keep->push_back(std::move(state));
-  }
-  std::vector<float> hidden = PaddedBuffer(rows * width);
-  if (final_scales != nullptr) final_scales->resize(static_cast<size_t>(rows));
-  ForRows(rows, [&](int64_t r) {
-    const float scale = RmsNorm(x.data() + r * width, Weights(model_->final_norm), width,
-                                static_cast<float>(c.norm_eps), hidden.data() + r * width);
-    if (final_scales != nullptr) (*final_scales)[r] = scale;
-    Round(hidden.data() + r * width, width);
-  });
-  if (keep != nullptr) {
-    keep->emplace_back();
-    keep->back().input = std::move(x);
-  }
-  return hidden;
-}
-
-std::vector<float> Decoder::Hidden(std::span<const Chunk> chunks) const {
-  return Run(chunks, nullptr, nullptr);
-}
-
-std::vector<float> Decoder::Logits(const float* hidden, int64_t rows) const {
-  const FloatMode mode;
-  std::vector<float> logits = PaddedBuffer(rows * model_->config.vocab);
-  head_->Forward(hidden, rows, logits.data(), kernels_, pool_);
-  return logits;
-}
-
-void Decoder::BackwardLayer(int64_t index, const Batch& batch, const LayerState& s,
-                            std::vector<float>* dx,
-                            std::vector<std::vector<float>>* gradients) const {
-  const ModelConfig& c = model_->config;
-  const LayerParameters& parameters = model_->layers[index];
-  const PackedLayer& packed = layers_[index];
-  const int64_t rows = batch.rows(), width = c.width, dim = c.head_dim;
-  const int64_t q_size = c.heads * dim, kv_size = c.kv_heads * dim, group = c.heads / c.kv_heads;
-  auto gradient = [&](int parameter) { return (*gradients)[parameter].data(); };
-  // The part of a linear layer that backward passes on, and the gradient of its weights.
-  auto linear = [&](const PackedLinear& weights, int parameter, const std::vector<float>& dy,
-                    const std::vector<float>& input, std::vector<float>* dinput) {
-    weights.BackwardInput(dy.data(), rows, dinput->data(), kernels_, pool_);
-    AddWeightGradient(dy.data(), input.data(), rows, weights.outputs(), weights.inputs(),
-                      gradient(parameter), kernels_, pool_);
-  };
-
-  // The MLP.
-  std::vector<float> dactivated = PaddedBuffer(rows * c.ffn);
-  linear(*packed.down, parameters.down, *dx, s.activated, &dactivated);
-  std::vector<float> dgate = PaddedBuffer(rows * c.ffn), dup = PaddedBuffer(rows * c.ffn);
-  ForRows(rows, [&](int64_t r) {
-    const int64_t at = r * c.ffn;
-    SwiGluBackward(s.gate.data() + at, s.up.data() + at, dactivated.data() + at, c.ffn,
-                   dgate.data() + at, dup.data() + at);
-  });
-  std::vector<float> dnormed = PaddedBuffer(rows * width);
-  linear(*packed.gate, parameters.gate, dgate, s.middle_normed, &dnormed);
-  linear(*packed.up, parameters.up, dup, s.middle_normed, &dnormed);
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = r * width;
-    RmsNormBackward(s.middle.data() + at, Weights(parameters.post_norm), s.middle_scale[r],
-                    dnormed.data() + at, width, dx->data() + at, gradient(parameters.post_norm));
-  }
-
-  // Attention.
-  std::vector<float> dattended = PaddedBuffer(rows * q_size);
-  linear(*packed.output, parameters.output, *dx, s.attended, &dattended);
-  if (parameters.output_bias >= 0) {
-    AddBiasGradient(dx->data(), rows, width, gradient(parameters.output_bias));
-  }
-  std::vector<float> dq = PaddedBuffer(rows * q_size), dk = PaddedBuffer(rows * kv_size),
-                     dv = PaddedBuffer(rows * kv_size);
-  const auto pieces = static_cast<size_t>(c.kv_heads) * batch.chunks.size();
-  pool_->ParallelFor(pieces, 1, [&](size_t begin, size_t end) {
-    const FloatMode mode;
-    for (size_t piece = begin; piece < end; ++piece) {
-      const size_t chunk = piece / static_cast<size_t>(c.kv_heads);
-      const auto g = static_cast<int64_t>(piece % static_cast<size_t>(c.kv_heads));
-      const int64_t first = batch.first_row[chunk];
-      const int64_t q_at = first * q_size + g * group * dim, kv_at = first * kv_size + g * dim;
-      AttendBackward({.head = &batch.chunks[chunk].cache->Head(index, g),
-                      .length = static_cast<int64_t>(batch.chunks[chunk].tokens.size()),
-                      .queries = group,
-                      .head_dim = dim,
-                      .q = s.q.data() + q_at,
-                      .out = s.attended.data() + q_at,
-                      .dout = dattended.data() + q_at,
-                      .stride = q_size,
-                      .lse = s.lse.data() + first * c.heads + g * group,
-                      .lse_stride = c.heads,
-                      .dq = dq.data() + q_at,
-                      .dk = dk.data() + kv_at,
-                      .dv = dv.data() + kv_at,
-                      .kv_stride = kv_size});
+      // Keys and values are rounded once, here, and everybody reads these.
+      Round(row, wide);
     }
   });
-  auto unfinish = [&](int64_t heads, int norm, const std::vector<float>& raw,
-                      const std::vector<float>& scales, std::vector<float>* dhead) {
-    std::vector<float> before(static_cast<size_t>(dim));
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t h = 0; h < heads; ++h) {
-        float* d = dhead->data() + (r * heads + h) * dim;
-        rope_.Rotate(batch.position[r], d, true);
-        if (norm < 0) continue;
-        std::fill(before.begin(), before.end(), 0.0f);
-        RmsNormBackward(raw.data() + (r * heads + h) * dim, Weights(norm), scales[r * heads + h], d,
-                        dim, before.data(), gradient(norm));
-        std::copy(before.begin(), before.end(), d);
+  // In the order of the chunks: one may begin with a copy of what an earlier one writes.
+  pool_->ParallelFor(static_cast<size_t>(c.kv_heads), 1, [&](size_t begin, size_t end) {
+    for (size_t g = begin; g < end; ++g) {
+      const auto head = static_cast<int64_t>(g);
+      for (size_t i = 0; i < rows.chunks.size(); ++i) {
+        const Chunk& chunk = rows.chunks[i];
+        if (chunk.copy.to >= 0) pages->CopyHead(chunk.copy.from, chunk.copy.to, index, head);
+        const float* row = qkv + rows.first_row[i] * wide + q_size + head * dim;
+        for (size_t t = 0; t < chunk.tokens.size(); ++t, row += wide) {
+          const int64_t at = chunk.position + static_cast<int64_t>(t);
+          pages->Write(chunk.table[static_cast<size_t>(at / kKeyBlock)], at % kKeyBlock, index,
+                       head, row, row + kv_size);
+        }
       }
     }
-  };
-  unfinish(c.heads, parameters.q_norm, s.q_raw, s.q_scale, &dq);
-  unfinish(c.kv_heads, parameters.k_norm, s.k_raw, s.k_scale, &dk);
-  if (parameters.q_bias >= 0) {
-    AddBiasGradient(dq.data(), rows, q_size, gradient(parameters.q_bias));
-    AddBiasGradient(dk.data(), rows, kv_size, gradient(parameters.k_bias));
-    AddBiasGradient(dv.data(), rows, kv_size, gradient(parameters.v_bias));
-  }
-  std::fill(dnormed.begin(), dnormed.end(), 0.0f);
-  linear(*packed.q, parameters.q, dq, s.normed, &dnormed);
-  linear(*packed.k, parameters.k, dk, s.normed, &dnormed);
-  linear(*packed.v, parameters.v, dv, s.normed, &dnormed);
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = r * width;
-    RmsNormBackward(s.input.data() + at, Weights(parameters.input_norm), s.input_scale[r],
-                    dnormed.data() + at, width, dx->data() + at, gradient(parameters.input_norm));
-  }
+  });
 }
 
-namespace {
-
-// The rows that predict a token, with the token and the term they are about.
-struct Prediction {
-  int64_t row;
-  size_t sequence, token;
-};
-
-std::vector<Prediction> PredictionsOf(std::span<Decoder::Sequence> sequences) {
-  std::vector<Prediction> predictions;
-  int64_t row = 0;
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    for (size_t t = 1; t < sequences[i].tokens.size(); ++t) {
-      predictions.push_back({row + static_cast<int64_t>(t) - 1, i, t});
-    }
-    row += static_cast<int64_t>(sequences[i].tokens.size());
-  }
-  return predictions;
-}
-
-std::span<const TokenId> KeptOf(const Decoder::Sequence& sequence, size_t token) {
-  if (sequence.supports.empty()) return {};
-  return sequence.supports[token].kept;
-}
-
-}  // namespace
-
-void Decoder::OutputBackward(std::span<Sequence> sequences, const std::vector<float>& hidden,
-                             std::vector<float>* dhidden, std::vector<float>* dhead) const {
-  const int64_t width = model_->config.width, vocab = model_->config.vocab;
-  const std::vector<Prediction> predictions = PredictionsOf(sequences);
-  const bool backward = dhidden != nullptr;
-  for (size_t first = 0; first < predictions.size(); first += kLogitRows) {
-    const size_t count = std::min<size_t>(kLogitRows, predictions.size() - first);
-    const auto rows = static_cast<int64_t>(count);
-    std::vector<float> states = PaddedBuffer(rows * width);
-    for (size_t i = 0; i < count; ++i) {
-      std::copy_n(hidden.data() + predictions[first + i].row * width, width,
-                  states.data() + i * width);
-    }
-    const std::vector<float> logits = Logits(states.data(), rows);
-    std::vector<float> dlogits = PaddedBuffer(backward ? rows * vocab : 0);
-    ForRows(rows, [&](int64_t r) {
-      const Prediction& prediction = predictions[first + static_cast<size_t>(r)];
-      Sequence& sequence = sequences[prediction.sequence];
-      TokenTerm& term = sequence.terms[prediction.token];
-      const std::span<const float> row(logits.data() + r * vocab, static_cast<size_t>(vocab));
-      const auto kept = KeptOf(sequence, prediction.token);
-      const Distribution distribution = DistributionOf(row, sequence.temperature, kept);
-      const TokenId token = sequence.tokens[prediction.token];
-      if (!backward) {
-        term.logprob = distribution.LogProb(row[static_cast<size_t>(token)]);
-        term.entropy = distribution.entropy;
-      } else {
-        DistributionBackward(row, distribution, kept, token, term.dlogprob, term.dentropy,
-                             {dlogits.data() + r * vocab, static_cast<size_t>(vocab)});
+void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
+  const ModelConfig& c = model_->config;
+  const LayerParameters& p = model_->layers[index];
+  Layer& layer = layers_[static_cast<size_t>(index)];
+  const int64_t count = rows.count(), width = c.width, dim = c.head_dim;
+  const int64_t q_size = c.heads * dim, wide = q_size + 2 * c.kv_heads * dim;
+  const int64_t group = c.heads / c.kv_heads;
+  const auto eps = static_cast<float>(c.norm_eps);
+  float* x = work_->x.data();
+  float* normed = Room(&work_->normed, count * width);
+  auto norm_rows = [&](int norm, Floats* input, Floats* scale) {
+    Room(input, count * width);
+    Room(scale, count);
+    ForRows(count, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        std::copy_n(x + r * width, width, input->data() + r * width);
+        (*scale)[static_cast<size_t>(r)] =
+            kernels_.rms_norm(x + r * width, Weights(norm), width, eps, normed + r * width);
+        Round(normed + r * width, width);
       }
     });
-    if (!backward) continue;
-    std::vector<float> dstates = PaddedBuffer(rows * width);
-    head_->BackwardInput(dlogits.data(), rows, dstates.data(), kernels_, pool_);
-    AddWeightGradient(dlogits.data(), states.data(), rows, vocab, width, dhead->data(), kernels_,
-                      pool_);
-    for (size_t i = 0; i < count; ++i) {
-      std::copy_n(dstates.data() + i * width, width,
-                  dhidden->data() + predictions[first + i].row * width);
+  };
+  norm_rows(p.input_norm, &state->input, &state->input_scale);
+  layer.qkv.Forward(normed, count, use_adapters_, Room(&state->qkv, count * wide), pool_);
+  AttentionInputs(index, rows, pages, state);
+
+  // One piece of work: some positions of a chunk, one key/value head.
+  struct Piece {
+    size_t chunk;
+    int64_t from, count;
+  };
+  std::vector<Piece> pieces;
+  const int64_t tile = AttentionTile(group);
+  for (size_t i = 0; i < rows.chunks.size(); ++i) {
+    const auto length = static_cast<int64_t>(rows.chunks[i].tokens.size());
+    for (int64_t from = 0; from < length; from += tile) {
+      pieces.push_back({i, from, std::min(tile, length - from)});
     }
   }
+  float* attended = Room(&state->attended, count * q_size);
+  float* lse = Room(&state->lse, count * c.heads);
+  const auto kv_heads = static_cast<size_t>(c.kv_heads);
+  pool_->ParallelFor(pieces.size() * kv_heads, 2, [&](size_t begin, size_t end) {
+    const FloatMode mode;
+    for (size_t i = begin; i < end; ++i) {
+      const Piece& piece = pieces[i / kv_heads];
+      const auto g = static_cast<int64_t>(i % kv_heads);
+      const Chunk& chunk = rows.chunks[piece.chunk];
+      const int64_t row = rows.first_row[piece.chunk] + piece.from;
+      Attend({pages, index, g, group, dim, options_.precision},
+             {.table = chunk.table,
+              .position = chunk.position + piece.from,
+              .count = piece.count,
+              .q = state->qkv.data() + row * wide + g * group * dim,
+              .q_row = wide,
+              .out = attended + row * q_size + g * group * dim,
+              .out_row = q_size,
+              .lse = lse + row * c.heads + g * group,
+              .lse_row = c.heads},
+             kernels_);
+    }
+  });
+  ForRows(count, [&](int64_t begin, int64_t end) {
+    Round(attended + begin * q_size, (end - begin) * q_size);
+  });
+  float* projected = Room(&work_->projected, count * width);
+  layer.output.Forward(attended, count, use_adapters_, projected, pool_);
+  ForRows(count, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end && p.output_bias >= 0; ++r) {
+      kernels_.add(Weights(p.output_bias), width, projected + r * width);
+    }
+    kernels_.add(projected + begin * width, (end - begin) * width, x + begin * width);
+  });
+
+  norm_rows(p.post_norm, &state->middle, &state->middle_scale);
+  float* gate_up = Room(&state->gate_up, count * 2 * c.ffn);
+  layer.gate_up.Forward(normed, count, use_adapters_, gate_up, pool_);
+  float* activated = Room(&work_->activated, count * c.ffn);
+  ForRows(count, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const float* gate = gate_up + r * 2 * c.ffn;
+      kernels_.swiglu(gate, gate + c.ffn, c.ffn, activated + r * c.ffn);
+      Round(activated + r * c.ffn, c.ffn);
+    }
+  });
+  layer.down.Forward(activated, count, use_adapters_, projected, pool_);
+  ForRows(count, [&](int64_t begin, int64_t end) {
+    kernels_.add(projected + begin * width, (end - begin) * width, x + begin * width);
+  });
 }
 
-void Decoder::Accumulate(std::span<Sequence> sequences,
-                         const std::function<void(std::span<Sequence>)>& loss,
-                         std::vector<std::vector<float>>* gradients) const {
+// All layers; `hidden` gets the rows after the final norm. With `keep`, states_ hold what backward
+// needs.
+void Decoder::Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden) {
   const FloatMode mode;
   const ModelConfig& c = model_->config;
-  CHECK(gradients == nullptr || gradients->size() == model_->parameters.size());
-  std::vector<KvCache> caches(sequences.size(), KvCache(c));
-  std::vector<Chunk> chunks;
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    sequences[i].terms.assign(sequences[i].tokens.size(), {});
-    chunks.push_back({&caches[i], sequences[i].tokens});
-  }
-  const Batch batch(chunks);  // positions are read before the caches grow
-  std::vector<LayerState> states;
-  std::vector<float> final_scales;
-  const bool backward = gradients != nullptr;
-  const std::vector<float> hidden = Run(chunks, backward ? &states : nullptr, &final_scales);
-  OutputBackward(sequences, hidden, nullptr, nullptr);
-  loss(sequences);
-  if (!backward) return;
-
-  const int64_t rows = batch.rows(), width = c.width;
-  std::vector<float> dhidden = PaddedBuffer(rows * width);
-  OutputBackward(sequences, hidden, &dhidden, &(*gradients)[model_->head]);
-  std::vector<float> dx = PaddedBuffer(rows * width);
-  const std::vector<float>& last = states.back().input;
-  for (int64_t r = 0; r < rows; ++r) {
-    RmsNormBackward(last.data() + r * width, Weights(model_->final_norm), final_scales[r],
-                    dhidden.data() + r * width, width, dx.data() + r * width,
-                    (*gradients)[model_->final_norm].data());
-  }
-  for (int64_t layer = c.layers; layer-- > 0;) {
-    BackwardLayer(layer, batch, states[layer], &dx, gradients);
-    states[layer] = LayerState();
-  }
-  float* dembedding = (*gradients)[model_->embedding].data();
-  int64_t row = 0;
-  for (const Sequence& sequence : sequences) {
-    for (const TokenId token : sequence.tokens) {
-      for (int64_t i = 0; i < width; ++i) dembedding[token * width + i] += dx[row * width + i];
-      ++row;
+  const int64_t count = rows.count(), width = c.width;
+  rows_computed_ += count;
+  float* x = Room(&work_->x, count * width);
+  const float* embedding = Weights(model_->embedding);
+  int64_t row = 0, positions = 0;
+  for (const Chunk& chunk : rows.chunks) {
+    positions = std::max(positions, chunk.position + static_cast<int64_t>(chunk.tokens.size()));
+    for (const TokenId token : chunk.tokens) {
+      CHECK(token >= 0 && token < c.vocab, "a token outside the model's vocabulary");
+      std::copy_n(embedding + token * width, width, x + width * row);
+      Round(x + width * row++, width);
     }
   }
+  CHECK(positions <= c.max_positions, "a sequence longer than the model's positions");
+  rope_.Reach(positions);
+  if (keep) states_.resize(static_cast<size_t>(c.layers));
+  for (int64_t i = 0; i < c.layers; ++i) {
+    LayerState* state = keep ? &states_[static_cast<size_t>(i)] : &work_->passing;
+    if (keep && options_.recompute_activations) {
+      Room(&state->input, count * width);
+      std::copy_n(x, count * width, state->input.data());
+      state = &work_->passing;
+    }
+    ForwardLayer(i, rows, pages, state);
+  }
+  Room(hidden, count * width);
+  Room(&work_->final_scale, count);
+  ForRows(count, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      work_->final_scale[static_cast<size_t>(r)] =
+          kernels_.rms_norm(x + r * width, Weights(model_->final_norm), width,
+                            static_cast<float>(c.norm_eps), hidden->data() + r * width);
+      Round(hidden->data() + r * width, width);
+    }
+  });
+}
+
+void Decoder::Forward(std::span<const Chunk> chunks, KvPages* pages, Floats* hidden) {
+  Run(Rows(chunks), pages, false, hidden);
+}
+
+void Decoder::Logits(const float* hidden, int64_t rows, Floats* logits) {
+  const FloatMode mode;
+  head_.Forward(hidden, rows, use_adapters_, Room(logits, rows * config().vocab), pool_);
+}
+
+void Decoder::MaskForbidden(const Node& node, float* logits) const {
+  if (node.sampling.forbidden_set == 0) return;
+  for (const TokenId token : options_.forbidden) logits[token] = kForbiddenLogit;
 }
 
 }  // namespace hone

@@ -8,95 +8,123 @@
 
 #include "base/thread_pool.h"
 #include "engine/attention.h"
-#include "engine/layers.h"
-#include "engine/linear.h"
+#include "engine/kv_pages.h"
 #include "engine/model.h"
-#include "record/sampling.h"
+#include "engine/projection.h"
+#include "engine/rope.h"
+#include "engine/scores.h"
 
 namespace hone {
 
-// What a sequence has computed so far: keys and values of every layer.
-class KvCache {
- public:
-  explicit KvCache(const ModelConfig& config);
+// One gradient buffer per parameter of a model; empty for those that are not trained.
+using Gradients = std::vector<Floats>;
 
-  int64_t length() const { return heads_.empty() ? 0 : heads_[0].length(); }
-  KvHead& Head(int64_t layer, int64_t kv_head) { return heads_[layer * kv_heads_ + kv_head]; }
-
- private:
-  int64_t kv_heads_;
-  std::vector<KvHead> heads_;  // [layers][kv_heads]
+struct DecoderOptions {
+  Precision precision = Precision::kBf16;
+  // Training keeps only the input of each layer and computes the rest again: a third more work, a
+  // fraction of the memory, the same bits.
+  bool recompute_activations = false;
+  // What the run's forbidden set holds; nodes that name it (Sampling::forbidden_set) never get one
+  // of these.
+  std::vector<TokenId> forbidden;
 };
 
-// The forward and backward computation of a model. The weights are packed when it is made; after a
-// change of the weights a new one is made.
+// The forward and backward computation of a model. Weights are packed when it is made and by
+// Repack.
 //
-// What a token's row becomes depends on its sequence's earlier tokens and nothing else: whatever
-// the batch, the chunks, the cache or the number of threads, the bits are the same.
+// What a token's row becomes depends on the tokens before it on its path and nothing else: whatever
+// the batch, the chunks, the cache, the tree or the number of threads, the bits are the same.
+//
+// Not synchronised; buffers are kept between calls.
 class Decoder {
  public:
   // `model` and `pool` must outlive it.
-  Decoder(const Model* model, Precision precision, ThreadPool* pool,
-          const PanelKernels& kernels = BestKernels());
+  Decoder(const Model* model, DecoderOptions options, ThreadPool* pool,
+          const Kernels& kernels = BestKernels());
   ~Decoder();
 
-  // Some more tokens of a sequence. Its cache grows by them.
-  struct Chunk {
-    KvCache* cache;
-    std::span<const TokenId> tokens;
-  };
-  // The final hidden states [rows][width] of all chunks' tokens, one chunk after the other, as a
-  // PaddedBuffer; Logits turns them into scores.
-  std::vector<float> Hidden(std::span<const Chunk> chunks) const;
-  // [rows][vocab] for the hidden states of some rows.
-  std::vector<float> Logits(const float* hidden, int64_t rows) const;
+  // To be called after a change of the weights.
+  void Repack();
+  // While false, LoRA adapters are left out: the base model answers.
+  void UseAdapters(bool use) { use_adapters_ = use; }
 
-  // What a training step wants of one token of a sequence (the first has none).
-  struct TokenTerm {
-    float logprob = 0, entropy = 0;    // filled in before the loss is asked
-    float dlogprob = 0, dentropy = 0;  // to be filled in by the loss
+  // Some more tokens of a sequence, whose pages already reach to their end. A chunk may begin where
+  // an earlier chunk of the same call ends: `copy` is then what KvSequence::ForkLater said.
+  struct Chunk {
+    std::span<const PageId> table;
+    int64_t position = 0;  // of the first token
+    std::span<const TokenId> tokens;
+    KvSequence::PendingCopy copy;
   };
-  struct Sequence {
-    std::vector<TokenId> tokens;
-    float temperature = 1;
-    std::vector<Support> supports;  // per token, or empty: all tokens
-    std::vector<TokenTerm> terms;   // per token; terms[t] is about tokens[t]
-  };
-  // Forward over whole sequences, then `loss` fills in the derivatives, then backward: the
-  // gradients of the model's parameters are added to `gradients` (as many, as large). Sums over
-  // tokens run in their order, so the same call gives the same bits on any number of threads.
-  void Accumulate(std::span<Sequence> sequences,
-                  const std::function<void(std::span<Sequence>)>& loss,
-                  std::vector<std::vector<float>>* gradients) const;
+  // The final hidden states [rows][width] of all chunks' tokens, one chunk after the other.
+  void Forward(std::span<const Chunk> chunks, KvPages* pages, Floats* hidden);
+  // [rows][vocab] for some hidden states.
+  void Logits(const float* hidden, int64_t rows, Floats* logits);
+
+  // Each shared beginning is computed once.
+  std::vector<TreeScores> Score(std::span<const Tree> trees);
+  // Forward over whole trees, then `loss` fills in the derivatives, then backward: the gradients of
+  // the model's parameters are added to `gradients`. Sums over tokens run in their order, so the
+  // same call gives the same bits on any number of threads.
+  void Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared,
+                  Gradients* gradients);
 
   const ModelConfig& config() const { return model_->config; }
-  int64_t max_positions() const { return rope_.positions(); }
+  const DecoderOptions& options() const { return options_; }
+  const Kernels& kernels() const { return kernels_; }
+  ThreadPool* pool() const { return pool_; }
+  // Bytes of the packed weights and of the buffers kept between calls.
+  int64_t packed_bytes() const;
+  int64_t buffer_bytes() const;
+  // Rows that went through the layers since it was made.
+  int64_t rows_computed() const { return rows_computed_; }
 
  private:
-  struct PackedLayer;
-  struct LayerState;
-  struct Batch;
+  struct Layer;       // packed weights
+  struct LayerState;  // what backward needs of a layer
+  struct Workspace;   // buffers that layers share
+  struct Rows;        // the rows of one pass
+  struct TreeBatch;   // trees as rows
+  struct NormRows;    // what backward of a norm reads and writes
 
-  std::vector<float> Run(std::span<const Chunk> chunks, std::vector<LayerState>* keep,
-                         std::vector<float>* final_scales) const;
-  void ForwardLayer(int64_t layer, const Batch& batch, std::vector<float>* x,
-                    LayerState* state) const;
-  void BackwardLayer(int64_t layer, const Batch& batch, const LayerState& state,
-                     std::vector<float>* dx, std::vector<std::vector<float>>* gradients) const;
-  void OutputBackward(std::span<Sequence> sequences, const std::vector<float>& hidden,
-                      std::vector<float>* dhidden, std::vector<float>* dhead) const;
-  void ForRows(int64_t rows, const std::function<void(int64_t)>& body) const;
+  void PackForBackward();
+  void Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden);
+  void ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
+  void AttentionInputs(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
+
+  int64_t LogitRows() const;
+  bool KeepsLogits(const TreeBatch& batch) const;
+  void LogitsOf(const TreeBatch& batch, std::span<const size_t> predictions, const Floats& hidden,
+                Floats* logits);
+  void ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep);
+  void OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* gradients);
+  void MaskForbidden(const Node& node, float* logits) const;
+
+  void LayersBackward(TreeBatch* batch, Gradients* gradients);
+  void BackwardLayer(int64_t index, const TreeBatch& batch, const LayerState& state,
+                     Gradients* gradients);
+  void AttentionBackward(int64_t index, const TreeBatch& batch, const LayerState& state,
+                         Gradients* gradients);
+  void NormBackward(const NormRows& rows, int norm, Gradients* gradients);
+  const float* NormAgain(const Floats& input, int norm, int64_t rows);
+  const float* RoundedGradient(int64_t rows);
+
+  void ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>& body) const;
   void Round(float* values, int64_t count) const;
   const float* Weights(int index) const { return model_->parameters[index].value.data(); }
 
   const Model* model_;
-  Precision precision_;
+  DecoderOptions options_;
   ThreadPool* pool_;
-  const PanelKernels& kernels_;
+  const Kernels& kernels_;
   RopeTable rope_;
-  std::vector<PackedLayer> layers_;
-  std::unique_ptr<PackedLinear> head_;
-  std::vector<float> embedding_;  // as it enters the residual stream
+  std::vector<Layer> layers_;
+  Projection head_;
+  bool packed_for_backward_ = false;
+  bool use_adapters_ = true;
+  int64_t rows_computed_ = 0;
+  std::vector<LayerState> states_;
+  std::unique_ptr<Workspace> work_;
 };
 
 }  // namespace hone

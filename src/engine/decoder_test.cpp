@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "engine/distribution.h"
+#include "engine/lora.h"
 #include "engine/safetensors.h"
 
 namespace hone {
@@ -55,13 +56,37 @@ void ExpectNear(std::span<const float> ours, std::span<const float> theirs, doub
   EXPECT_LE(worst / largest, tolerance) << what;
 }
 
-std::vector<std::vector<float>> ZeroGradients(const Model& model) {
-  std::vector<std::vector<float>> gradients;
+Gradients ZeroGradients(const Model& model) {
+  Gradients gradients;
   for (const Parameter& parameter : model.parameters) {
-    gradients.push_back(PaddedBuffer(static_cast<int64_t>(parameter.value.size())));
+    gradients.emplace_back(parameter.value.size(), 0.0f);
   }
   return gradients;
 }
+
+// One sequence and its cache.
+class Session {
+ public:
+  explicit Session(Decoder* decoder)
+      : decoder_(decoder),
+        pages_(decoder->config(), decoder->options().precision),
+        sequence_(&pages_) {}
+
+  // The hidden states of some more tokens.
+  const float* Feed(std::span<const TokenId> tokens) {
+    const int64_t position = sequence_.length();
+    sequence_.Extend(static_cast<int64_t>(tokens.size()));
+    const Decoder::Chunk chunk{sequence_.table(), position, tokens, {}};
+    decoder_->Forward({&chunk, 1}, &pages_, &hidden_);
+    return hidden_.data();
+  }
+
+ private:
+  Decoder* decoder_;
+  KvPages pages_;
+  KvSequence sequence_;
+  Floats hidden_;
+};
 
 class DecoderParity : public testing::TestWithParam<const char*> {};
 
@@ -69,33 +94,32 @@ TEST_P(DecoderParity, LogitsLogProbsEntropiesAndGradientsEqualTransformers) {
   const Expected expected(GetParam());
   const Model model = LoadModel(kModels / GetParam()).value();
   ThreadPool pool(2);
-  const Decoder decoder(&model, Precision::kF32, &pool);
+  Decoder decoder(&model, {.precision = Precision::kF32}, &pool);
   for (const std::string seq : {"seq0", "seq1", "seq2"}) {
-    std::vector<Decoder::Sequence> sequences(1);
-    sequences[0].tokens = expected.Ids(seq + ".ids");
-    const auto length = static_cast<int64_t>(sequences[0].tokens.size());
+    const Tree tree = ChainOf(expected.Ids(seq + ".ids"));
+    const std::vector<TokenId>& tokens = tree.nodes[0].tokens;
 
-    KvCache cache(model.config);
-    const Decoder::Chunk chunk{&cache, sequences[0].tokens};
-    const std::vector<float> hidden = decoder.Hidden({&chunk, 1});
-    ExpectNear(decoder.Logits(hidden.data(), length), expected.Floats(seq + ".logits"), 2e-4,
-               seq + ".logits");
+    Session session(&decoder);
+    Floats logits;
+    decoder.Logits(session.Feed(tokens), static_cast<int64_t>(tokens.size()), &logits);
+    ExpectNear(logits, expected.Floats(seq + ".logits"), 2e-4, seq + ".logits");
 
     const std::vector<float> weights = expected.Floats(seq + ".weights");
     std::vector<float> logprobs, entropies;
     double loss = 0;
     auto gradients = ZeroGradients(model);
     decoder.Accumulate(
-        sequences,
-        [&](std::span<Decoder::Sequence> all) {
-          for (size_t t = 1; t < all[0].terms.size(); ++t) {
-            logprobs.push_back(all[0].terms[t].logprob);
-            entropies.push_back(all[0].terms[t].entropy);
-            loss -= weights[t] * all[0].terms[t].logprob;
-            all[0].terms[t].dlogprob = -weights[t];
+        {&tree, 1},
+        [&](std::span<TreeTerms> all) {
+          PathTerms& path = all[0].paths[0];
+          logprobs.assign(path.logprobs.begin() + 1, path.logprobs.end());
+          entropies.assign(path.entropies.begin() + 1, path.entropies.end());
+          for (size_t t = 1; t < path.logprobs.size(); ++t) {
+            loss -= weights[t] * path.logprobs[t];
+            path.dlogprobs[t] = -weights[t];
           }
         },
-        &gradients);
+        SharedTokens::kRepeat, &gradients);
     ExpectNear(logprobs, expected.Floats(seq + ".token_logprobs"), 2e-4, seq + ".token_logprobs");
     std::vector<float> their_entropies = expected.Floats(seq + ".entropy");
     their_entropies.pop_back();  // of the distribution after the last token
@@ -113,17 +137,16 @@ TEST_P(DecoderParity, GreedyContinuationsAreIdentical) {
   const Expected expected(GetParam());
   const Model model = LoadModel(kModels / GetParam()).value();
   ThreadPool pool(2);
-  const Decoder decoder(&model, Precision::kF32, &pool);
+  Decoder decoder(&model, {.precision = Precision::kF32}, &pool);
   for (const std::string seq : {"seq0", "seq1", "seq2"}) {
     const std::vector<TokenId> greedy = expected.Ids(seq + ".greedy");
-    KvCache cache(model.config);
+    Session session(&decoder);
     std::vector<TokenId> next(greedy.begin(), greedy.end() - 24);
     for (size_t at = greedy.size() - 24; at < greedy.size(); ++at) {
-      const Decoder::Chunk chunk{&cache, next};
-      const std::vector<float> hidden = decoder.Hidden({&chunk, 1});
+      const float* hidden = session.Feed(next);
       const auto last = static_cast<int64_t>(next.size()) - 1;
-      std::vector<float> logits = decoder.Logits(hidden.data() + last * model.config.width, 1);
-      logits.resize(static_cast<size_t>(model.config.vocab));
+      Floats logits;
+      decoder.Logits(hidden + last * model.config.width, 1, &logits);
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       ASSERT_EQ(best, greedy[at]) << seq << " token " << at;
       next = {static_cast<TokenId>(best)};
@@ -135,15 +158,11 @@ TEST_P(DecoderParity, Bfloat16IsClose) {
   const Expected expected(GetParam());
   const Model model = LoadModel(kModels / GetParam()).value();
   ThreadPool pool(2);
-  const Decoder decoder(&model, Precision::kBf16, &pool);
-  std::vector<Decoder::Sequence> sequences(1);
-  sequences[0].tokens = expected.Ids("seq2.ids");
-  decoder.Accumulate(
-      sequences, [](auto) {}, nullptr);
+  Decoder decoder(&model, {.precision = Precision::kBf16}, &pool);
+  const Tree tree = ChainOf(expected.Ids("seq2.ids"));
+  const std::vector<float> logprobs = decoder.Score({&tree, 1})[0][0].logprobs;
   const std::vector<float> theirs = expected.Floats("seq2.token_logprobs");
-  for (size_t t = 1; t < sequences[0].terms.size(); ++t) {
-    EXPECT_NEAR(sequences[0].terms[t].logprob, theirs[t - 1], 3e-2) << t;
-  }
+  for (size_t t = 1; t < logprobs.size(); ++t) EXPECT_NEAR(logprobs[t], theirs[t - 1], 3e-2) << t;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, DecoderParity, testing::Values("qwen2", "qwen3", "llama3"));
@@ -158,34 +177,39 @@ std::vector<TokenId> RandomTokens(Rng rng, size_t count) {
 }
 
 // Log-probabilities of a sequence, computed in chunks of some size beside strangers.
-std::vector<float> Score(const Decoder& decoder, const std::vector<TokenId>& tokens,
-                         size_t chunk_size, int strangers) {
-  const ModelConfig& c = decoder.config();
-  std::vector<KvCache> caches(static_cast<size_t>(strangers) + 1, KvCache(c));
+std::vector<float> Score(Decoder* decoder, const std::vector<TokenId>& tokens, size_t chunk_size,
+                         size_t strangers) {
+  const ModelConfig& c = decoder->config();
+  KvPages pages(c, decoder->options().precision);
   std::vector<std::vector<TokenId>> others;
-  for (int i = 0; i < strangers; ++i)
-    others.push_back(
-        RandomTokens(Rng(900 + static_cast<uint64_t>(i)), 40 + static_cast<size_t>(i)));
+  std::vector<KvSequence> sequences;
+  for (size_t i = 0; i < strangers; ++i) {
+    others.push_back(RandomTokens(Rng(900 + i), 40 + i));
+    sequences.emplace_back(&pages);
+  }
+  KvSequence own(&pages);
   std::vector<float> logprobs;
+  Floats hidden, logits;
   for (size_t at = 0; at + 1 < tokens.size(); at += chunk_size) {
     const size_t count = std::min(chunk_size, tokens.size() - 1 - at);
     std::vector<Decoder::Chunk> chunks;
-    for (int i = 0; i < strangers; ++i) {
-      const auto& other = others[static_cast<size_t>(i)];
-      const size_t size = std::min<size_t>(
-          static_cast<size_t>(i % 5) + 1,
-          other.size() -
-              std::min(other.size(), static_cast<size_t>(caches[static_cast<size_t>(i)].length())));
-      const size_t from = static_cast<size_t>(caches[static_cast<size_t>(i)].length());
-      if (size > 0)
-        chunks.push_back({&caches[static_cast<size_t>(i)], std::span(other).subspan(from, size)});
+    int64_t first_row = 0;
+    for (size_t i = 0; i < strangers; ++i) {
+      const auto from = static_cast<size_t>(sequences[i].length());
+      const size_t size = std::min<size_t>(i % 5 + 1, others[i].size() - from);
+      if (size == 0) continue;
+      sequences[i].Extend(static_cast<int64_t>(size));
+      chunks.push_back({sequences[i].table(),
+                        static_cast<int64_t>(from),
+                        std::span(others[i]).subspan(from, size),
+                        {}});
+      first_row += static_cast<int64_t>(size);
     }
-    size_t first_row = 0;
-    for (const auto& chunk : chunks) first_row += chunk.tokens.size();
-    chunks.push_back({&caches.back(), std::span(tokens).subspan(at, count)});
-    const std::vector<float> hidden = decoder.Hidden(chunks);
-    const std::vector<float> logits = decoder.Logits(
-        hidden.data() + static_cast<int64_t>(first_row) * c.width, static_cast<int64_t>(count));
+    own.Extend(static_cast<int64_t>(count));
+    chunks.push_back(
+        {own.table(), static_cast<int64_t>(at), std::span(tokens).subspan(at, count), {}});
+    decoder->Forward(chunks, &pages, &hidden);
+    decoder->Logits(hidden.data() + first_row * c.width, static_cast<int64_t>(count), &logits);
     for (size_t i = 0; i < count; ++i) {
       const std::span<const float> row(logits.data() + static_cast<int64_t>(i) * c.vocab,
                                        static_cast<size_t>(c.vocab));
@@ -196,33 +220,87 @@ std::vector<float> Score(const Decoder& decoder, const std::vector<TokenId>& tok
   return logprobs;
 }
 
+// A tree in which `tokens` are one path, cut at some places, and strangers branch off everywhere.
+Tree TreeAround(const std::vector<TokenId>& tokens, const std::vector<size_t>& cuts) {
+  Tree tree;
+  NodeId parent = kNoNode;
+  size_t at = 0;
+  auto add = [&](NodeId under, std::vector<TokenId> of) {
+    Node node;
+    node.parent = under;
+    node.tokens = std::move(of);
+    tree.nodes.push_back(std::move(node));
+    return static_cast<NodeId>(tree.nodes.size()) - 1;
+  };
+  for (size_t i = 0; i <= cuts.size(); ++i) {
+    const size_t end = i < cuts.size() ? cuts[i] : tokens.size();
+    const NodeId before = parent;
+    if (i > 0) {  // a stranger before and one behind
+      tree.leaves.push_back({.node = add(before, RandomTokens(Rng(70 + i), 5 + 11 * i))});
+    }
+    parent = add(before, {tokens.begin() + static_cast<int64_t>(at),
+                          tokens.begin() + static_cast<int64_t>(end)});
+    if (i > 0) tree.leaves.push_back({.node = add(before, RandomTokens(Rng(80 + i), 3))});
+    at = end;
+  }
+  tree.leaves.push_back({.node = parent});
+  return tree;
+}
+
+std::vector<float> PathLogprobs(const Tree& tree, const TreeScores& scores) {
+  std::vector<float> logprobs;
+  for (const NodeId node : PathTo(tree, tree.leaves.back().node)) {
+    const auto& part = scores[static_cast<size_t>(node)].logprobs;
+    logprobs.insert(logprobs.end(), part.begin(), part.end());
+  }
+  logprobs.erase(logprobs.begin());
+  return logprobs;
+}
+
 TEST(DecoderBits, NothingButTheSequenceItselfMatters) {
   for (const char* name : {"qwen2", "qwen3", "llama3"}) {
-    const Model model = LoadModel(kModels / name).value();
+    Model model = LoadModel(kModels / name).value();
     const std::vector<TokenId> tokens = RandomTokens(Rng(5), 90);
-    for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
-      ThreadPool one(1), two(2);
-      const Decoder decoder(&model, precision, &one);
-      const std::vector<float> alone = Score(decoder, tokens, tokens.size(), 0);
-      for (const size_t chunk : {1, 7, 64})
-        EXPECT_EQ(Score(decoder, tokens, chunk, 0), alone) << name << chunk;
-      for (const int strangers : {7, 63})
-        EXPECT_EQ(Score(decoder, tokens, 16, strangers), alone) << strangers;
-      const Decoder threaded(&model, precision, &two);
-      EXPECT_EQ(Score(threaded, tokens, 7, 7), alone);
-      for (const PanelKernels* kernels : {PlainKernels(), Avx2Kernels(), Avx512Kernels()}) {
-        if (kernels == nullptr) continue;
-        const Decoder other(&model, precision, &two, *kernels);
-        EXPECT_EQ(Score(other, tokens, 30, 0), alone) << kernels->name;
+    for (const bool lora : {false, true}) {
+      if (lora) {
+        ASSERT_TRUE(AddLora({.rank = 3}, &model).ok());
+        Rng rng(8);
+        for (const LoraModule& module : model.lora) {
+          for (float& value : model.parameters[module.b].value)
+            value = static_cast<float>(0.05 * rng.NextNormal());
+        }
       }
-      std::vector<Decoder::Sequence> sequences(2);
-      sequences[0].tokens = RandomTokens(Rng(6), 20);
-      sequences[1].tokens = tokens;
-      threaded.Accumulate(
-          sequences, [](auto) {}, nullptr);
-      for (size_t t = 1; t < tokens.size(); ++t) {
-        EXPECT_EQ(sequences[1].terms[t].logprob, alone[t - 1])
-            << "what training sees is what was sampled";
+      for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+        ThreadPool one(1), two(2);
+        Decoder decoder(&model, {.precision = precision}, &one);
+        const std::vector<float> alone = Score(&decoder, tokens, tokens.size(), 0);
+        for (const size_t chunk : {1, 7, 64})
+          EXPECT_EQ(Score(&decoder, tokens, chunk, 0), alone) << name << chunk;
+        for (const size_t strangers : {7, 63})
+          EXPECT_EQ(Score(&decoder, tokens, 16, strangers), alone) << strangers;
+        Decoder threaded(&model, {.precision = precision}, &two);
+        EXPECT_EQ(Score(&threaded, tokens, 7, 7), alone);
+        for (const Kernels* kernels : AvailableKernels()) {
+          Decoder other(&model, {.precision = precision}, &two, *kernels);
+          EXPECT_EQ(Score(&other, tokens, 30, 0), alone) << kernels->name;
+        }
+        // As a path of a tree, with blocks of keys that straddle nodes.
+        const Tree trees[] = {ChainOf(RandomTokens(Rng(6), 20)), ChainOf(tokens),
+                              TreeAround(tokens, {5, 6, 31, 32, 33, 60, 64}),
+                              TreeAround(tokens, {40})};
+        const auto scores = threaded.Score(trees);
+        for (const size_t t : {1, 2, 3}) EXPECT_EQ(PathLogprobs(trees[t], scores[t]), alone) << t;
+        Gradients gradients = ZeroGradients(model);
+        threaded.Accumulate(
+            trees,
+            [&](std::span<TreeTerms> all) {
+              for (const size_t t : {1, 2, 3}) {
+                const std::vector<float>& seen = all[t].paths.back().logprobs;
+                EXPECT_TRUE(std::equal(alone.begin(), alone.end(), seen.begin() + 1))
+                    << "what training sees is what was sampled";
+              }
+            },
+            SharedTokens::kRepeat, &gradients);
       }
     }
   }
@@ -230,26 +308,32 @@ TEST(DecoderBits, NothingButTheSequenceItselfMatters) {
 
 TEST(DecoderBits, GradientsAreTheSameOnAnyNumberOfThreadsAndAnyInstructionSet) {
   const Model model = LoadModel(kModels / "qwen3").value();
-  auto gradients_with = [&](int threads, const PanelKernels& kernels) {
-    ThreadPool pool(threads);
-    const Decoder decoder(&model, Precision::kBf16, &pool, kernels);
-    std::vector<Decoder::Sequence> sequences(3);
-    for (size_t i = 0; i < 3; ++i) sequences[i].tokens = RandomTokens(Rng(20 + i), 10 + 17 * i);
-    auto gradients = ZeroGradients(model);
-    decoder.Accumulate(
-        sequences,
-        [](std::span<Decoder::Sequence> all) {
-          for (auto& sequence : all) {
-            for (auto& term : sequence.terms) term.dlogprob = -1, term.dentropy = 0.1f;
-          }
-        },
-        &gradients);
-    return gradients;
-  };
-  const auto reference = gradients_with(1, *PlainKernels());
-  for (const PanelKernels* kernels : {PlainKernels(), Avx2Kernels(), Avx512Kernels()}) {
-    if (kernels == nullptr) continue;
-    EXPECT_EQ(gradients_with(3, *kernels), reference) << kernels->name;
+  for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+    auto gradients_with = [&](int threads, const Kernels& kernels, bool recompute) {
+      ThreadPool pool(threads);
+      Decoder decoder(&model, {.precision = precision, .recompute_activations = recompute}, &pool,
+                      kernels);
+      const Tree trees[] = {ChainOf(RandomTokens(Rng(20), 10)), ChainOf(RandomTokens(Rng(21), 70)),
+                            TreeAround(RandomTokens(Rng(22), 50), {9, 33})};
+      auto gradients = ZeroGradients(model);
+      decoder.Accumulate(
+          trees,
+          [](std::span<TreeTerms> all) {
+            for (TreeTerms& tree : all) {
+              for (PathTerms& path : tree.paths) {
+                for (float& d : path.dlogprobs) d = -1;
+                for (float& d : path.dentropies) d = 0.1f;
+              }
+            }
+          },
+          SharedTokens::kRepeat, &gradients);
+      return gradients;
+    };
+    const auto reference = gradients_with(1, *PlainKernels(), false);
+    EXPECT_EQ(gradients_with(2, BestKernels(), true), reference) << "computed again";
+    for (const Kernels* kernels : AvailableKernels()) {
+      EXPECT_EQ(gradients_with(3, *kernels, false), reference) << kernels->name;
+    }
   }
 }
 
@@ -272,33 +356,56 @@ TEST(DecoderGradient, EqualsFiniteDifferences) {
     if (parameter.name.find("norm") != std::string::npos) continue;
     for (float& value : parameter.value) value = 8 * value + 0.01f;
   }
+  AddScalarHead(&model);
+  for (size_t i = 0; i < 16; ++i) model.parameters.back().value[i] = 0.1f * static_cast<float>(i);
+  ASSERT_TRUE(AddLora({.rank = 2, .alpha = 3}, &model).ok());
+  Rng lora_rng(5);
+  for (const LoraModule& module : model.lora) {
+    for (float& value : model.parameters[module.b].value)
+      value = static_cast<float>(0.3 * lora_rng.NextNormal());
+  }
+  for (Parameter& parameter : model.parameters) parameter.trained = true;
   ThreadPool pool(2);
-  auto sequence = [&] {
-    Decoder::Sequence s;
-    for (int i = 0; i < 9; ++i) s.tokens.push_back(static_cast<TokenId>(i * 7 % 37));
-    s.temperature = 0.8f;
-    s.supports.assign(s.tokens.size(), {});
-    for (size_t t = 0; t < s.tokens.size(); t += 2) {
+  // A fork after the fifth token; temperatures and supports of their own.
+  Tree tree;
+  for (const auto& [parent, count] : {std::pair(kNoNode, 5), std::pair(0, 4), std::pair(0, 3)}) {
+    Node node;
+    node.parent = parent;
+    for (int i = 0; i < count; ++i) {
+      node.tokens.push_back(static_cast<TokenId>((i + 3 * count) * 7 % 37));
+    }
+    node.sampling.temperature = 0.8f;
+    node.supports.resize(node.tokens.size());
+    for (size_t t = 0; t < node.tokens.size(); t += 2) {
       for (TokenId v = 0; v < 37; ++v) {
-        if (v % 3 == 0 || v == s.tokens[t]) s.supports[t].kept.push_back(v);
+        if (v % 3 == 0 || v == node.tokens[t]) node.supports[t].kept.push_back(v);
       }
     }
-    return s;
-  };
-  auto loss_of = [&](const Model& at, std::vector<std::vector<float>>* gradients) {
-    const Decoder decoder(&at, Precision::kF32, &pool);
-    std::vector<Decoder::Sequence> sequences = {sequence()};
+    tree.nodes.push_back(std::move(node));
+  }
+  tree.nodes[2].sampling.forbidden_set = 1;
+  tree.nodes[2].supports.clear();
+  tree.leaves = {{.node = 1}, {.node = 2}};
+  auto loss_of = [&](const Model& at, Gradients* gradients) {
+    Decoder decoder(&at, {.precision = Precision::kF32, .forbidden = {2, 30}}, &pool);
     double loss = 0;
+    Gradients unused = ZeroGradients(at);
     decoder.Accumulate(
-        sequences,
-        [&](std::span<Decoder::Sequence> all) {
-          for (size_t t = 1; t < all[0].terms.size(); ++t) {
-            loss += 0.7 * all[0].terms[t].logprob + 0.3 * all[0].terms[t].entropy;
-            all[0].terms[t].dlogprob = 0.7f;
-            all[0].terms[t].dentropy = 0.3f;
+        {&tree, 1},
+        [&](std::span<TreeTerms> all) {
+          for (size_t p = 0; p < 2; ++p) {
+            PathTerms& path = all[0].paths[p];
+            const float weight = p == 0 ? 1.0f : 0.5f;
+            for (size_t t = 0; t < path.logprobs.size(); ++t) {
+              loss += weight *
+                      (0.7 * path.logprobs[t] + 0.3 * path.entropies[t] + 0.2 * path.values[t]);
+              path.dlogprobs[t] = weight * 0.7f;
+              path.dentropies[t] = weight * 0.3f;
+              path.dvalues[t] = weight * 0.2f;
+            }
           }
         },
-        gradients);
+        SharedTokens::kRepeat, gradients == nullptr ? &unused : gradients);
     return loss;
   };
   auto gradients = ZeroGradients(model);

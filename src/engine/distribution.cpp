@@ -10,27 +10,13 @@
 namespace hone {
 namespace {
 
-// Calls f(token) for the kept tokens, in vocabulary order.
-template <typename F>
-void ForKept(size_t vocab, std::span<const TokenId> kept, F f) {
-  if (kept.empty()) {
-    for (size_t v = 0; v < vocab; ++v) f(v);
-  } else {
-    for (const TokenId v : kept) f(static_cast<size_t>(v));
-  }
-}
-
 // The strided sum over the vocabulary; tokens that are not kept count as exact zeros in their
 // place, so the sum over a support of all tokens is the sum over all.
 template <typename F>
-float SumOverKept(size_t vocab, std::span<const TokenId> kept, F f) {
-  if (kept.empty()) {
-    return StridedSum(static_cast<int64_t>(vocab),
-                      [&](int64_t v) { return f(static_cast<size_t>(v)); });
-  }
-  float partial[16] = {};
-  for (const TokenId v : kept) partial[v % 16] += f(static_cast<size_t>(v));
-  for (int step = 8; step > 0; step /= 2) {
+float SumOverKept(std::span<const TokenId> kept, F f) {
+  float partial[kLanes] = {};
+  for (const TokenId v : kept) partial[v % kLanes] += f(static_cast<size_t>(v));
+  for (int step = kLanes / 2; step > 0; step /= 2) {
     for (int lane = 0; lane < step; ++lane) partial[lane] += partial[lane + step];
   }
   return partial[0];
@@ -39,36 +25,52 @@ float SumOverKept(size_t vocab, std::span<const TokenId> kept, F f) {
 }  // namespace
 
 Distribution DistributionOf(std::span<const float> logits, float temperature,
-                            std::span<const TokenId> kept) {
+                            std::span<const TokenId> kept, const Kernels& kernels) {
   CHECK(temperature > 0);
-  Distribution distribution;
-  distribution.inverse_temperature = 1.0f / temperature;
-  const float inverse = distribution.inverse_temperature;
+  const FloatMode mode;
+  Distribution d;
+  d.inverse_temperature = 1.0f / temperature;
+  const float inverse = d.inverse_temperature;
+  const auto vocab = static_cast<int64_t>(logits.size());
+  if (kept.empty()) {
+    const float largest = kernels.largest(logits.data(), vocab, inverse);
+    const float sum = kernels.exp_sum(logits.data(), vocab, inverse, largest);
+    d.log_sum = largest + static_cast<float>(NaturalLog(sum));
+    d.entropy = kernels.entropy(logits.data(), vocab, inverse, d.log_sum);
+    return d;
+  }
   float largest = -std::numeric_limits<float>::infinity();
-  ForKept(logits.size(), kept, [&](size_t v) { largest = std::max(largest, logits[v] * inverse); });
-  const float sum = SumOverKept(logits.size(), kept,
-                                [&](size_t v) { return ExpF32(logits[v] * inverse - largest); });
-  distribution.log_sum = largest + static_cast<float>(NaturalLog(sum));
-  // -sum p log p: every term is at least 0.
-  const float entropy = SumOverKept(logits.size(), kept, [&](size_t v) {
-    const float log_p = distribution.LogProb(logits[v]);
+  for (const TokenId v : kept) {
+    largest = std::max(largest, logits[static_cast<size_t>(v)] * inverse);
+  }
+  const float sum =
+      SumOverKept(kept, [&](size_t v) { return ExpF32(logits[v] * inverse - largest); });
+  d.log_sum = largest + static_cast<float>(NaturalLog(sum));
+  d.entropy = SumOverKept(kept, [&](size_t v) {  // every term of -p log p is at least 0
+    const float log_p = d.LogProb(logits[v]);
     return -ExpF32(log_p) * log_p;
   });
-  distribution.entropy = entropy;
-  return distribution;
+  return d;
 }
 
-void DistributionBackward(std::span<const float> logits, const Distribution& distribution,
+void DistributionBackward(std::span<const float> logits, const Distribution& d,
                           std::span<const TokenId> kept, TokenId token, float dlogprob,
-                          float dentropy, std::span<float> dlogits) {
-  const float inverse = distribution.inverse_temperature;
-  ForKept(logits.size(), kept, [&](size_t v) {
-    const float log_p = distribution.LogProb(logits[v]);
-    const float p = ExpF32(log_p);
-    const float hit = v == static_cast<size_t>(token) ? 1.0f : 0.0f;
-    const float dz = dlogprob * (hit - p) - dentropy * p * (log_p + distribution.entropy);
-    dlogits[v] += dz * inverse;
-  });
+                          float dentropy, const Kernels& kernels, std::span<float> dlogits) {
+  const FloatMode mode;
+  if (kept.empty()) {
+    kernels.distribution_backward(logits.data(), static_cast<int64_t>(logits.size()),
+                                  d.inverse_temperature, d.log_sum, d.entropy, dlogprob, dentropy,
+                                  dlogits.data());
+  } else {
+    std::fill(dlogits.begin(), dlogits.end(), 0.0f);
+    for (const TokenId id : kept) {
+      const auto v = static_cast<size_t>(id);
+      const float log_p = d.LogProb(logits[v]);
+      const float p = ExpF32(log_p);
+      dlogits[v] = (dlogprob * -p - dentropy * p * (log_p + d.entropy)) * d.inverse_temperature;
+    }
+  }
+  dlogits[static_cast<size_t>(token)] += dlogprob * d.inverse_temperature;
 }
 
 }  // namespace hone

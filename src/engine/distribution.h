@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/kernels/kernels.h"
 #include "record/sampling.h"
 
 namespace hone {
@@ -23,11 +24,12 @@ struct Distribution {
 };
 
 Distribution DistributionOf(std::span<const float> logits, float temperature,
-                            std::span<const TokenId> kept = {});
+                            std::span<const TokenId> kept = {},
+                            const Kernels& kernels = BestKernels());
 
-// dlogits += the gradient of dlogprob * LogProb(token) + dentropy * entropy.
+// dlogits = the gradient of dlogprob * LogProb(token) + dentropy * entropy.
 void DistributionBackward(std::span<const float> logits, const Distribution& distribution,
                           std::span<const TokenId> kept, TokenId token, float dlogprob,
-                          float dentropy, std::span<float> dlogits);
+                          float dentropy, const Kernels& kernels, std::span<float> dlogits);
 
 }  // namespace hone

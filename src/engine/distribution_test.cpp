@@ -50,22 +50,25 @@ TEST(Distribution, ASupportOfAllTokensIsTheWholeVocabularyToTheBit) {
 
 TEST(Distribution, GradientEqualsFiniteDifferences) {
   std::vector<float> logits = RandomLogits(3, 20);
-  const std::vector<TokenId> kept = {1, 3, 4, 9, 15, 19};
-  auto f = [&] {
-    const Distribution d = DistributionOf(logits, 0.8f, kept);
-    return 0.6 * d.LogProb(logits[9]) + 0.4 * d.entropy;
-  };
-  std::vector<float> gradient(20, 0.0f);
-  DistributionBackward(logits, DistributionOf(logits, 0.8f, kept), kept, 9, 0.6f, 0.4f, gradient);
-  for (size_t i = 0; i < logits.size(); ++i) {
-    constexpr float kStep = 1e-2f;
-    const float at = logits[i];
-    logits[i] = at + kStep;
-    const double up = f();
-    logits[i] = at - kStep;
-    const double down = f();
-    logits[i] = at;
-    EXPECT_NEAR(gradient[i], (up - down) / (2.0 * kStep), 1e-3) << i;
+  const std::vector<TokenId> some = {1, 3, 4, 9, 15, 19};
+  for (const std::vector<TokenId>& kept : {some, std::vector<TokenId>()}) {
+    auto f = [&] {
+      const Distribution d = DistributionOf(logits, 0.8f, kept);
+      return 0.6 * d.LogProb(logits[9]) + 0.4 * d.entropy;
+    };
+    std::vector<float> gradient(20, 0.0f);
+    DistributionBackward(logits, DistributionOf(logits, 0.8f, kept), kept, 9, 0.6f, 0.4f,
+                         BestKernels(), gradient);
+    for (size_t i = 0; i < logits.size(); ++i) {
+      constexpr float kStep = 1e-2f;
+      const float at = logits[i];
+      logits[i] = at + kStep;
+      const double up = f();
+      logits[i] = at - kStep;
+      const double down = f();
+      logits[i] = at;
+      EXPECT_NEAR(gradient[i], (up - down) / (2.0 * kStep), 1e-3) << i;
+    }
   }
 }
 

@@ -8,11 +8,13 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "engine/lora.h"
 #include "engine/safetensors.h"
 
 namespace hone {
 namespace {
 
+constexpr char kAdapterFolder[] = "adapter";
 constexpr char kStateFile[] = "training_state.safetensors";
 constexpr char kStateFormat[] = "hone.training_state";
 constexpr char kStateVersion[] = "1";
@@ -41,22 +43,39 @@ Result<void> ReadPart(const SafetensorsFile& file, const std::string& name,
 
 Engine::Engine(Model model, Options options)
     : model_(std::move(model)),
-      options_(options),
-      pool_(std::make_unique<ThreadPool>(ThreadsOf(options.threads))),
-      optimizer_(model_) {
-  for (const Parameter& parameter : model_.parameters) {
-    gradients_.push_back(PaddedBuffer(static_cast<int64_t>(parameter.value.size())));
-  }
-  Repack();
+      options_(std::move(options)),
+      pool_(std::make_unique<ThreadPool>(ThreadsOf(options_.threads))) {
+  decoder_ = std::make_unique<Decoder>(
+      &model_,
+      DecoderOptions{options_.precision, options_.recompute_activations, options_.forbidden},
+      pool_.get());
 }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::filesystem::path& folder, Options options) {
   HONE_ASSIGN_OR_RETURN(Model model, LoadModel(folder));
-  return std::make_unique<Engine>(std::move(model), options);
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / kAdapterFolder, ignored)) {
+    HONE_RETURN_IF_ERROR(LoadLora(folder / kAdapterFolder, &model));
+  }
+  for (const TokenId token : options.forbidden) {
+    if (token < 0 || token >= model.config.vocab) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the forbidden token {} is not one of the model's vocabulary of {}",
+                               token, model.config.vocab));
+    }
+  }
+  return std::make_unique<Engine>(std::move(model), std::move(options));
 }
 
-void Engine::Repack() {
-  decoder_ = std::make_unique<Decoder>(&model_, options_.precision, pool_.get());
+// Gradients and moments take memory only when something is trained.
+void Engine::PrepareTraining() {
+  if (optimizer_) return;
+  optimizer_.emplace(model_);
+  gradients_.resize(model_.parameters.size());
+  for (size_t i = 0; i < gradients_.size(); ++i) {
+    const Parameter& parameter = model_.parameters[i];
+    gradients_[i].assign(parameter.trained ? parameter.value.size() : 0, 0.0f);
+  }
 }
 
 Result<void> Engine::CheckTokens(std::span<const TokenId> tokens) const {
@@ -75,61 +94,83 @@ Result<void> Engine::CheckTokens(std::span<const TokenId> tokens) const {
   return {};
 }
 
-std::vector<SampleResult> Engine::Sample(std::span<const SampleRequest> requests) const {
-  return DrawSamples(*decoder_, requests);
+Result<std::vector<SampleResult>> Engine::Sample(std::span<const SampleRequest> requests) {
+  return DrawSamples(decoder_.get(), options_.sampler, requests);
 }
 
-void Engine::LogProbs(std::span<Decoder::Sequence> sequences) const {
-  decoder_->Accumulate(
-      sequences, [](std::span<Decoder::Sequence>) {}, nullptr);
+std::unique_ptr<Sampler> Engine::NewSampler() {
+  return std::make_unique<Sampler>(decoder_.get(), options_.sampler);
 }
 
-void Engine::Accumulate(std::span<Decoder::Sequence> sequences,
-                        const std::function<void(std::span<Decoder::Sequence>)>& loss) {
-  decoder_->Accumulate(sequences, loss, &gradients_);
+std::vector<TreeScores> Engine::LogProbs(std::span<const Tree> trees, Weights weights) {
+  decoder_->UseAdapters(weights == Weights::kCurrent);
+  std::vector<TreeScores> scores = decoder_->Score(trees);
+  decoder_->UseAdapters(true);
+  return scores;
+}
+
+void Engine::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) {
+  PrepareTraining();
+  decoder_->Accumulate(trees, loss, shared, &gradients_);
   accumulated_ = true;
 }
 
 double Engine::Step(const AdamWOptions& options) {
-  const double norm = optimizer_.Step(options, gradients_, &model_, pool_.get());
+  PrepareTraining();
+  const double norm =
+      optimizer_->Step(options, gradients_, &model_, decoder_->kernels(), pool_.get());
   ForgetGradients();
-  Repack();
+  decoder_->Repack();
   return norm;
 }
 
 void Engine::ForgetGradients() {
-  for (std::vector<float>& gradient : gradients_) std::fill(gradient.begin(), gradient.end(), 0.0f);
+  for (Floats& gradient : gradients_) std::fill(gradient.begin(), gradient.end(), 0.0f);
   accumulated_ = false;
+}
+
+std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
+  int64_t weights = 0, gradients = 0, moments = 0;
+  for (const Parameter& parameter : model_.parameters) {
+    weights += static_cast<int64_t>(parameter.value.size() * sizeof(float));
+  }
+  for (const Floats& gradient : gradients_) {
+    gradients += static_cast<int64_t>(gradient.size() * sizeof(float));
+  }
+  if (optimizer_) moments = 2 * gradients;
+  return {{"weights", weights},
+          {"packed weights", decoder_->packed_bytes()},
+          {"gradients", gradients},
+          {"moments", moments},
+          {"buffers", decoder_->buffer_bytes()}};
 }
 
 Result<void> Engine::Save(const std::filesystem::path& folder, SaveType type) const {
   CHECK(!accumulated_, "a state is saved between steps");
-  const std::filesystem::path aside = folder.string() + ".writing", old = folder.string() + ".old";
-  std::error_code failed;
-  std::filesystem::remove_all(aside, failed);
+  const std::filesystem::path aside = folder.string() + ".writing";
+  std::error_code ignored;
+  std::filesystem::remove_all(aside, ignored);
   HONE_RETURN_IF_ERROR(SaveModel(model_, type, aside));
+  if (!model_.lora.empty()) {
+    HONE_RETURN_IF_ERROR(SaveLora(model_, folder.string(), aside / kAdapterFolder));
+  }
+  const AdamW untouched(model_);
+  const AdamW& optimizer = optimizer_ ? *optimizer_ : untouched;
   std::map<std::string, TensorView> tensors;
   for (size_t p = 0; p < model_.parameters.size(); ++p) {
     const Parameter& parameter = model_.parameters[p];
     tensors.emplace("master." + parameter.name, ViewOf(parameter.value, parameter.shape));
+    if (!parameter.trained) continue;
     tensors.emplace("adam.first." + parameter.name,
-                    ViewOf(optimizer_.first_moments[p], parameter.shape));
+                    ViewOf(optimizer.first_moments[p], parameter.shape));
     tensors.emplace("adam.second." + parameter.name,
-                    ViewOf(optimizer_.second_moments[p], parameter.shape));
+                    ViewOf(optimizer.second_moments[p], parameter.shape));
   }
   HONE_RETURN_IF_ERROR(WriteSafetensors(aside / kStateFile, tensors,
                                         {{"format", kStateFormat},
                                          {"version", kStateVersion},
-                                         {"steps", std::to_string(optimizer_.steps)}}));
-  std::filesystem::remove_all(old, failed);
-  if (std::filesystem::exists(folder, failed)) std::filesystem::rename(folder, old, failed);
-  if (!failed) std::filesystem::rename(aside, folder, failed);
-  if (failed) {
-    return Error(ErrorCode::kIo,
-                 fmt::format("cannot write {}: {}", folder.string(), failed.message()));
-  }
-  std::filesystem::remove_all(old, failed);
-  return {};
+                                         {"steps", std::to_string(optimizer.steps)}}));
+  return ReplaceDirectory(aside, folder);
 }
 
 Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder, Options options) {
@@ -141,21 +182,24 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
     return Error(ErrorCode::kVersion, fmt::format("{}: not a training state of version {}",
                                                   path.string(), kStateVersion));
   }
-  engine->optimizer_.steps = std::atoll(metadata["steps"].c_str());
+  engine->PrepareTraining();
+  engine->optimizer_->steps = std::atoll(metadata["steps"].c_str());
   for (size_t p = 0; p < engine->model_.parameters.size(); ++p) {
     Parameter& parameter = engine->model_.parameters[p];
-    const std::string where = path.string();
-    for (const auto& [part, values] :
-         {std::pair(std::string("master."), &parameter.value),
-          std::pair(std::string("adam.first."), &engine->optimizer_.first_moments[p]),
-          std::pair(std::string("adam.second."), &engine->optimizer_.second_moments[p])}) {
+    std::vector<std::pair<std::string, std::vector<float>*>> parts = {
+        {"master.", &parameter.value}};
+    if (parameter.trained) {
+      parts.emplace_back("adam.first.", &engine->optimizer_->first_moments[p]);
+      parts.emplace_back("adam.second.", &engine->optimizer_->second_moments[p]);
+    }
+    for (const auto& [part, values] : parts) {
       if (Result<void> read = ReadPart(file, part + parameter.name, parameter.shape, values);
           !read.ok()) {
-        return read.error().In(where);
+        return read.error().In(path.string());
       }
     }
   }
-  engine->Repack();
+  engine->decoder_->Repack();
   return engine;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,10 +22,13 @@ class Engine {
   struct Options {
     Precision precision = Precision::kBf16;
     int threads = 0;  // 0: as many as the machine has
+    bool recompute_activations = false;
+    std::vector<TokenId> forbidden;  // the run's forbidden set, for turns that name it
+    SamplerOptions sampler;
   };
 
   Engine(Model model, Options options);
-  // MODEL is a Hugging Face folder.
+  // A Hugging Face folder, with the adapters of its folder "adapter" if there is one.
   static Result<std::unique_ptr<Engine>> Open(const std::filesystem::path& folder, Options options);
 
   const ModelConfig& config() const { return model_.config; }
@@ -33,35 +37,48 @@ class Engine {
   // that is not.
   Result<void> CheckTokens(std::span<const TokenId> tokens) const;
 
-  std::vector<SampleResult> Sample(std::span<const SampleRequest> requests) const;
-  // Fills in logprob and entropy of every token after the first.
-  void LogProbs(std::span<Decoder::Sequence> sequences) const;
-  // Adds the gradient of a loss (Decoder::Accumulate) to what Step will use.
-  void Accumulate(std::span<Decoder::Sequence> sequences,
-                  const std::function<void(std::span<Decoder::Sequence>)>& loss);
+  // Draws all of them together; equal prompts are computed once. An error when one does not fit
+  // into the sampler's memory.
+  Result<std::vector<SampleResult>> Sample(std::span<const SampleRequest> requests);
+  // For turns that come and go (engine/sampler.h). Not to be used across a Step.
+  std::unique_ptr<Sampler> NewSampler();
+
+  // What the model, or with kBase the model without its adapters, says of every token.
+  enum class Weights { kCurrent, kBase };
+  std::vector<TreeScores> LogProbs(std::span<const Tree> trees,
+                                   Weights weights = Weights::kCurrent);
+  // Adds the gradient of a loss to what Step will use. The trees of a call are computed together,
+  // each shared beginning once; a tree is never split, and memory grows with their tokens.
+  void Accumulate(std::span<const Tree> trees, const Loss& loss,
+                  SharedTokens shared = SharedTokens::kRepeat);
   // Changes the weights by the accumulated gradient and forgets it. Returns its norm.
   double Step(const AdamWOptions& options);
 
-  // The whole training state as a folder: a Hugging Face model (in `type`), the float32 master
-  // weights, the optimiser. Written aside and renamed: after a kill the folder is the old one or
-  // the new one. An accumulated gradient is not part of it (CHECK): states lie between steps.
+  // The whole training state as a folder: a Hugging Face model (in `type`), adapters as a PEFT
+  // folder, the float32 master weights, the optimiser. Written aside and renamed: after a kill the
+  // folder is the old one or the new one. An accumulated gradient is not part of it (CHECK): states
+  // lie between steps.
   Result<void> Save(const std::filesystem::path& folder, SaveType type) const;
   // A state that lacks any part is an error.
   static Result<std::unique_ptr<Engine>> Load(const std::filesystem::path& folder, Options options);
 
   // SHA-256 of all master weights.
   std::string WeightsHash() const;
+  // Tokens that went through the layers so far, in sampling, scoring and training.
+  int64_t tokens_computed() const { return decoder_->rows_computed(); }
+  // What it holds, in bytes, by name.
+  std::vector<std::pair<std::string, int64_t>> Memory() const;
 
  private:
-  void Repack();
+  void PrepareTraining();
   void ForgetGradients();
 
   Model model_;
   Options options_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Decoder> decoder_;
-  AdamW optimizer_;
-  std::vector<std::vector<float>> gradients_;
+  std::optional<AdamW> optimizer_;  // from the first training on
+  Gradients gradients_;
   bool accumulated_ = false;
 };
 

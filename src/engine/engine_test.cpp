@@ -30,17 +30,20 @@ std::vector<SampleRequest> Requests(size_t count, const Sampling& sampling) {
   return requests;
 }
 
-Decoder::Sequence SequenceOf(const SampleRequest& request, const SampleResult& result) {
-  Decoder::Sequence sequence;
-  sequence.tokens = request.prompt;
-  sequence.tokens.insert(sequence.tokens.end(), result.tokens.begin(), result.tokens.end());
-  sequence.temperature = request.sampling.temperature;
-  if (!result.supports.empty()) {
-    sequence.supports.resize(request.prompt.size());
-    sequence.supports.insert(sequence.supports.end(), result.supports.begin(),
-                             result.supports.end());
-  }
-  return sequence;
+// A prompt and a turn, as the record has them.
+Tree TreeOf(const SampleRequest& request, const SampleResult& result) {
+  Tree tree;
+  Node prompt, turn;
+  prompt.author = Author::kUser;
+  prompt.tokens = request.prompt;
+  turn.parent = 0;
+  turn.author = Author::kPolicy;
+  turn.tokens = result.tokens;
+  turn.sampling = request.sampling;
+  turn.supports = result.supports;
+  tree.nodes = {prompt, turn};
+  tree.leaves = {{.node = 1}};
+  return tree;
 }
 
 // What the sampler recorded, what scoring gives and what training sees are the same bits: on-policy
@@ -57,34 +60,29 @@ TEST(Engine, OnPolicyRatiosAreExactlyOne) {
       ASSERT_TRUE(engine.ok()) << engine.error().message();
       for (const Sampling& sampling : samplings) {
         const auto requests = Requests(6, sampling);
-        const auto results = (*engine)->Sample(requests);
-        std::vector<Decoder::Sequence> sequences;
+        const auto results = (*engine)->Sample(requests).value();
+        std::vector<Tree> trees;
         for (size_t i = 0; i < results.size(); ++i)
-          sequences.push_back(SequenceOf(requests[i], results[i]));
-        auto expect_equal = [&](std::span<Decoder::Sequence> all) {
+          trees.push_back(TreeOf(requests[i], results[i]));
+        const auto scores = (*engine)->LogProbs(trees);
+        for (size_t i = 0; i < results.size(); ++i) {
+          ASSERT_EQ(scores[i][1].logprobs, results[i].logprobs) << name;
+          ASSERT_EQ(scores[i][1].entropies, results[i].entropies) << name;
+        }
+        (*engine)->Accumulate(trees, [&](std::span<TreeTerms> all) {
           for (size_t i = 0; i < results.size(); ++i) {
+            PathTerms& path = all[i].paths[0];
             for (size_t t = 0; t < results[i].tokens.size(); ++t) {
-              const auto& term = all[i].terms[requests[i].prompt.size() + t];
-              ASSERT_EQ(term.logprob, results[i].logprobs[t]) << name;
-              ASSERT_EQ(term.entropy, results[i].entropies[t]) << name;
-              ASSERT_EQ(std::exp(term.logprob - results[i].logprobs[t]), 1.0f);
+              const size_t at = requests[i].prompt.size() + t;
+              ASSERT_EQ(path.entropies[at], results[i].entropies[t]);
+              ASSERT_EQ(std::exp(path.logprobs[at] - results[i].logprobs[t]), 1.0f) << name;
             }
-          }
-        };
-        (*engine)->LogProbs(sequences);
-        expect_equal(sequences);
-        (*engine)->Accumulate(sequences, [&](std::span<Decoder::Sequence> all) {
-          expect_equal(all);
-          for (auto& sequence : all) {
-            for (auto& term : sequence.terms) term.dlogprob = -1;
+            for (float& d : path.dlogprobs) d = -1;
           }
         });
         (*engine)->Step({.learning_rate = 1e-2});
-        (*engine)->LogProbs(sequences);
-        for (size_t i = 0; i < results.size(); ++i) {
-          for (size_t t = 0; t < results[i].tokens.size(); ++t) {
-            ASSERT_TRUE(std::isfinite(sequences[i].terms[requests[i].prompt.size() + t].logprob));
-          }
+        for (const TreeScores& after : (*engine)->LogProbs(trees)) {
+          for (const float logprob : after[1].logprobs) ASSERT_TRUE(std::isfinite(logprob));
         }
       }
     }
@@ -94,9 +92,9 @@ TEST(Engine, OnPolicyRatiosAreExactlyOne) {
 TEST(Engine, ASampleDoesNotDependOnItsCompany) {
   auto engine = Engine::Open(kModels / "qwen3", {.threads = 2});
   const auto requests = Requests(8, {.temperature = 0.8f, .top_k = 40});
-  const auto together = (*engine)->Sample(requests);
+  const auto together = (*engine)->Sample(requests).value();
   for (size_t i = 0; i < requests.size(); ++i) {
-    const auto alone = (*engine)->Sample({&requests[i], 1});
+    const auto alone = (*engine)->Sample({&requests[i], 1}).value();
     EXPECT_EQ(alone[0].tokens, together[i].tokens);
     EXPECT_EQ(alone[0].logprobs, together[i].logprobs);
   }
@@ -105,19 +103,19 @@ TEST(Engine, ASampleDoesNotDependOnItsCompany) {
 TEST(Engine, StopsWhereAsked) {
   auto engine = Engine::Open(kModels / "qwen2", {.threads = 1});
   auto requests = Requests(1, {});
-  const auto free_run = (*engine)->Sample(requests)[0];
+  const auto free_run = (*engine)->Sample(requests).value()[0];
   EXPECT_FALSE(free_run.stopped);
   requests[0].stop_tokens = {free_run.tokens[3]};
-  const auto stopped = (*engine)->Sample(requests)[0];
+  const auto stopped = (*engine)->Sample(requests).value()[0];
   EXPECT_TRUE(stopped.stopped);
   EXPECT_LE(stopped.tokens.size(), 4u);
   EXPECT_EQ(stopped.tokens.back(), free_run.tokens[3]);
   requests[0].stop_tokens.clear();
   requests[0].stop = [](std::span<const TokenId> tokens) { return tokens.size() == 2; };
-  EXPECT_EQ((*engine)->Sample(requests)[0].tokens.size(), 2u);
+  EXPECT_EQ((*engine)->Sample(requests).value()[0].tokens.size(), 2u);
   requests[0].stop = nullptr;
   requests[0].max_new = 100000;
-  const auto long_run = (*engine)->Sample(requests)[0];
+  const auto long_run = (*engine)->Sample(requests).value()[0];
   EXPECT_EQ(long_run.tokens.size() + requests[0].prompt.size(), 512u + 1)
       << "to the end of the positions";
 }
@@ -133,7 +131,8 @@ TEST(Sampler, FollowsTheDistribution) {
   }
   std::map<TokenId, int> counts;
   std::map<TokenId, float> probabilities;
-  for (const SampleResult& result : (*engine)->Sample(requests)) {
+  const auto results = (*engine)->Sample(requests).value();
+  for (const SampleResult& result : results) {
     ++counts[result.tokens[0]];
     probabilities[result.tokens[0]] = std::exp(result.logprobs[0]);
     EXPECT_EQ(result.supports[0].kept.size(), 3u);
@@ -165,25 +164,28 @@ TEST(Engine, AdamWEqualsPyTorch) {
     };
     const std::vector<float> losses_norms = floats("adamw.losses_gradnorms");
     for (int step = 0; step < 3; ++step) {
-      std::vector<Decoder::Sequence> sequences(3);
+      std::vector<Tree> trees;
       std::vector<std::vector<float>> weights;
       for (int i = 0; i < 3; ++i) {
         const std::string seq = "seq" + std::to_string(i);
         const TensorView* ids = expected->Find(seq + ".ids");
+        std::vector<TokenId> tokens;
         for (int64_t t = 0; t < ids->count(); ++t) {
           int64_t id = 0;
           std::memcpy(&id, ids->bytes.data() + static_cast<size_t>(t) * DTypeSize(ids->dtype),
                       DTypeSize(ids->dtype));
-          sequences[static_cast<size_t>(i)].tokens.push_back(static_cast<TokenId>(id));
+          tokens.push_back(static_cast<TokenId>(id));
         }
+        trees.push_back(ChainOf(tokens));
         weights.push_back(floats(seq + ".weights"));
       }
       double loss = 0;
-      (*engine)->Accumulate(sequences, [&](std::span<Decoder::Sequence> all) {
+      (*engine)->Accumulate(trees, [&](std::span<TreeTerms> all) {
         for (size_t i = 0; i < 3; ++i) {
-          for (size_t t = 1; t < all[i].terms.size(); ++t) {
-            loss -= weights[i][t] * all[i].terms[t].logprob;
-            all[i].terms[t].dlogprob = -weights[i][t];
+          PathTerms& path = all[i].paths[0];
+          for (size_t t = 1; t < path.logprobs.size(); ++t) {
+            loss -= weights[i][t] * path.logprobs[t];
+            path.dlogprobs[t] = -weights[i][t];
           }
         }
       });
@@ -206,14 +208,15 @@ TEST(Engine, AdamWEqualsPyTorch) {
 
 void TrainSomeSteps(Engine* engine, int steps) {
   for (int step = 0; step < steps; ++step) {
-    std::vector<Decoder::Sequence> sequences(3);
-    for (size_t i = 0; i < 3; ++i) {
-      for (int t = 0; t < 20; ++t)
-        sequences[i].tokens.push_back(static_cast<TokenId>((t * 7 + static_cast<int>(i)) % 512));
+    std::vector<Tree> trees;
+    for (int i = 0; i < 3; ++i) {
+      std::vector<TokenId> tokens;
+      for (int t = 0; t < 20; ++t) tokens.push_back(static_cast<TokenId>((t * 7 + i) % 512));
+      trees.push_back(ChainOf(tokens));
     }
-    engine->Accumulate(sequences, [](std::span<Decoder::Sequence> all) {
-      for (auto& sequence : all) {
-        for (auto& term : sequence.terms) term.dlogprob = -1;
+    engine->Accumulate(trees, [](std::span<TreeTerms> all) {
+      for (TreeTerms& tree : all) {
+        for (float& d : tree.paths[0].dlogprobs) d = -1;
       }
     });
     engine->Step({.learning_rate = 1e-3});
@@ -259,7 +262,7 @@ TEST(Engine, MatchesThePublicDigitModel) {
   HONE_NEED_SHARED(data, "data/tiny-llama-digit");
   const Model model = LoadModel(data).value();
   ThreadPool pool(2);
-  const Decoder decoder(&model, Precision::kF32, &pool);
+  Decoder decoder(&model, {.precision = Precision::kF32}, &pool);
   const auto rows = ParseJsonLines(*ReadFile(data / "logits_float64_reference.jsonl"));
   ASSERT_TRUE(rows.ok());
   int compared = 0;
@@ -269,10 +272,13 @@ TEST(Engine, MatchesThePublicDigitModel) {
     if (ids == nullptr || logits == nullptr) continue;
     std::vector<TokenId> tokens;
     for (const Json& id : ids->AsArray()) tokens.push_back(static_cast<TokenId>(id.AsInteger()));
-    KvCache cache(model.config);
-    const Decoder::Chunk chunk{&cache, tokens};
-    const std::vector<float> hidden = decoder.Hidden({&chunk, 1});
-    const auto ours = decoder.Logits(hidden.data(), static_cast<int64_t>(tokens.size()));
+    KvPages pages(model.config, Precision::kF32);
+    KvSequence sequence(&pages);
+    sequence.Extend(static_cast<int64_t>(tokens.size()));
+    const Decoder::Chunk chunk{sequence.table(), 0, tokens, {}};
+    Floats hidden, ours;
+    decoder.Forward({&chunk, 1}, &pages, &hidden);
+    decoder.Logits(hidden.data(), static_cast<int64_t>(tokens.size()), &ours);
     const Json::Array& expected = logits->AsArray();
     size_t at = 0;
     for (const Json& position : expected) {

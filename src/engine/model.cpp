@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "engine/bfloat16.h"
@@ -15,6 +16,9 @@ namespace hone {
 namespace {
 
 constexpr float kInitialDeviation = 0.02f;
+
+// As in Hugging Face's models for sequence classification.
+constexpr char kScalarHeadName[] = "score.weight";
 
 bool IsNorm(const Parameter& parameter) {
   return parameter.name.find("norm.weight") != std::string::npos;
@@ -87,6 +91,7 @@ Model NewModel(const ModelConfig& config) {
   model.final_norm = add("model.norm.weight", {width});
   model.head =
       config.tied_embeddings ? model.embedding : add("lm_head.weight", {config.vocab, width});
+  if (config.scalar_head) model.scalar_head = add(kScalarHeadName, {1, width});
   return model;
 }
 
@@ -99,6 +104,17 @@ void InitializeModel(uint64_t seed, Model* model) {
       value = kInitialDeviation * static_cast<float>(rng.NextNormal());
     }
   }
+}
+
+void AddScalarHead(Model* model) {
+  if (model->scalar_head >= 0) return;
+  CHECK(model->lora.empty(), "a head is added before adapters");
+  model->config.scalar_head = true;
+  if (!model->config.source.is_null()) model->config.source.Set(kScalarHeadKey, true);
+  model->scalar_head = static_cast<int>(model->parameters.size());
+  model->parameters.push_back({kScalarHeadName,
+                               {1, model->config.width},
+                               std::vector<float>(static_cast<size_t>(model->config.width), 0.0f)});
 }
 
 Result<Model> LoadModel(const std::filesystem::path& folder) {
@@ -140,10 +156,14 @@ Result<Model> LoadModel(const std::filesystem::path& folder) {
 Result<void> SaveModel(const Model& model, SaveType type, const std::filesystem::path& folder) {
   std::vector<std::vector<Bf16>> halves(model.parameters.size());
   std::map<std::string, TensorView> tensors;
+  std::set<int> adapters;
+  for (const LoraModule& module : model.lora) adapters.insert({module.a, module.b});
   for (size_t i = 0; i < model.parameters.size(); ++i) {
+    if (adapters.contains(static_cast<int>(i))) continue;
     const Parameter& parameter = model.parameters[i];
     TensorView view{DType::kF32, parameter.shape, std::as_bytes(std::span(parameter.value))};
     if (type == SaveType::kBf16) {
+      halves[i].reserve(parameter.value.size());
       for (const float value : parameter.value) halves[i].push_back(Bf16OfFloat(value));
       view = {DType::kBF16, parameter.shape, std::as_bytes(std::span(halves[i]))};
     }

@@ -16,6 +16,7 @@ struct Parameter {
   std::string name;
   std::vector<int64_t> shape;
   std::vector<float> value;
+  bool trained = true;  // false: frozen
 };
 
 // Where the parameters of a layer stand in Model::parameters; -1 for those the family lacks.
@@ -25,13 +26,23 @@ struct LayerParameters {
   int post_norm = -1, gate = -1, up = -1, down = -1;
 };
 
-// A decoder's configuration and weights.
+// A low-rank adapter of one weight matrix W: W x becomes W x + scale B (A x).
+struct LoraModule {
+  int target = -1;     // W
+  int a = -1, b = -1;  // [rank][inputs], [outputs][rank]
+  int64_t rank = 0;
+  float scale = 1;
+};
+
+// A decoder's configuration and weights. All int are indices into `parameters`.
 struct Model {
   ModelConfig config;
   std::vector<Parameter> parameters;
   std::vector<LayerParameters> layers;
   int embedding = -1, final_norm = -1;
-  int head = -1;  // the embedding when tied
+  int head = -1;         // the embedding when tied
+  int scalar_head = -1;  // [1][width], for values or rewards; -1: none
+  std::vector<LoraModule> lora;
 };
 
 // A model of this shape with all weights zero but the norms, which are one.
@@ -40,6 +51,9 @@ Model NewModel(const ModelConfig& config);
 // Fresh weights: normal with standard deviation 0.02, the same bits for the same seed everywhere.
 void InitializeModel(uint64_t seed, Model* model);
 
+// A head of one output (zeros), unless there is one: a value, or a reward.
+void AddScalarHead(Model* model);
+
 // From a Hugging Face folder. A tensor that is missing, left over, of the wrong shape or type, or
 // not finite is an error that names it.
 Result<Model> LoadModel(const std::filesystem::path& folder);
@@ -47,7 +61,7 @@ Result<Model> LoadModel(const std::filesystem::path& folder);
 enum class SaveType { kF32, kBf16 };
 
 // A Hugging Face folder: config.json and model.safetensors. Tied heads are written once, as others
-// do.
+// do; adapters are not part of it (engine/lora.h).
 Result<void> SaveModel(const Model& model, SaveType type, const std::filesystem::path& folder);
 
 }  // namespace hone

@@ -71,6 +71,13 @@ Result<ModelConfig::Family> FamilyOf(const Json& json) {
                fmt::format("the architecture \"{}\" is not one of qwen2, qwen3, llama", name));
 }
 
+bool IsClassifier(const Json& json) {
+  const Json* names = json.Find("architectures");
+  return names != nullptr && names->is_array() && !names->AsArray().empty() &&
+         names->AsArray()[0].is_string() &&
+         names->AsArray()[0].AsString().ends_with("ForSequenceClassification");
+}
+
 // Rope settings stand under "rope_parameters" (transformers 5), or at the top with "rope_scaling".
 void ReadRope(const Json& json, Reader* top, ModelConfig* config) {
   const Json* parameters = json.Find("rope_parameters");
@@ -107,7 +114,8 @@ int64_t ModelConfig::ParameterCount() const {
   if (qkv_bias) layer += q + 2 * kv;
   if (output_bias) layer += width;
   if (qk_norm) layer += 2 * head_dim;
-  return layers * layer + width + vocab * width * (tied_embeddings ? 1 : 2);
+  return layers * layer + width + (scalar_head ? width : 0) +
+         vocab * width * (tied_embeddings ? 1 : 2);
 }
 
 Result<ModelConfig> ModelConfigFromJson(const Json& json) {
@@ -130,6 +138,14 @@ Result<ModelConfig> ModelConfigFromJson(const Json& json) {
   config.output_bias = config.family != ModelConfig::Family::kQwen2 && attention_bias;
   config.qk_norm = config.family == ModelConfig::Family::kQwen3;
   ReadRope(json, &reader, &config);
+  config.scalar_head = reader.Flag(kScalarHeadKey, false);
+  if (IsClassifier(json)) {
+    const Json* labels = json.Find("id2label");
+    const bool one = labels != nullptr && labels->is_object() && labels->AsObject().size() == 1;
+    if (!one) reader.Unsupported("sequence classification with other than one label (id2label)");
+    config.scalar_head = true;
+    config.tied_embeddings = true;  // no head for tokens is stored
+  }
 
   if (config.heads % config.kv_heads != 0) {
     reader.Problem("num_key_value_heads", "must divide num_attention_heads");
@@ -189,6 +205,7 @@ Json ModelConfigToJson(const ModelConfig& config) {
                         {"tie_word_embeddings", config.tied_embeddings},
                         {"hidden_act", "silu"}});
   if (config.rope_scaling) json.Set("rope_scaling", rope);
+  if (config.scalar_head) json.Set(kScalarHeadKey, true);
   if (config.family != ModelConfig::Family::kQwen2) json.Set("attention_bias", config.output_bias);
   return json;
 }

@@ -37,12 +37,17 @@ struct ModelConfig {
   bool qkv_bias = false;     // Qwen2
   bool output_bias = false;  // Llama with attention_bias
   bool qk_norm = false;      // Qwen3
+  bool scalar_head = false;  // one number per token beside the logits: a value or a reward
 
   // Everything the file said, to be written back as it was.
   Json source;
 
   int64_t ParameterCount() const;
 };
+
+// Marks a language model that has a scalar head besides. Hugging Face's classes for sequence
+// classification with one label have one, too, and no head for tokens.
+inline constexpr char kScalarHeadKey[] = "hone_scalar_head";
 
 // From the text of a config.json. Unknown architectures and what would change the computation
 // (sliding windows, other activations or rope types) are kUnsupported; shapes that do not fit each

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "engine/buffer.h"
+#include "engine/kernels/kernels.h"
 #include "engine/model.h"
 
 namespace hone {
@@ -21,12 +23,12 @@ class AdamW {
  public:
   explicit AdamW(const Model& model);
 
-  // Changes the weights by the gradients (one buffer per parameter, at least as large), which are
-  // left as they are. Returns the norm of the gradient before clipping.
-  double Step(const AdamWOptions& options, const std::vector<std::vector<float>>& gradients,
-              Model* model, ThreadPool* pool);
+  // Changes the weights by the gradients (one buffer per trained parameter), which are left as they
+  // are. Returns the norm of the gradient before clipping.
+  double Step(const AdamWOptions& options, const std::vector<Floats>& gradients, Model* model,
+              const Kernels& kernels, ThreadPool* pool);
 
-  // The state: per parameter the two moments, and how many steps were taken.
+  // The state: per trained parameter the two moments, and how many steps were taken.
   std::vector<std::vector<float>> first_moments, second_moments;
   int64_t steps = 0;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "engine/distribution.h"
 #include "engine/reduce.h"
@@ -10,62 +12,33 @@
 namespace hone {
 namespace {
 
-// One sample in progress.
-struct Live {
-  const SampleRequest* request;
-  KvCache cache;
-  SampleResult result;
-  std::vector<TokenId> feed;  // tokens that the model has not seen yet
-};
+constexpr float kForbiddenLogit = -1e30f;  // its probability is exactly 0
 
 // The first token, in vocabulary order, at which the running probability exceeds u.
-TokenId Draw(std::span<const float> logits, const Distribution& distribution,
-             std::span<const TokenId> kept, double u) {
-  const size_t count = kept.empty() ? logits.size() : kept.size();
+TokenId DrawToken(std::span<const float> logits, const Distribution& d,
+                  std::span<const TokenId> kept, double u, const Kernels& kernels) {
   const auto threshold = static_cast<float>(u);
-  float running = 0;
-  TokenId last = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const TokenId token = kept.empty() ? static_cast<TokenId>(i) : kept[i];
-    const float p = ExpF32(distribution.LogProb(logits[static_cast<size_t>(token)]));
-    if (p == 0) continue;
-    running += p;
-    last = token;
-    if (running > threshold) return token;
-  }
-  return last;  // rounding left a sliver at the end
-}
-
-void TakeToken(std::span<const float> logits, Live* live) {
-  const SampleRequest& request = *live->request;
-  SampleResult& result = live->result;
-  const bool greedy = request.sampling.temperature == 0;
-  std::vector<TokenId> kept =
-      greedy ? std::vector<TokenId>() : KeptTokens(logits, request.sampling);
-  const Distribution distribution =
-      DistributionOf(logits, greedy ? 1.0f : request.sampling.temperature, kept);
-  TokenId token = 0;
-  if (greedy) {
-    token = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  static thread_local Floats p;
+  const size_t count = kept.empty() ? logits.size() : kept.size();
+  Room(&p, static_cast<int64_t>(count));
+  if (kept.empty()) {
+    kernels.probabilities(logits.data(), static_cast<int64_t>(count), d.inverse_temperature,
+                          d.log_sum, p.data());
   } else {
-    const auto position = static_cast<uint64_t>(live->cache.length());
-    token =
-        Draw(logits, distribution, kept, request.rng.Split("token").Split(position).NextDouble());
+    for (size_t i = 0; i < count; ++i) {
+      p[i] = ExpF32(d.LogProb(logits[static_cast<size_t>(kept[i])]));
+    }
   }
-  result.tokens.push_back(token);
-  result.logprobs.push_back(distribution.LogProb(logits[static_cast<size_t>(token)]));
-  result.entropies.push_back(distribution.entropy);
-  result.supports.push_back({std::move(kept)});
-  live->feed = {token};
-  const auto& stops = request.stop_tokens;
-  result.stopped = std::find(stops.begin(), stops.end(), token) != stops.end() ||
-                   (request.stop && request.stop(result.tokens));
-}
-
-bool IsDone(const Live& live, int64_t max_positions) {
-  return live.result.stopped ||
-         static_cast<int64_t>(live.result.tokens.size()) >= live.request->max_new ||
-         live.cache.length() + static_cast<int64_t>(live.feed.size()) > max_positions;
+  float running = 0;
+  size_t last = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (p[i] == 0) continue;
+    running += p[i];
+    last = i;
+    if (running > threshold) break;
+  }
+  // Rounding may leave a sliver at the end: the last token that has a probability takes it.
+  return kept.empty() ? static_cast<TokenId>(last) : kept[last];
 }
 
 }  // namespace
@@ -110,47 +83,285 @@ std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& s
   return order;
 }
 
-std::vector<SampleResult> DrawSamples(const Decoder& decoder,
-                                      std::span<const SampleRequest> requests) {
+Sampler::Sampler(Decoder* decoder, const SamplerOptions& options)
+    : decoder_(decoder),
+      options_(options),
+      pages_(decoder->config(), decoder->options().precision,
+             std::max<int64_t>(
+                 1, options.memory /
+                        KvPages(decoder->config(), decoder->options().precision).page_bytes())) {
+  CHECK(options.rows_per_step > 0);
+}
+
+Sampler::Sequence& Sampler::At(Id id) {
+  const auto found = sequences_.find(id);
+  CHECK(found != sequences_.end(), "a sequence that is not alive");
+  return found->second;
+}
+
+const Sampler::Sequence& Sampler::At(Id id) const { return const_cast<Sampler*>(this)->At(id); }
+
+Sampler::Id Sampler::Start(std::vector<TokenId> tokens) {
+  CHECK(!tokens.empty(), "a sequence needs tokens");
+  sequences_.emplace(next_, Sequence{std::move(tokens), KvSequence(&pages_)});
+  return next_++;
+}
+
+Sampler::Id Sampler::Fork(Id from, int64_t length) {
+  const Sequence& parent = At(from);
+  if (length < 0) length = static_cast<int64_t>(parent.tokens.size());
+  CHECK(length > 0 && length <= static_cast<int64_t>(parent.tokens.size()));
+  Sequence fork{{parent.tokens.begin(), parent.tokens.begin() + length}, KvSequence(&pages_)};
+  fork.origin = from;
+  // The last token is computed by the fork itself: its hidden state draws the first new token.
+  fork.origin_length = length - 1;
+  sequences_.emplace(next_, std::move(fork));
+  return next_++;
+}
+
+void Sampler::Append(Id id, std::span<const TokenId> tokens) {
+  Sequence& sequence = At(id);
+  CHECK(!sequence.generating, "tokens are appended between turns");
+  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+}
+
+Result<void> Sampler::Generate(Id id, TurnRequest request) {
+  Sequence& sequence = At(id);
+  CHECK(!sequence.generating, "one turn at a time");
+  const int64_t most =
+      std::min(static_cast<int64_t>(sequence.tokens.size()) + std::max<int64_t>(request.max_new, 0),
+               decoder_->config().max_positions);
+  const int64_t pages = (most + kKeyBlock - 1) / kKeyBlock;
+  if (pages > pages_.max_pages()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("a sequence of {} tokens needs {} MiB of keys and values, the sampler "
+                             "has {} MiB; raise its memory or shorten the turn",
+                             most, pages * pages_.page_bytes() >> 20,
+                             pages_.max_pages() * pages_.page_bytes() >> 20));
+  }
+  sequence.request = std::move(request);
+  sequence.result = {};
+  sequence.generating = true;
+  return {};
+}
+
+SampleResult Sampler::Take(Id id) {
+  Sequence& sequence = At(id);
+  CHECK(!sequence.generating, "the turn has not ended");
+  auto& supports = sequence.result.supports;
+  const bool whole = std::all_of(supports.begin(), supports.end(),
+                                 [](const Support& support) { return support.kept.empty(); });
+  if (whole) supports.clear();
+  return std::move(sequence.result);
+}
+
+void Sampler::Release(Id id) {
+  At(id);
+  sequences_.erase(id);
+}
+
+bool Sampler::idle() const {
+  return std::none_of(sequences_.begin(), sequences_.end(),
+                      [](const auto& entry) { return entry.second.generating; });
+}
+
+// A sequence without pages takes over those of the one it was forked from. False while that one is
+// still to be computed; `wanted` then gets it.
+bool Sampler::TakeFromOrigin(Id id, std::vector<Id>* wanted) {
+  Sequence& sequence = At(id);
+  if (sequence.origin < 0 || sequence.kv.length() > 0) return true;
+  const auto found = sequences_.find(sequence.origin);
+  if (found == sequences_.end() || sequence.origin_length == 0) {
+    sequence.origin = -1;  // it is gone: the tokens are computed again
+    return true;
+  }
+  if (found->second.computed < sequence.origin_length) {
+    if (TakeFromOrigin(sequence.origin, wanted)) wanted->push_back(id);
+    return false;
+  }
+  std::optional<KvSequence> shared = found->second.kv.Fork(sequence.origin_length);
+  if (shared) {
+    sequence.kv = std::move(*shared);
+    sequence.computed = sequence.origin_length;
+    counters_.most_pages = std::max(counters_.most_pages, pages_.in_use());
+  }
+  sequence.origin = -1;  // without a page for the copy it computes its own
+  return true;
+}
+
+// Pages for `count` more tokens, taken from others if need be: from the youngest, those without a
+// turn first, never from one that is part of this step.
+bool Sampler::MakeRoom(Sequence* sequence, int64_t count, const std::vector<Work>& batch, Id id) {
+  while (!sequence->kv.Extend(count)) {
+    Sequence* victim = nullptr;
+    for (const bool generating : {false, true}) {
+      for (auto entry = sequences_.rbegin(); entry != sequences_.rend(); ++entry) {
+        Sequence& other = entry->second;
+        if (other.generating != generating || other.kv.length() == 0 || entry->first == id)
+          continue;
+        if (generating && entry->first < id) break;  // never from an older turn
+        const bool busy = std::any_of(batch.begin(), batch.end(),
+                                      [&](const Work& work) { return work.id == entry->first; });
+        if (busy) continue;
+        victim = &other;
+        break;
+      }
+      if (victim != nullptr) break;
+    }
+    if (victim == nullptr) return false;
+    victim->kv.Clear();
+    victim->computed = 0;
+    ++counters_.preemptions;
+  }
+  counters_.most_pages = std::max(counters_.most_pages, pages_.in_use());
+  return true;
+}
+
+// Puts the tokens of a sequence up to `target` into the step, as many as the budget leaves.
+void Sampler::Schedule(Id id, int64_t target, int64_t* budget, std::vector<Work>* batch) {
+  Sequence& sequence = At(id);
+  const int64_t from = sequence.kv.length(), count = std::min(target - from, *budget);
+  if (count <= 0) return;
+  if (!MakeRoom(&sequence, count, *batch, id)) return;
+  batch->push_back({id, from, count});
+  *budget -= count;
+}
+
+bool Sampler::TurnIsOver(const Sequence& sequence) const {
+  return sequence.result.stopped ||
+         static_cast<int64_t>(sequence.result.tokens.size()) >= sequence.request.max_new ||
+         static_cast<int64_t>(sequence.tokens.size()) > decoder_->config().max_positions;
+}
+
+void Sampler::Draw(Sequence* sequence, float* row) const {
   const FloatMode mode;
-  const int64_t width = decoder.config().width;
-  const auto vocab = static_cast<size_t>(decoder.config().vocab);
-  std::vector<Live> live;
+  const TurnRequest& request = sequence->request;
+  const std::span<float> logits(row, static_cast<size_t>(decoder_->config().vocab));
+  if (request.sampling.forbidden_set != 0) {
+    for (const TokenId token : decoder_->options().forbidden) {
+      logits[static_cast<size_t>(token)] = kForbiddenLogit;
+    }
+  }
+  const bool greedy = request.sampling.temperature == 0;
+  std::vector<TokenId> kept =
+      greedy ? std::vector<TokenId>() : KeptTokens(logits, request.sampling);
+  const Distribution d = DistributionOf(logits, greedy ? 1.0f : request.sampling.temperature, kept,
+                                        decoder_->kernels());
+  const auto position = static_cast<uint64_t>(sequence->tokens.size());
+  const TokenId token =
+      greedy ? static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin())
+             : DrawToken(logits, d, kept, request.rng.Split("token").Split(position).NextDouble(),
+                         decoder_->kernels());
+  sequence->tokens.push_back(token);
+  SampleResult& result = sequence->result;
+  result.tokens.push_back(token);
+  result.logprobs.push_back(d.LogProb(logits[static_cast<size_t>(token)]));
+  result.entropies.push_back(d.entropy);
+  result.supports.push_back({std::move(kept)});
+}
+
+std::vector<Sampler::Id> Sampler::Step() {
+  std::vector<Id> ended;
+  std::vector<Work> batch;
+  int64_t budget = options_.rows_per_step;
+  std::vector<Id> waiting;
+  auto finish = [&](Id id, Sequence* sequence) {
+    sequence->generating = false;
+    sequence->request.stop = nullptr;
+    ended.push_back(id);
+  };
+  for (auto& [id, sequence] : sequences_) {
+    if (!sequence.generating) continue;
+    if (TurnIsOver(sequence)) {  // nothing was asked for, or there is no position left
+      finish(id, &sequence);
+    } else {
+      waiting.push_back(id);
+    }
+  }
+  // Those that need one token first, so that long prompts do not hold them up.
+  std::vector<Id> wanted;
+  for (const bool one_token : {true, false}) {
+    for (const Id id : waiting) {
+      Sequence& sequence = At(id);
+      if ((sequence.pending() == 1) != one_token || !TakeFromOrigin(id, &wanted)) continue;
+      Schedule(id, static_cast<int64_t>(sequence.tokens.size()), &budget, &batch);
+    }
+  }
+  for (const Id id : wanted) {  // beginnings that forks wait for
+    const Sequence& sequence = At(id);
+    const auto scheduled = [&](const Work& work) { return work.id == sequence.origin; };
+    if (std::none_of(batch.begin(), batch.end(), scheduled)) {
+      Schedule(sequence.origin, sequence.origin_length, &budget, &batch);
+    }
+  }
+  if (batch.empty()) {
+    CHECK(waiting.empty() || !ended.empty(), "the sampler cannot go on");
+    return ended;
+  }
+  std::vector<Decoder::Chunk> chunks;
+  for (const Work& work : batch) {
+    const Sequence& sequence = At(work.id);
+    chunks.push_back({sequence.kv.table(),
+                      work.from,
+                      std::span(sequence.tokens)
+                          .subspan(static_cast<size_t>(work.from), static_cast<size_t>(work.count)),
+                      {}});
+    counters_.rows += work.count;
+  }
+  ++counters_.steps;
+  decoder_->Forward(chunks, &pages_, &hidden_);
+  for (const Work& work : batch) At(work.id).computed = work.from + work.count;
+
+  // The last row of a sequence that is all computed predicts its next token.
+  const int64_t width = decoder_->config().width, vocab = decoder_->config().vocab;
+  std::vector<std::pair<Id, Sequence*>> ready;
+  Room(&last_, static_cast<int64_t>(batch.size()) * width);
+  int64_t row = -1;
+  for (const Work& work : batch) {
+    row += work.count;
+    Sequence& sequence = At(work.id);
+    if (!sequence.generating || sequence.pending() > 0) continue;
+    std::copy_n(hidden_.data() + row * width, width,
+                last_.data() + static_cast<int64_t>(ready.size()) * width);
+    ready.emplace_back(work.id, &sequence);
+  }
+  if (ready.empty()) return ended;
+  decoder_->Logits(last_.data(), static_cast<int64_t>(ready.size()), &logits_);
+  decoder_->pool()->ParallelFor(ready.size(), 4, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      Draw(ready[i].second, logits_.data() + static_cast<int64_t>(i) * vocab);
+    }
+  });
+  counters_.drawn += static_cast<int64_t>(ready.size());
+  for (const auto& [id, sequence] : ready) {
+    SampleResult& result = sequence->result;
+    const auto& stops = sequence->request.stop_tokens;
+    result.stopped = std::find(stops.begin(), stops.end(), result.tokens.back()) != stops.end() ||
+                     (sequence->request.stop && sequence->request.stop(result.tokens));
+    if (TurnIsOver(*sequence)) finish(id, sequence);
+  }
+  std::sort(ended.begin(), ended.end());
+  return ended;
+}
+
+Result<std::vector<SampleResult>> DrawSamples(Decoder* decoder, const SamplerOptions& options,
+                                              std::span<const SampleRequest> requests) {
+  Sampler sampler(decoder, options);
+  std::map<std::vector<TokenId>, Sampler::Id> prompts;
+  std::vector<Sampler::Id> ids;
   for (const SampleRequest& request : requests) {
-    CHECK(!request.prompt.empty(), "a sample needs a prompt");
-    live.push_back({&request, KvCache(decoder.config()), {}, request.prompt});
+    const auto [found, fresh] = prompts.emplace(request.prompt, -1);
+    if (fresh) found->second = sampler.Start(request.prompt);
+    ids.push_back(fresh ? found->second : sampler.Fork(found->second));
   }
-  while (true) {
-    std::vector<Decoder::Chunk> chunks;
-    std::vector<Live*> running;
-    for (Live& sample : live) {
-      if (IsDone(sample, decoder.max_positions())) continue;
-      chunks.push_back({&sample.cache, sample.feed});
-      running.push_back(&sample);
-    }
-    if (running.empty()) break;
-    const std::vector<float> hidden = decoder.Hidden(chunks);
-    // The last row of each sample predicts its next token.
-    std::vector<float> last = PaddedBuffer(static_cast<int64_t>(running.size()) * width);
-    int64_t row = -1;
-    for (size_t i = 0; i < running.size(); ++i) {
-      row += static_cast<int64_t>(chunks[i].tokens.size());
-      std::copy_n(hidden.data() + row * width, width,
-                  last.data() + static_cast<int64_t>(i) * width);
-    }
-    const std::vector<float> logits =
-        decoder.Logits(last.data(), static_cast<int64_t>(running.size()));
-    for (size_t i = 0; i < running.size(); ++i) {
-      TakeToken({logits.data() + i * vocab, vocab}, running[i]);
-    }
+  std::map<Sampler::Id, size_t> index;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    index[ids[i]] = i;
+    HONE_RETURN_IF_ERROR(sampler.Generate(ids[i], requests[i]));
   }
-  std::vector<SampleResult> results;
-  for (Live& sample : live) {
-    auto& supports = sample.result.supports;
-    const bool whole = std::all_of(supports.begin(), supports.end(),
-                                   [](const Support& support) { return support.kept.empty(); });
-    if (whole) supports.clear();
-    results.push_back(std::move(sample.result));
+  std::vector<SampleResult> results(requests.size());
+  while (!sampler.idle()) {
+    for (const Sampler::Id id : sampler.Step()) results[index.at(id)] = sampler.Take(id);
   }
   return results;
 }

@@ -2,24 +2,27 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
+#include "base/result.h"
 #include "base/rng.h"
 #include "engine/decoder.h"
 #include "record/sampling.h"
 
 namespace hone {
 
-// One sample to be drawn. The stream names it (run, task, path): its n-th token's randomness
-// depends on that name and on n, never on who is sampled beside it.
-struct SampleRequest {
-  std::vector<TokenId> prompt;  // not empty
+// How one turn is drawn. The stream names it (run, task, path): the randomness of the token at a
+// position depends on that name and on the position, never on who is sampled beside it.
+struct TurnRequest {
   int64_t max_new = 64;
+  // Temperature 0 takes the likeliest token and records its probability at temperature 1; such
+  // turns are not to be trained on.
   Sampling sampling;
   Rng rng{0};
-  std::vector<TokenId> stop_tokens;  // the sample ends with one of these
-  // Asked after each token with all new ones; true ends the sample. For stop strings. May be null.
+  std::vector<TokenId> stop_tokens;  // the turn ends with one of these
+  // Asked after each token with all new ones; true ends the turn. For stop strings. May be null.
   std::function<bool(std::span<const TokenId>)> stop;
 };
 
@@ -31,13 +34,98 @@ struct SampleResult {
   bool stopped = false;  // by a stop token or `stop`; else by max_new or the model's positions
 };
 
+// A turn after a prompt of its own.
+struct SampleRequest : TurnRequest {
+  std::vector<TokenId> prompt;  // not empty
+};
+
 // The tokens that top_k, top_p and min_p leave of a row of logits, ascending; empty when all are
 // left. Ties go to the lower id.
 std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& sampling);
 
-// Draws all samples, together. Temperature 0 takes the likeliest token and records its probability
-// at temperature 1; such turns are not to be trained on.
-std::vector<SampleResult> DrawSamples(const Decoder& decoder,
-                                      std::span<const SampleRequest> requests);
+struct SamplerOptions {
+  int64_t memory = int64_t{4} << 30;  // bytes of keys and values at most
+  int64_t rows_per_step = 512;        // tokens that one step computes at most
+};
+
+// Continuous batching over paged keys and values. Sequences join, leave and grow between steps;
+// forks share the pages of their common beginning; tokens that are appended cost only themselves.
+//
+// When the memory is full, the youngest sequences give up their pages, those without a turn first,
+// and are computed again when there is room: slower, the same bits. The oldest turn always goes on.
+//
+// Not synchronised. The decoder's weights may change between steps (Decoder::Repack) only while no
+// sequence is alive.
+class Sampler {
+ public:
+  using Id = int64_t;
+
+  // `decoder` must outlive it.
+  Sampler(Decoder* decoder, const SamplerOptions& options);
+
+  // A sequence that begins with these tokens. Nothing is computed before a turn needs it.
+  Id Start(std::vector<TokenId> tokens);
+  // A sequence that begins with the first `length` tokens of another; -1: with all of them.
+  Id Fork(Id from, int64_t length = -1);
+  // Adds tokens that the policy did not write. Not during a turn.
+  void Append(Id id, std::span<const TokenId> tokens);
+  // Asks for a turn. An error when it could not fit into the memory even alone.
+  Result<void> Generate(Id id, TurnRequest request);
+  // Computes some tokens, and draws one for each sequence that is ready. Returns those whose turn
+  // ended, in the order they were started.
+  std::vector<Id> Step();
+  // Of a turn that ended. Its tokens are part of the sequence.
+  SampleResult Take(Id id);
+  void Release(Id id);
+
+  const std::vector<TokenId>& Tokens(Id id) const { return At(id).tokens; }
+  bool idle() const;  // no turn is under way
+  int64_t live() const { return static_cast<int64_t>(sequences_.size()); }
+
+  struct Counters {
+    int64_t steps = 0, rows = 0, drawn = 0, preemptions = 0, most_pages = 0;
+  };
+  const Counters& counters() const { return counters_; }
+  int64_t page_bytes() const { return pages_.page_bytes(); }
+  int64_t max_pages() const { return pages_.max_pages(); }
+
+ private:
+  struct Sequence {
+    std::vector<TokenId> tokens;
+    KvSequence kv;
+    int64_t computed = 0;       // positions of kv that hold their keys and values
+    Id origin = -1;             // whose beginning it shares, while its own pages are empty
+    int64_t origin_length = 0;  // how much of it
+    bool generating = false;
+    TurnRequest request;
+    SampleResult result;
+
+    int64_t pending() const { return static_cast<int64_t>(tokens.size()) - kv.length(); }
+  };
+  struct Work {
+    Id id;
+    int64_t from, count;  // tokens
+  };
+  Sequence& At(Id id);
+  const Sequence& At(Id id) const;
+  bool TakeFromOrigin(Id id, std::vector<Id>* wanted);
+  bool MakeRoom(Sequence* sequence, int64_t count, const std::vector<Work>& batch, Id id);
+  void Schedule(Id id, int64_t target, int64_t* budget, std::vector<Work>* batch);
+  void Draw(Sequence* sequence, float* logits) const;
+  bool TurnIsOver(const Sequence& sequence) const;
+
+  Decoder* decoder_;
+  SamplerOptions options_;
+  KvPages pages_;
+  Id next_ = 0;
+  std::map<Id, Sequence> sequences_;  // oldest first
+  Counters counters_;
+  Floats hidden_, last_, logits_;
+};
+
+// Draws all samples, together; equal prompts are computed once. An error when one of them could not
+// fit into the memory even alone.
+Result<std::vector<SampleResult>> DrawSamples(Decoder* decoder, const SamplerOptions& options,
+                                              std::span<const SampleRequest> requests);
 
 }  // namespace hone

@@ -3,27 +3,33 @@
 
 #include <xmmintrin.h>
 
-#include "base/check.h"
-#include "engine/kernels/panel.h"
+#include "engine/kernels/kernels.h"
 
 namespace hone {
 namespace {
 
 constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040, kRoundingMask = 0x6000;
 
-const PanelKernels& Choose() {
+const Kernels& Choose() {
   const char* asked = std::getenv("HONE_ISA");
-  for (const PanelKernels* kernels : {Avx512Kernels(), Avx2Kernels(), PlainKernels()}) {
-    if (kernels == nullptr) continue;
+  for (const Kernels* kernels : AvailableKernels()) {
     if (asked == nullptr || std::string_view(asked) == kernels->name) return *kernels;
   }
-  return *PlainKernels();  // asked for what this processor does not have: slow, and the same bits
+  return *PlainKernels();  // slow, and the same bits
 }
 
 }  // namespace
 
-const PanelKernels& BestKernels() {
-  static const PanelKernels& kernels = Choose();
+KernelList AvailableKernels() {
+  KernelList list = {};
+  for (const Kernels* kernels : {AmxKernels(), Avx512Kernels(), Avx2Kernels(), PlainKernels()}) {
+    if (kernels != nullptr) list.all[list.count++] = kernels;
+  }
+  return list;
+}
+
+const Kernels& BestKernels() {
+  static const Kernels& kernels = Choose();
   return kernels;
 }
 

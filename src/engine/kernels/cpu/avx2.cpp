@@ -2,49 +2,58 @@
 
 #include <immintrin.h>
 
-#include "engine/kernels/panel.h"
+#include "engine/kernels/cpu/row_kernels.inc"
+#include "engine/kernels/cpu/tiles.inc"
 
 namespace hone {
 namespace {
 
-constexpr int kRows = 4;
 constexpr int kHalves = 2;  // a panel of 16 lanes is two registers of 8
 
-template <int R>
-void RowsF32(const PanelArguments& p, int64_t first) {
-  const auto* b = static_cast<const float*>(p.b);
-  const float* a = p.a + first * p.a_row;
-  float* out = p.out + first * p.out_row;
-  __m256 sum[R][kHalves];
-  for (int r = 0; r < R; ++r) {
-    for (int h = 0; h < kHalves; ++h) {
-      sum[r][h] = p.accumulate ? _mm256_loadu_ps(out + r * p.out_row + 8 * h) : _mm256_setzero_ps();
-    }
-  }
-  for (int64_t k = 0; k < p.k; ++k) {
-    const __m256 left = _mm256_loadu_ps(b + k * p.b_row),
-                 right = _mm256_loadu_ps(b + k * p.b_row + 8);
+template <int R, int P>
+struct TileF32 {
+  static_assert(P == 1);
+  static void Run(const Product& p, int64_t row, int64_t panel, float* out, int64_t out_row) {
+    const float* b = static_cast<const float*>(p.b) + panel * p.b_panel;
+    const float* a = p.a + row * p.a_row;
+    __m256 sum[R][kHalves];
     for (int r = 0; r < R; ++r) {
-      const __m256 value = _mm256_set1_ps(a[r * p.a_row + k * p.a_step]);
-      sum[r][0] = _mm256_fmadd_ps(value, left, sum[r][0]);
-      sum[r][1] = _mm256_fmadd_ps(value, right, sum[r][1]);
+      for (int h = 0; h < kHalves; ++h) {
+        sum[r][h] = p.accumulate ? _mm256_loadu_ps(out + r * out_row + 8 * h) : _mm256_setzero_ps();
+      }
+    }
+    for (int64_t k = 0; k < p.k; ++k) {
+      const __m256 left = _mm256_loadu_ps(b + k * p.b_row);
+      const __m256 right = _mm256_loadu_ps(b + k * p.b_row + 8);
+      for (int r = 0; r < R; ++r) {
+        const __m256 value = _mm256_set1_ps(a[r * p.a_row + k * p.a_step]);
+        sum[r][0] = _mm256_fmadd_ps(value, left, sum[r][0]);
+        sum[r][1] = _mm256_fmadd_ps(value, right, sum[r][1]);
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      for (int h = 0; h < kHalves; ++h) _mm256_storeu_ps(out + r * out_row + 8 * h, sum[r][h]);
     }
   }
-  for (int r = 0; r < R; ++r) {
-    for (int h = 0; h < kHalves; ++h) _mm256_storeu_ps(out + r * p.out_row + 8 * h, sum[r][h]);
-  }
-}
+};
 
-template <int R>
-void RowsBf16(const PanelArguments& p, int64_t first) {
-  const auto* b = static_cast<const uint32_t*>(p.b);
-  const float* a = p.a + first * p.a_row;
-  float* out = p.out + first * p.out_row;
-  const __m256i high = _mm256_set1_epi32(static_cast<int>(0xFFFF0000));
-  for (int h = 0; h < kHalves; ++h) {
-    __m256 sum[R];
-    for (int r = 0; r < R; ++r) {
-      sum[r] = p.accumulate ? _mm256_loadu_ps(out + r * p.out_row + 8 * h) : _mm256_setzero_ps();
+// The running sums lie in `out`: registers are for the even and odd chains of a block, of one half
+// panel at a time.
+template <int R, int P>
+struct TileBf16 {
+  static_assert(P == 1);
+  static void Run(const Product& p, int64_t row, int64_t panel, float* out, int64_t out_row) {
+    const uint32_t* b = static_cast<const uint32_t*>(p.b) + panel * p.b_panel;
+    for (int h = 0; h < kHalves; ++h) {
+      RunHalf(p, p.a + row * p.a_row, b + 8 * h, out + 8 * h, out_row);
+    }
+  }
+
+  static void RunHalf(const Product& p, const float* a, const uint32_t* b, float* out,
+                      int64_t out_row) {
+    const __m256i high = _mm256_set1_epi32(static_cast<int>(0xFFFF0000));
+    for (int r = 0; p.k == 0 && !p.accumulate && r < R; ++r) {
+      _mm256_storeu_ps(out + r * out_row, _mm256_setzero_ps());
     }
     for (int64_t block = 0; block < p.k; block += kBf16Block) {
       const int64_t end = block + kBf16Block < p.k ? block + kBf16Block : p.k;
@@ -52,42 +61,36 @@ void RowsBf16(const PanelArguments& p, int64_t first) {
       for (int r = 0; r < R; ++r) even[r] = odd[r] = _mm256_setzero_ps();
       for (int64_t k = block; k < end; k += 2) {
         const __m256i pair =
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + k / 2 * p.b_row + 8 * h));
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + k / 2 * p.b_row));
         const __m256 low_half = _mm256_castsi256_ps(_mm256_slli_epi32(pair, 16));
         for (int r = 0; r < R; ++r) {
-          even[r] =
-              _mm256_fmadd_ps(_mm256_set1_ps(a[r * p.a_row + k * p.a_step]), low_half, even[r]);
+          even[r] = _mm256_fmadd_ps(_mm256_set1_ps(a[r * p.a_row + k]), low_half, even[r]);
         }
         if (k + 1 == end) break;
         const __m256 high_half = _mm256_castsi256_ps(_mm256_and_si256(pair, high));
         for (int r = 0; r < R; ++r) {
-          odd[r] = _mm256_fmadd_ps(_mm256_set1_ps(a[r * p.a_row + (k + 1) * p.a_step]), high_half,
-                                   odd[r]);
+          odd[r] = _mm256_fmadd_ps(_mm256_set1_ps(a[r * p.a_row + k + 1]), high_half, odd[r]);
         }
       }
-      for (int r = 0; r < R; ++r) sum[r] = _mm256_add_ps(sum[r], _mm256_add_ps(even[r], odd[r]));
+      const bool fresh = block == 0 && !p.accumulate;
+      for (int r = 0; r < R; ++r) {
+        float* to = out + r * out_row;
+        const __m256 sum = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(to);
+        _mm256_storeu_ps(to, _mm256_add_ps(sum, _mm256_add_ps(even[r], odd[r])));
+      }
     }
-    for (int r = 0; r < R; ++r) _mm256_storeu_ps(out + r * p.out_row + 8 * h, sum[r]);
   }
-}
+};
 
-void F32(const PanelArguments& p) {
-  int64_t r = 0;
-  for (; r + kRows <= p.rows; r += kRows) RowsF32<kRows>(p, r);
-  for (; r < p.rows; ++r) RowsF32<1>(p, r);
-}
+// 12 accumulators of the 16 registers.
+void ProductF32(const Product& p) { RunProduct<6, 1, 0, 1, TileF32>(p); }
+void ProductBf16(const Product& p) { RunProduct<6, 1, 0, 1, TileBf16>(p); }
 
-void Bf16(const PanelArguments& p) {
-  int64_t r = 0;
-  for (; r + kRows <= p.rows; r += kRows) RowsBf16<kRows>(p, r);
-  for (; r < p.rows; ++r) RowsBf16<1>(p, r);
-}
-
-constexpr PanelKernels kKernels = {"avx2", &F32, &Bf16};
+constexpr Kernels kKernels = RowKernelsWith("avx2", &ProductF32, &ProductBf16);
 
 }  // namespace
 
-const PanelKernels* Avx2Kernels() {
+const Kernels* Avx2Kernels() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &kKernels : nullptr;
 }
 

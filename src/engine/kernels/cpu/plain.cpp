@@ -1,6 +1,7 @@
 // The definition: slow, and what the others are compared with.
 
-#include "engine/kernels/panel.h"
+#include "engine/kernels/cpu/row_kernels.inc"
+#include "engine/kernels/kernels.h"
 
 namespace hone {
 namespace {
@@ -11,46 +12,45 @@ float FloatOfBits(uint32_t bits) {
   return value;
 }
 
-void PlainF32(const PanelArguments& p) {
-  const auto* b = static_cast<const float*>(p.b);
+void PlainF32(const Product& p) {
   for (int64_t r = 0; r < p.rows; ++r) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      float sum = p.accumulate ? p.out[r * p.out_row + lane] : 0;
-      for (int64_t k = 0; k < p.k; ++k) {
-        sum = __builtin_fmaf(p.a[r * p.a_row + k * p.a_step], b[k * p.b_row + lane], sum);
-      }
-      p.out[r * p.out_row + lane] = sum;
+    const float* a = p.a + r * p.a_row;
+    for (int64_t c = 0; c < p.columns; ++c) {
+      const float* b = static_cast<const float*>(p.b) + c / kLanes * p.b_panel + c % kLanes;
+      float sum = p.accumulate ? p.out[r * p.out_row + c] : 0;
+      for (int64_t k = 0; k < p.k; ++k) sum = __builtin_fmaf(a[k * p.a_step], b[k * p.b_row], sum);
+      p.out[r * p.out_row + c] = sum;
     }
   }
 }
 
-void PlainBf16(const PanelArguments& p) {
-  const auto* b = static_cast<const uint32_t*>(p.b);
+void PlainBf16(const Product& p) {
   for (int64_t r = 0; r < p.rows; ++r) {
     const float* a = p.a + r * p.a_row;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      float sum = p.accumulate ? p.out[r * p.out_row + lane] : 0;
+    for (int64_t c = 0; c < p.columns; ++c) {
+      const uint32_t* b = static_cast<const uint32_t*>(p.b) + c / kLanes * p.b_panel + c % kLanes;
+      float sum = p.accumulate ? p.out[r * p.out_row + c] : 0;
       for (int64_t block = 0; block < p.k; block += kBf16Block) {
         float even = 0, odd = 0;
         for (int64_t k = block; k < block + kBf16Block && k < p.k; ++k) {
-          const uint32_t pair = b[k / 2 * p.b_row + lane];
+          const uint32_t pair = b[k / 2 * p.b_row];
           if (k % 2 == 0) {
-            even = __builtin_fmaf(a[k * p.a_step], FloatOfBits(pair << 16), even);
+            even = __builtin_fmaf(a[k], FloatOfBits(pair << 16), even);
           } else {
-            odd = __builtin_fmaf(a[k * p.a_step], FloatOfBits(pair & 0xFFFF0000), odd);
+            odd = __builtin_fmaf(a[k], FloatOfBits(pair & 0xFFFF0000), odd);
           }
         }
         sum += even + odd;
       }
-      p.out[r * p.out_row + lane] = sum;
+      p.out[r * p.out_row + c] = sum;
     }
   }
 }
 
-constexpr PanelKernels kKernels = {"plain", &PlainF32, &PlainBf16};
+constexpr Kernels kKernels = RowKernelsWith("plain", &PlainF32, &PlainBf16);
 
 }  // namespace
 
-const PanelKernels* PlainKernels() { return &kKernels; }
+const Kernels* PlainKernels() { return &kKernels; }
 
 }  // namespace hone

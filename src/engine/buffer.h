@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace hone {
+
+// Memory for numbers that are about to be written: aligned to a cache line, not cleared first.
+template <typename T>
+struct UninitializedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+
+  UninitializedAllocator() = default;
+  template <typename U>
+  UninitializedAllocator(const UninitializedAllocator<U>&) {}
+  T* allocate(size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
+  }
+  void deallocate(T* memory, size_t) { ::operator delete(memory, kAlignment); }
+  template <typename U>
+  void construct(U* at) {
+    ::new (static_cast<void*>(at)) U;  // default-initialised: numbers stay as they are
+  }
+  template <typename U, typename... Arguments>
+  void construct(U* at, Arguments&&... arguments) {
+    ::new (static_cast<void*>(at)) U(static_cast<Arguments&&>(arguments)...);
+  }
+  bool operator==(const UninitializedAllocator&) const { return true; }
+};
+
+// resize() leaves what is new unwritten; assign(n, 0) clears.
+using Floats = std::vector<float, UninitializedAllocator<float>>;
+
+// Grows to at least `count` and keeps its memory for the next call.
+inline float* Room(Floats* buffer, int64_t count) {
+  if (buffer->size() < static_cast<size_t>(count)) buffer->resize(static_cast<size_t>(count));
+  return buffer->data();
+}
+
+inline float* ZeroRoom(Floats* buffer, int64_t count) {
+  float* values = Room(buffer, count);
+  for (int64_t i = 0; i < count; ++i) values[i] = 0;
+  return values;
+}
+
+}  // namespace hone

@@ -1,0 +1,264 @@
+// Backward through the layers, the last one first.
+
+#include <algorithm>
+
+#include "engine/decoder_parts.h"
+
+namespace hone {
+namespace {
+
+// dbias += the sum of dy's rows, in their order.
+void AddBiasGradient(const float* dy, int64_t dy_row, int64_t rows, int64_t size,
+                     const Kernels& kernels, ThreadPool* pool, Floats* dbias) {
+  if (dbias->empty()) return;  // not trained
+  pool->ParallelFor(static_cast<size_t>(size), 128, [&](size_t begin, size_t end) {
+    const FloatMode mode;
+    const auto from = static_cast<int64_t>(begin), count = static_cast<int64_t>(end - begin);
+    for (int64_t r = 0; r < rows; ++r) {
+      kernels.add(dy + r * dy_row + from, count, dbias->data() + from);
+    }
+  });
+}
+
+}  // namespace
+
+// Backward of a norm over `heads` vectors per row. The gradient of its weight is summed in slices
+// of rows that do not depend on the number of threads. dx is added to.
+void Decoder::NormBackward(const NormRows& n, int norm, Gradients* gradients) {
+  constexpr int64_t kSlice = 64;
+  const int64_t slices = (n.rows + kSlice - 1) / kSlice;
+  float* partial = ZeroRoom(&work_->norm_gradient, slices * n.size);
+  pool_->ParallelFor(static_cast<size_t>(slices), 1, [&](size_t begin, size_t end) {
+    const FloatMode mode;
+    for (auto slice = static_cast<int64_t>(begin); slice < static_cast<int64_t>(end); ++slice) {
+      for (int64_t r = slice * kSlice; r < std::min(n.rows, (slice + 1) * kSlice); ++r) {
+        for (int64_t h = 0; h < n.heads; ++h) {
+          kernels_.rms_norm_backward(n.x + r * n.x_row + h * n.size, Weights(norm),
+                                     n.scale[r * n.scale_row + h], n.dy + r * n.dy_row + h * n.size,
+                                     n.size, n.dx + r * n.dx_row + h * n.size,
+                                     partial + slice * n.size);
+        }
+      }
+    }
+  });
+  Floats& gradient = (*gradients)[static_cast<size_t>(norm)];
+  if (gradient.empty()) return;
+  for (int64_t slice = 0; slice < slices; ++slice) {
+    kernels_.add(partial + slice * n.size, n.size, gradient.data());
+  }
+}
+
+// The norm's output again, as it entered the product.
+const float* Decoder::NormAgain(const Floats& input, int norm, int64_t rows) {
+  const int64_t width = config().width;
+  float* normed = Room(&work_->normed, rows * width);
+  ForRows(rows, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      kernels_.rms_norm(input.data() + r * width, Weights(norm), width,
+                        static_cast<float>(config().norm_eps), normed + r * width);
+      Round(normed + r * width, width);
+    }
+  });
+  return normed;
+}
+
+// A rounded copy of work_->dx: the residual stream's own gradient stays as it is.
+const float* Decoder::RoundedGradient(int64_t rows) {
+  const int64_t width = config().width;
+  float* rounded = Room(&work_->rounded, rows * width);
+  ForRows(rows, [&](int64_t begin, int64_t end) {
+    std::copy_n(work_->dx.data() + begin * width, (end - begin) * width, rounded + begin * width);
+    Round(rounded + begin * width, (end - begin) * width);
+  });
+  return rounded;
+}
+
+// From the gradient of what attention gave (work_->dattended) to that of the projection's output
+// (work_->dqkv).
+void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const LayerState& s,
+                                Gradients* gradients) {
+  const ModelConfig& c = model_->config;
+  const LayerParameters& p = model_->layers[index];
+  const int64_t rows = batch.total_rows, dim = c.head_dim, group = c.heads / c.kv_heads;
+  const int64_t q_size = c.heads * dim, kv_size = c.kv_heads * dim, wide = q_size + 2 * kv_size;
+  float* dqkv = ZeroRoom(&work_->dqkv, rows * wide);
+  const auto kv_heads = static_cast<size_t>(c.kv_heads);
+  // A tree and a head at a time: nodes add to the keys of their ancestors, in the tree's order.
+  pool_->ParallelFor(batch.trees.size() * kv_heads, 1, [&](size_t begin, size_t end) {
+    const FloatMode mode;
+    for (size_t piece = begin; piece < end; ++piece) {
+      const size_t tree = piece / kv_heads;
+      const auto g = static_cast<int64_t>(piece % kv_heads);
+      for (size_t i = batch.first_chunk[tree]; i < batch.first_chunk[tree + 1]; ++i) {
+        const Chunk& chunk = batch.chunks[i];
+        if (chunk.tokens.empty()) continue;
+        const int64_t row = batch.first_row[i], at = g * group * dim;
+        AttendBackward({&batch.pages, index, g, group, dim, options_.precision},
+                       {.table = chunk.table,
+                        .position = chunk.position,
+                        .count = static_cast<int64_t>(chunk.tokens.size()),
+                        .q = s.qkv.data() + row * wide + at,
+                        .q_row = wide,
+                        .out = const_cast<float*>(s.attended.data()) + row * q_size + at,
+                        .out_row = q_size,
+                        .lse = const_cast<float*>(s.lse.data()) + row * c.heads + g * group,
+                        .lse_row = c.heads},
+                       {.dout = work_->dattended.data() + row * q_size + at,
+                        .dout_row = q_size,
+                        .dq = dqkv + row * wide + at,
+                        .dq_row = wide,
+                        .row_of = batch.path_rows[i],
+                        .dk = dqkv + q_size + g * dim,
+                        .dv = dqkv + q_size + kv_size + g * dim,
+                        .dkv_row = wide},
+                       kernels_);
+      }
+    }
+  });
+  ForRows(rows, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      for (int64_t h = 0; h < c.heads + c.kv_heads; ++h) {
+        rope_.Rotate(batch.position[static_cast<size_t>(r)], dqkv + r * wide + h * dim, kernels_,
+                     true);
+      }
+    }
+  });
+  if (c.qk_norm) {
+    const int64_t raw_row = q_size + kv_size, heads = c.heads + c.kv_heads;
+    float* draw = ZeroRoom(&work_->draw, rows * raw_row);
+    NormRows n{.x = s.qkv_raw.data(),
+               .x_row = raw_row,
+               .scale = s.head_scale.data(),
+               .scale_row = heads,
+               .dy = dqkv,
+               .dy_row = wide,
+               .dx = draw,
+               .dx_row = raw_row,
+               .rows = rows,
+               .heads = c.heads,
+               .size = dim};
+    NormBackward(n, p.q_norm, gradients);
+    n.x += q_size;
+    n.scale += c.heads;
+    n.dy += q_size;
+    n.dx += q_size;
+    n.heads = c.kv_heads;
+    NormBackward(n, p.k_norm, gradients);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(draw + r * raw_row, raw_row, dqkv + r * wide);
+  }
+  if (p.q_bias >= 0) {
+    auto add = [&](int bias, int64_t at, int64_t size) {
+      AddBiasGradient(dqkv + at, wide, rows, size, kernels_, pool_,
+                      &(*gradients)[static_cast<size_t>(bias)]);
+    };
+    add(p.q_bias, 0, q_size);
+    add(p.k_bias, q_size, kv_size);
+    add(p.v_bias, q_size + kv_size, kv_size);
+  }
+  ForRows(rows,
+          [&](int64_t begin, int64_t end) { Round(dqkv + begin * wide, (end - begin) * wide); });
+}
+
+// work_->dx goes from the gradient of the layer's output to that of its input.
+void Decoder::BackwardLayer(int64_t index, const TreeBatch& batch, const LayerState& s,
+                            Gradients* gradients) {
+  const ModelConfig& c = model_->config;
+  const LayerParameters& p = model_->layers[index];
+  const Layer& layer = layers_[static_cast<size_t>(index)];
+  const int64_t rows = batch.total_rows, width = c.width, ffn = c.ffn,
+                q_size = c.heads * c.head_dim;
+  float* dx = work_->dx.data();
+  auto norm_backward = [&](const Floats& input, const Floats& scale, const float* dy, int norm) {
+    NormBackward({.x = input.data(),
+                  .x_row = width,
+                  .scale = scale.data(),
+                  .scale_row = 1,
+                  .dy = dy,
+                  .dy_row = width,
+                  .dx = dx,
+                  .dx_row = width,
+                  .rows = rows,
+                  .heads = 1,
+                  .size = width},
+                 norm, gradients);
+  };
+
+  // The feed-forward half.
+  float* activated = Room(&work_->activated, rows * ffn);
+  ForRows(rows, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const float* gate = s.gate_up.data() + r * 2 * ffn;
+      kernels_.swiglu(gate, gate + ffn, ffn, activated + r * ffn);
+      Round(activated + r * ffn, ffn);
+    }
+  });
+  float* dactivated = ZeroRoom(&work_->dactivated, rows * ffn);
+  layer.down.Backward(activated, RoundedGradient(rows), rows, use_adapters_, dactivated, gradients,
+                      pool_);
+  float* dgate_up = Room(&work_->dgate_up, rows * 2 * ffn);
+  ForRows(rows, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const float* gate = s.gate_up.data() + r * 2 * ffn;
+      float* dgate = dgate_up + r * 2 * ffn;
+      kernels_.swiglu_backward(gate, gate + ffn, dactivated + r * ffn, ffn, dgate, dgate + ffn);
+      Round(dgate, 2 * ffn);
+    }
+  });
+  float* dnormed = ZeroRoom(&work_->dnormed, rows * width);
+  layer.gate_up.Backward(NormAgain(s.middle, p.post_norm, rows), dgate_up, rows, use_adapters_,
+                         dnormed, gradients, pool_);
+  norm_backward(s.middle, s.middle_scale, dnormed, p.post_norm);
+
+  // The attention half.
+  if (p.output_bias >= 0) {
+    AddBiasGradient(dx, width, rows, width, kernels_, pool_,
+                    &(*gradients)[static_cast<size_t>(p.output_bias)]);
+  }
+  float* dattended = ZeroRoom(&work_->dattended, rows * q_size);
+  layer.output.Backward(s.attended.data(), RoundedGradient(rows), rows, use_adapters_, dattended,
+                        gradients, pool_);
+  AttentionBackward(index, batch, s, gradients);
+  dnormed = ZeroRoom(&work_->dnormed, rows * width);
+  layer.qkv.Backward(NormAgain(s.input, p.input_norm, rows), work_->dqkv.data(), rows,
+                     use_adapters_, dnormed, gradients, pool_);
+  norm_backward(s.input, s.input_scale, dnormed, p.input_norm);
+}
+
+// From work_->dhidden to the gradients of everything below.
+void Decoder::LayersBackward(TreeBatch* batch, Gradients* gradients) {
+  const int64_t rows = batch->total_rows, width = config().width;
+  ZeroRoom(&work_->dx, rows * width);
+  NormBackward({.x = work_->x.data(),
+                .x_row = width,
+                .scale = work_->final_scale.data(),
+                .scale_row = 1,
+                .dy = work_->dhidden.data(),
+                .dy_row = width,
+                .dx = work_->dx.data(),
+                .dx_row = width,
+                .rows = rows,
+                .heads = 1,
+                .size = width},
+               model_->final_norm, gradients);
+  const Rows batch_rows(batch->chunks);
+  batch->position = batch_rows.position;
+  for (int64_t i = config().layers; i-- > 0;) {
+    const LayerState* state = &states_[static_cast<size_t>(i)];
+    if (options_.recompute_activations) {
+      std::copy_n(state->input.data(), rows * width, work_->x.data());
+      ForwardLayer(i, batch_rows, &batch->pages, &work_->passing);
+      state = &work_->passing;
+    }
+    BackwardLayer(i, *batch, *state, gradients);
+  }
+  Floats& dembedding = (*gradients)[static_cast<size_t>(model_->embedding)];
+  if (dembedding.empty()) return;
+  int64_t row = 0;
+  for (const Chunk& chunk : batch->chunks) {
+    for (const TokenId token : chunk.tokens) {
+      kernels_.add(work_->dx.data() + width * row++, width, dembedding.data() + token * width);
+    }
+  }
+}
+
+}  // namespace hone

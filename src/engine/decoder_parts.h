@@ -1,0 +1,97 @@
+#pragma once
+
+// What the files of the decoder share among themselves; nobody else includes it.
+
+#include <vector>
+
+#include "engine/decoder.h"
+
+namespace hone {
+
+inline constexpr float kForbiddenLogit = -1e30f;  // its probability is exactly 0
+
+// The packed weights of a layer: matrices of the same input together.
+struct Decoder::Layer {
+  Projection qkv, output, gate_up, down;
+};
+
+// What backward needs of one layer, [rows][...]. Norms and activations are computed again.
+struct Decoder::LayerState {
+  Floats input, input_scale;
+  Floats qkv_raw, head_scale;  // before the q/k norms, where there are any
+  Floats qkv;                  // queries and keys rotated
+  Floats attended, lse;
+  Floats middle, middle_scale;
+  Floats gate_up;
+
+  int64_t bytes() const {
+    size_t count = 0;
+    for (const Floats* part : {&input, &input_scale, &qkv_raw, &head_scale, &qkv, &attended, &lse,
+                               &middle, &middle_scale, &gate_up}) {
+      count += part->capacity();
+    }
+    return static_cast<int64_t>(count * sizeof(float));
+  }
+};
+
+struct Decoder::Workspace {
+  LayerState passing;  // the state of a layer when nobody keeps it
+  Floats x, normed, activated, projected, hidden, final_scale, logits, kept_logits;
+  Floats dx, rounded, dnormed, dactivated, dgate_up, dattended, dqkv, draw, dhidden, dlogits,
+      states, dstates, norm_gradient;
+};
+
+// `heads` vectors of `size` per row; strides between rows, vectors of a row lie side by side.
+struct Decoder::NormRows {
+  const float* x;
+  int64_t x_row;
+  const float* scale;
+  int64_t scale_row;
+  const float* dy;
+  int64_t dy_row;
+  float* dx;  // added to
+  int64_t dx_row;
+  int64_t rows, heads, size;
+};
+
+// The rows of one pass: which chunk and which position each is.
+struct Decoder::Rows {
+  std::span<const Chunk> chunks;
+  std::vector<int32_t> chunk_of;
+  std::vector<int64_t> position, first_row;
+
+  explicit Rows(std::span<const Chunk> all);
+  int64_t count() const { return static_cast<int64_t>(chunk_of.size()); }
+};
+
+// Some trees as one batch: every node is a chunk, and knows its rows.
+struct Decoder::TreeBatch {
+  std::span<const Tree> trees;
+  KvPages pages;
+  std::vector<KvSequence> sequences;  // per chunk
+  std::vector<Chunk> chunks;
+  std::vector<size_t> first_chunk;              // of each tree, and one more
+  std::vector<std::vector<int64_t>> path_rows;  // per chunk: the row of each position of its path
+  std::vector<int64_t> first_row;               // per chunk
+  std::vector<int64_t> position;                // per row
+  int64_t total_rows = 0;
+
+  // A token and the row whose hidden state predicts it.
+  struct Prediction {
+    int64_t row;
+    size_t tree;
+    NodeId node;
+    size_t token;
+    float dlogprob = 0, dentropy = 0;
+  };
+  std::vector<Prediction> predictions;
+  std::vector<float> dvalues;  // per row
+  std::vector<TreeScores> scores;
+
+  TreeBatch(std::span<const Tree> all, const ModelConfig& config, Precision precision);
+  const Node& NodeOf(const Prediction& p) const { return trees[p.tree].nodes[p.node]; }
+  // Gives the loss its paths and takes back its derivatives.
+  void AskLoss(const Loss& loss, SharedTokens shared);
+};
+
+}  // namespace hone

@@ -1,0 +1,202 @@
+// Trees through the decoder: every node once, in the order of the tree.
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/decoder_parts.h"
+
+namespace hone {
+
+Tree ChainOf(std::vector<TokenId> tokens, const Sampling& sampling, std::vector<Support> supports) {
+  Tree tree;
+  Node node;
+  node.author = Author::kPolicy;
+  node.tokens = std::move(tokens);
+  node.sampling = sampling;
+  node.supports = std::move(supports);
+  tree.nodes.push_back(std::move(node));
+  tree.leaves.push_back({.node = 0});
+  return tree;
+}
+
+Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, const ModelConfig& config,
+                              Precision precision)
+    : trees(all), pages(config, precision) {
+  for (size_t t = 0; t < all.size(); ++t) {
+    const Tree& tree = all[t];
+    const size_t base = sequences.size();
+    first_chunk.push_back(base);
+    scores.emplace_back(tree.nodes.size());
+    for (size_t n = 0; n < tree.nodes.size(); ++n) {
+      const Node& node = tree.nodes[n];
+      const bool root = node.parent == kNoNode;
+      const size_t parent = root ? 0 : base + static_cast<size_t>(node.parent);
+      Chunk chunk;
+      if (root) {
+        sequences.emplace_back(&pages);
+        path_rows.emplace_back();
+      } else {
+        sequences.push_back(*sequences[parent].ForkLater(&chunk.copy));
+        path_rows.push_back(path_rows[parent]);
+      }
+      chunk.position = sequences.back().length();
+      chunk.tokens = node.tokens;
+      CHECK(sequences.back().Extend(static_cast<int64_t>(node.tokens.size())));
+      first_row.push_back(total_rows);
+      std::vector<int64_t>& path = path_rows.back();
+      for (size_t i = 0; i < node.tokens.size(); ++i) {
+        if (!path.empty()) {
+          predictions.push_back({path.back(), t, static_cast<NodeId>(n), i});
+        }
+        path.push_back(total_rows++);
+      }
+      NodeScores& node_scores = scores.back()[n];
+      node_scores.logprobs.assign(node.tokens.size(), 0.0f);
+      node_scores.entropies.assign(node.tokens.size(), 0.0f);
+      chunks.push_back(chunk);
+    }
+  }
+  first_chunk.push_back(sequences.size());
+  for (size_t i = 0; i < chunks.size(); ++i) chunks[i].table = sequences[i].table();
+}
+
+void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
+  std::vector<TreeTerms> terms(trees.size());
+  std::vector<std::vector<std::vector<NodeId>>> paths(trees.size());
+  auto append = [](const std::vector<float>& from, std::vector<float>* to) {
+    to->insert(to->end(), from.begin(), from.end());
+  };
+  for (size_t t = 0; t < trees.size(); ++t) {
+    CHECK(!trees[t].leaves.empty(), "a tree without leaves has no paths to train on");
+    for (const Leaf& leaf : trees[t].leaves) {
+      paths[t].push_back(PathTo(trees[t], leaf.node));
+      PathTerms path;
+      for (const NodeId node : paths[t].back()) {
+        const NodeScores& of_node = scores[t][static_cast<size_t>(node)];
+        append(of_node.logprobs, &path.logprobs);
+        append(of_node.entropies, &path.entropies);
+        append(of_node.values, &path.values);
+      }
+      path.dlogprobs.assign(path.logprobs.size(), 0.0f);
+      path.dentropies.assign(path.logprobs.size(), 0.0f);
+      path.dvalues.assign(path.values.size(), 0.0f);
+      terms[t].paths.push_back(std::move(path));
+    }
+  }
+  loss(terms);
+
+  // The derivatives of a node's tokens: over the paths through it, in the order of the leaves.
+  std::vector<TreeScores> sums(trees.size());
+  dvalues.assign(static_cast<size_t>(total_rows), 0.0f);
+  for (size_t t = 0; t < trees.size(); ++t) {
+    sums[t].resize(trees[t].nodes.size());
+    std::vector<int> through(trees[t].nodes.size(), 0);
+    auto add = [](const std::vector<float>& from, size_t at, std::vector<float>* to) {
+      for (size_t i = 0; i < to->size(); ++i) (*to)[i] += from[at + i];
+    };
+    for (size_t n = 0; n < trees[t].nodes.size(); ++n) {
+      const size_t size = trees[t].nodes[n].tokens.size();
+      sums[t][n].logprobs.assign(size, 0.0f);
+      sums[t][n].entropies.assign(size, 0.0f);
+      sums[t][n].values.assign(scores[t][n].values.size(), 0.0f);
+    }
+    for (size_t l = 0; l < paths[t].size(); ++l) {
+      const PathTerms& path = terms[t].paths[l];
+      CHECK(path.dlogprobs.size() == path.logprobs.size() &&
+                path.dentropies.size() == path.logprobs.size() &&
+                path.dvalues.size() == path.values.size(),
+            "a loss must not change the length of a path");
+      size_t at = 0;
+      for (const NodeId id : paths[t][l]) {
+        const auto node = static_cast<size_t>(id);
+        add(path.dlogprobs, at, &sums[t][node].logprobs);
+        add(path.dentropies, at, &sums[t][node].entropies);
+        add(path.dvalues, at, &sums[t][node].values);
+        at += trees[t].nodes[node].tokens.size();
+        ++through[node];
+      }
+    }
+    for (size_t n = 0; n < trees[t].nodes.size(); ++n) {
+      NodeScores& sum = sums[t][n];
+      if (shared == SharedTokens::kAverage && through[n] > 1) {
+        for (std::vector<float>* part : {&sum.logprobs, &sum.entropies, &sum.values}) {
+          for (float& value : *part) value /= static_cast<float>(through[n]);
+        }
+      }
+      const int64_t row = first_row[first_chunk[t] + n];
+      for (size_t i = 0; i < sum.values.size(); ++i) {
+        dvalues[static_cast<size_t>(row) + i] = sum.values[i];
+      }
+    }
+  }
+  for (Prediction& p : predictions) {
+    const NodeScores& sum = sums[p.tree][static_cast<size_t>(p.node)];
+    p.dlogprob = sum.logprobs[p.token];
+    p.dentropy = sum.entropies[p.token];
+  }
+}
+
+std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
+  // Some trees at a time, and some rows of theirs: what is held besides keys, values and hidden
+  // states does not grow with the trees.
+  constexpr int64_t kTokensAtOnce = 8192;
+  constexpr size_t kRowsAtOnce = 1024;
+  const FloatMode mode;
+  std::vector<TreeScores> all;
+  for (size_t begin = 0; begin < trees.size();) {
+    size_t end = begin;
+    for (int64_t tokens = 0; end < trees.size() && (end == begin || tokens < kTokensAtOnce);
+         ++end) {
+      tokens += CountTokens(trees[end]);
+    }
+    TreeBatch batch(trees.subspan(begin, end - begin), config(), options_.precision);
+    const int64_t width = config().width;
+    Room(&work_->dhidden, batch.total_rows * width);  // holds the hidden states here
+    int64_t done = 0;
+    std::vector<Chunk> some;
+    size_t rows = 0;
+    auto flush = [&] {
+      if (rows == 0) return;
+      Run(Rows(some), &batch.pages, false, &work_->hidden);
+      std::copy_n(work_->hidden.data(), static_cast<int64_t>(rows) * width,
+                  work_->dhidden.data() + done * width);
+      done += static_cast<int64_t>(rows);
+      some.clear();
+      rows = 0;
+    };
+    for (Chunk chunk : batch.chunks) {
+      do {
+        const size_t count = std::min(chunk.tokens.size(), kRowsAtOnce - rows);
+        Chunk piece = chunk;
+        piece.tokens = chunk.tokens.subspan(0, count);
+        some.push_back(piece);
+        rows += count;
+        chunk.tokens = chunk.tokens.subspan(count);
+        chunk.position += static_cast<int64_t>(count);
+        chunk.copy = {};
+        if (rows == kRowsAtOnce) flush();
+      } while (!chunk.tokens.empty());
+    }
+    flush();
+    ScoreRows(&batch, work_->dhidden, false);
+    for (TreeScores& scores : batch.scores) all.push_back(std::move(scores));
+    begin = end;
+  }
+  return all;
+}
+
+void Decoder::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared,
+                         Gradients* gradients) {
+  const FloatMode mode;
+  CHECK(gradients->size() == model_->parameters.size());
+  PackForBackward();
+  TreeBatch batch(trees, config(), options_.precision);
+  if (batch.total_rows == 0) return;
+  Run(Rows(batch.chunks), &batch.pages, true, &work_->hidden);
+  ScoreRows(&batch, work_->hidden, true);
+  batch.AskLoss(loss, shared);
+  OutputBackward(&batch, work_->hidden, gradients);
+  LayersBackward(&batch, gradients);
+}
+
+}  // namespace hone

@@ -1,0 +1,179 @@
+// Compiled for AVX-512 and AMX-BF16; called only where the processor has both and the kernel lets
+// us use the tiles.
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/kernels/cpu/avx512_tiles.inc"
+#include "engine/kernels/cpu/row_kernels.inc"
+
+namespace hone {
+namespace {
+
+constexpr int kTileRows = 16;
+constexpr int64_t kLeftRows = 256, kLeftK = 512;  // of the left operand at a time: 256 KiB
+
+struct alignas(64) TileConfig {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+
+// Tiles are per thread, and all eight are 16 rows of 64 bytes.
+void ConfigureTiles() {
+  static thread_local bool done = false;
+  if (done) return;
+  TileConfig config;
+  for (int t = 0; t < 8; ++t) {
+    config.bytes[t] = 64;
+    config.rows[t] = kTileRows;
+  }
+  _tile_loadconfig(&config);
+  done = true;
+}
+
+// The left operand as tiles of bfloat16: [row / 16][k / 32][16][32], zeros behind its end. The
+// values are bfloat16 already, so taking the upper halves is exact.
+void PackLeft(const Product& p, int64_t row, int64_t rows, int64_t from, int64_t count,
+              uint16_t* tiles) {
+  const int64_t blocks = (count + kBf16Block - 1) / kBf16Block;
+  for (int64_t r = 0; r < (rows + kTileRows - 1) / kTileRows * kTileRows; ++r) {
+    for (int64_t block = 0; block < blocks; ++block) {
+      uint16_t* to =
+          tiles + ((r / kTileRows * blocks + block) * kTileRows + r % kTileRows) * kBf16Block;
+      auto* out = reinterpret_cast<__m512i*>(to);
+      const int64_t k = block * kBf16Block, wide = count - k;
+      if (r >= rows) {
+        _mm512_store_si512(out, _mm512_setzero_si512());
+        continue;
+      }
+      const float* a = p.a + (row + r) * p.a_row + from + k;
+      const auto low_mask = static_cast<__mmask16>(wide >= 16 ? 0xFFFF : (1u << wide) - 1);
+      const auto high_mask = static_cast<__mmask16>(wide >= 32  ? 0xFFFF
+                                                    : wide > 16 ? (1u << (wide - 16)) - 1
+                                                                : 0);
+      const __m512i low = _mm512_srli_epi32(_mm512_maskz_loadu_epi32(low_mask, a), 16);
+      const __m512i high = _mm512_srli_epi32(_mm512_maskz_loadu_epi32(high_mask, a + 16), 16);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(low));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to + 16), _mm512_cvtepi32_epi16(high));
+    }
+  }
+}
+
+struct alignas(64) Scratch {
+  uint16_t left[kLeftRows * kLeftK];
+  float out[2 * kTileRows * 2 * kLanes];
+};
+
+// 32 rows and two panels: four accumulators, two tiles of each operand. `two_rows`, `two_panels`
+// say whether the second ones are there.
+void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, int64_t b_row,
+              int64_t b_panel, int64_t blocks, bool two_rows, bool two_panels, bool load,
+              float* out, int64_t out_row) {
+  const auto stride = static_cast<long>(out_row) * 4, b_stride = static_cast<long>(b_row) * 4;
+  if (load) {
+    _tile_loadd(0, out, stride);
+    if (two_panels) _tile_loadd(1, out + kLanes, stride);
+    if (two_rows) _tile_loadd(2, out + kTileRows * out_row, stride);
+    if (two_rows && two_panels) _tile_loadd(3, out + kTileRows * out_row + kLanes, stride);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (int64_t block = 0; block < blocks; ++block) {
+    const uint16_t* a = left + block * kTileRows * kBf16Block;
+    const uint32_t* pairs = b + block * (kBf16Block / 2) * b_row;
+    _tile_loadd(4, a, 64);
+    _tile_loadd(6, pairs, b_stride);
+    _tile_dpbf16ps(0, 4, 6);
+    if (two_panels) {
+      _tile_loadd(7, pairs + b_panel, b_stride);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if (two_rows) {
+      _tile_loadd(5, a + left_tile_row, 64);
+      _tile_dpbf16ps(2, 5, 6);
+      if (two_panels) _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  _tile_stored(0, out, stride);
+  if (two_panels) _tile_stored(1, out + kLanes, stride);
+  if (two_rows) _tile_stored(2, out + kTileRows * out_row, stride);
+  if (two_rows && two_panels) _tile_stored(3, out + kTileRows * out_row + kLanes, stride);
+}
+
+void AmxBf16(const Product& p) {
+  // A few rows would leave most of a tile empty.
+  if (p.rows < 4 || p.k == 0) return ProductBf16(p);
+  static thread_local Scratch scratch;
+  ConfigureTiles();
+  const int64_t panels = (p.columns + kLanes - 1) / kLanes;
+  for (int64_t from = 0; from < p.k; from += kLeftK) {
+    const int64_t count = p.k - from < kLeftK ? p.k - from : kLeftK;
+    const int64_t blocks = (count + kBf16Block - 1) / kBf16Block;
+    const bool load = p.accumulate || from > 0;
+    for (int64_t row = 0; row < p.rows; row += kLeftRows) {
+      const int64_t rows = p.rows - row < kLeftRows ? p.rows - row : kLeftRows;
+      PackLeft(p, row, rows, from, count, scratch.left);
+      for (int64_t panel = 0; panel < panels; panel += 2) {
+        const bool two_panels = panel + 1 < panels;
+        const uint32_t* b =
+            static_cast<const uint32_t*>(p.b) + panel * p.b_panel + from / 2 * p.b_row;
+        const int64_t wide_here = p.columns - panel * kLanes;
+        const bool whole_columns = wide_here >= 2 * kLanes || wide_here == kLanes;
+        for (int64_t r = 0; r < rows; r += 2 * kTileRows) {
+          const bool two_rows = rows - r > kTileRows;
+          const uint16_t* left = scratch.left + r * blocks * kBf16Block;
+          const int64_t left_tile_row = kTileRows * blocks * kBf16Block;
+          float* out = p.out + (row + r) * p.out_row + panel * kLanes;
+          const int64_t tall = rows - r;
+          if (whole_columns && (tall >= 2 * kTileRows || tall == kTileRows)) {
+            QuadTile(left, left_tile_row, b, p.b_row, p.b_panel, blocks, two_rows, two_panels, load,
+                     out, p.out_row);
+            continue;
+          }
+          const int64_t high = tall < 2 * kTileRows ? tall : 2 * kTileRows;
+          const int64_t wide = wide_here < 2 * kLanes ? wide_here : 2 * kLanes;
+          for (int64_t i = 0; load && i < high; ++i) {
+            for (int64_t c = 0; c < wide; ++c) {
+              scratch.out[i * 2 * kLanes + c] = out[i * p.out_row + c];
+            }
+          }
+          QuadTile(left, left_tile_row, b, p.b_row, p.b_panel, blocks, two_rows, two_panels, load,
+                   scratch.out, 2 * kLanes);
+          for (int64_t i = 0; i < high; ++i) {
+            for (int64_t c = 0; c < wide; ++c) {
+              out[i * p.out_row + c] = scratch.out[i * 2 * kLanes + c];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+constexpr Kernels kKernels = RowKernelsWith("amx", &ProductF32, &AmxBf16);
+
+// The kernel saves tiles only for processes that asked.
+bool AskForTiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+bool HasAmx() {
+  unsigned a = 7, b = 0, c = 0, d = 0;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  const bool bf16 = (d >> 22 & 1) != 0, tile = (d >> 24 & 1) != 0;
+  return bf16 && tile && __builtin_cpu_supports("avx512f") && AskForTiles();
+}
+
+}  // namespace
+
+const Kernels* AmxKernels() {
+  static const bool has = HasAmx();
+  return has ? &kKernels : nullptr;
+}
+
+}  // namespace hone

@@ -1,0 +1,208 @@
+#include "engine/kv_pages.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/bfloat16.h"
+
+namespace hone {
+namespace {
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Where half number k % 2 of the pair of k lies in a bf16 panel.
+Bf16* HalfAt(float* panel, int64_t k, int64_t lane) {
+  return reinterpret_cast<Bf16*>(panel) + 2 * (k / 2 * kLanes + lane) + k % 2;
+}
+const Bf16* HalfAt(const float* panel, int64_t k, int64_t lane) {
+  return HalfAt(const_cast<float*>(panel), k, lane);
+}
+
+}  // namespace
+
+KvPages::KvPages(const ModelConfig& config, Precision precision, int64_t max_pages)
+    : layers_(config.layers),
+      kv_heads_(config.kv_heads),
+      head_dim_(config.head_dim),
+      precision_(precision),
+      max_pages_(max_pages) {
+  const bool bf16 = precision == Precision::kBf16;
+  // Keys: kKeyBlock columns over head_dim. Values: head_dim columns over kKeyBlock.
+  key_floats_ = bf16 ? RoundUp(head_dim_, kBf16Block) / 2 * kKeyBlock : head_dim_ * kKeyBlock;
+  value_floats_ = RoundUp(head_dim_, kLanes) * (bf16 ? kKeyBlock / 2 : kKeyBlock);
+  page_floats_ = layers_ * kv_heads_ * (key_floats_ + value_floats_);
+}
+
+std::optional<PageId> KvPages::Allocate() {
+  if (max_pages_ > 0 && in_use_ >= max_pages_) return std::nullopt;
+  if (free_.empty()) {
+    free_.push_back(static_cast<PageId>(pages_.size()));
+    pages_.emplace_back();
+  }
+  const PageId id = free_.back();
+  free_.pop_back();
+  Page& page = pages_[static_cast<size_t>(id)];
+  page.memory.assign(static_cast<size_t>(page_floats_), 0.0f);
+  page.owners = 1;
+  ++in_use_;
+  return id;
+}
+
+void KvPages::Release(PageId id) {
+  Page& page = pages_[static_cast<size_t>(id)];
+  DCHECK(page.owners > 0);
+  if (--page.owners > 0) return;
+  free_.push_back(id);
+  --in_use_;
+}
+
+const float* KvPages::At(PageId page, int64_t layer, int64_t kv_head) const {
+  return pages_[static_cast<size_t>(page)].memory.data() +
+         (layer * kv_heads_ + kv_head) * (key_floats_ + value_floats_);
+}
+
+Product KvPages::Keys(PageId page, int64_t layer, int64_t kv_head) const {
+  Product product;
+  product.b = At(page, layer, kv_head);
+  product.b_panel = key_floats_ * kLanes / kKeyBlock;
+  product.k = head_dim_;
+  product.columns = kKeyBlock;
+  return product;
+}
+
+Product KvPages::Values(PageId page, int64_t layer, int64_t kv_head) const {
+  Product product;
+  product.b = At(page, layer, kv_head) + key_floats_;
+  product.b_panel = (precision_ == Precision::kBf16 ? kKeyBlock / 2 : kKeyBlock) * kLanes;
+  product.k = kKeyBlock;
+  product.columns = head_dim_;
+  return product;
+}
+
+void KvPages::Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, const float* key,
+                    const float* value) {
+  float* keys = At(page, layer, kv_head);
+  float* values = keys + key_floats_;
+  float* key_panel = keys + slot / kLanes * (key_floats_ * kLanes / kKeyBlock);
+  const int64_t lane = slot % kLanes;
+  if (precision_ == Precision::kF32) {
+    for (int64_t d = 0; d < head_dim_; ++d) {
+      key_panel[d * kLanes + lane] = key[d];
+      values[(d / kLanes * kKeyBlock + slot) * kLanes + d % kLanes] = value[d];
+    }
+    return;
+  }
+  for (int64_t d = 0; d < head_dim_; ++d) {
+    *HalfAt(key_panel, d, lane) = Bf16OfFloat(key[d]);
+    float* value_panel = values + d / kLanes * (kKeyBlock / 2) * kLanes;
+    *HalfAt(value_panel, slot, d % kLanes) = Bf16OfFloat(value[d]);
+  }
+}
+
+void KvPages::Read(PageId page, int64_t layer, int64_t kv_head, float* keys, float* values) const {
+  const float* from = At(page, layer, kv_head);
+  const float* from_values = from + key_floats_;
+  const bool bf16 = precision_ == Precision::kBf16;
+  for (int64_t slot = 0; slot < kKeyBlock; ++slot) {
+    const float* key_panel = from + slot / kLanes * (key_floats_ * kLanes / kKeyBlock);
+    for (int64_t d = 0; d < head_dim_; ++d) {
+      float* key = keys + slot * head_dim_ + d;
+      float* value = values + slot * head_dim_ + d;
+      if (bf16) {
+        *key = FloatOfBf16(*HalfAt(key_panel, d, slot % kLanes));
+        const float* value_panel = from_values + d / kLanes * (kKeyBlock / 2) * kLanes;
+        *value = FloatOfBf16(*HalfAt(value_panel, slot, d % kLanes));
+      } else {
+        *key = key_panel[d * kLanes + slot % kLanes];
+        *value = from_values[(d / kLanes * kKeyBlock + slot) * kLanes + d % kLanes];
+      }
+    }
+  }
+}
+
+void KvPages::CopyHead(PageId from, PageId to, int64_t layer, int64_t kv_head) {
+  std::copy_n(At(from, layer, kv_head), key_floats_ + value_floats_, At(to, layer, kv_head));
+}
+
+void KvPages::CopyPage(PageId from, PageId to) {
+  std::copy_n(At(from, 0, 0), page_floats_, At(to, 0, 0));
+}
+
+void KvPages::ClearFrom(PageId page, int64_t slot) {
+  const std::vector<float> zeros(static_cast<size_t>(head_dim_), 0.0f);
+  for (int64_t layer = 0; layer < layers_; ++layer) {
+    for (int64_t head = 0; head < kv_heads_; ++head) {
+      for (int64_t s = slot; s < kKeyBlock; ++s) {
+        Write(page, s, layer, head, zeros.data(), zeros.data());
+      }
+    }
+  }
+}
+
+KvSequence& KvSequence::operator=(KvSequence&& other) noexcept {
+  std::swap(pages_, other.pages_);
+  std::swap(table_, other.table_);
+  std::swap(length_, other.length_);
+  return *this;
+}
+
+void KvSequence::Clear() {
+  for (const PageId page : table_) pages_->Release(page);
+  table_.clear();
+  length_ = 0;
+}
+
+int64_t KvSequence::PagesFor(int64_t count) const {
+  return (length_ + count + kKeyBlock - 1) / kKeyBlock - static_cast<int64_t>(table_.size());
+}
+
+bool KvSequence::Extend(int64_t count) {
+  const size_t before = table_.size();
+  for (int64_t missing = PagesFor(count); missing > 0; --missing) {
+    const std::optional<PageId> page = pages_->Allocate();
+    if (!page) {
+      for (; table_.size() > before; table_.pop_back()) pages_->Release(table_.back());
+      return false;
+    }
+    table_.push_back(*page);
+  }
+  length_ += count;
+  return true;
+}
+
+std::optional<KvSequence> KvSequence::Fork(int64_t length) const {
+  CHECK(length >= 0 && length <= length_);
+  KvSequence fork(pages_);
+  const int64_t whole = length / kKeyBlock, rest = length % kKeyBlock;
+  if (rest > 0) {
+    const std::optional<PageId> page = pages_->Allocate();
+    if (!page) return std::nullopt;
+    pages_->CopyPage(table_[static_cast<size_t>(whole)], *page);
+    if (length < length_) pages_->ClearFrom(*page, rest);
+    fork.table_.push_back(*page);
+  }
+  for (int64_t i = 0; i < whole; ++i) pages_->Share(table_[static_cast<size_t>(i)]);
+  fork.table_.insert(fork.table_.begin(), table_.begin(), table_.begin() + whole);
+  fork.length_ = length;
+  return fork;
+}
+
+std::optional<KvSequence> KvSequence::ForkLater(PendingCopy* copy) const {
+  KvSequence fork(pages_);
+  const int64_t whole = length_ / kKeyBlock;
+  *copy = {};
+  if (length_ % kKeyBlock > 0) {
+    const std::optional<PageId> page = pages_->Allocate();
+    if (!page) return std::nullopt;
+    *copy = {table_[static_cast<size_t>(whole)], *page};
+    fork.table_.push_back(*page);
+  }
+  for (int64_t i = 0; i < whole; ++i) pages_->Share(table_[static_cast<size_t>(i)]);
+  fork.table_.insert(fork.table_.begin(), table_.begin(), table_.begin() + whole);
+  fork.length_ = length_;
+  return fork;
+}
+
+}  // namespace hone

@@ -1,0 +1,137 @@
+#include "engine/matrix.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/bfloat16.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 192;  // of the left operand: with kAtOnce of k it stays in L2
+
+// Of k: a pair of panels this long stays in the first-level cache.
+constexpr int64_t KAtOnce(Precision precision) { return precision == Precision::kF32 ? 256 : 512; }
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// The left block [rows][count] by rows, when it lies by columns. Small squares, so that neither
+// side jumps about for long.
+void TransposeBlock(const float* source, int64_t step, int64_t rows, int64_t count, float* out) {
+  constexpr int64_t kSquare = 16;
+  for (int64_t k0 = 0; k0 < count; k0 += kSquare) {
+    const int64_t k1 = std::min(k0 + kSquare, count);
+    for (int64_t r0 = 0; r0 < rows; r0 += kSquare) {
+      const int64_t r1 = std::min(r0 + kSquare, rows);
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t k = k0; k < k1; ++k) out[r * count + k] = source[k * step + r];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, int64_t k,
+                  int64_t columns, Precision precision, ThreadPool* pool) {
+  k_ = k;
+  columns_ = columns;
+  precision_ = precision;
+  const int64_t panels = RoundUp(columns, kLanes) / kLanes;
+  const bool bf16 = precision == Precision::kBf16;
+  const int64_t pairs = RoundUp(k, kBf16Block) / 2;
+  if (bf16) {
+    pairs_.resize(static_cast<size_t>(panels * pairs * kLanes));
+  } else {
+    floats_.resize(static_cast<size_t>(panels * k * kLanes));
+  }
+  pool->ParallelFor(static_cast<size_t>(panels), 2, [&](size_t begin, size_t end) {
+    for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
+      const float* from = source + panel * kLanes * column_stride;
+      const int64_t wide = std::min<int64_t>(kLanes, columns - panel * kLanes);
+      if (!bf16) {
+        float* to = floats_.data() + panel * k * kLanes;
+        for (int64_t i = 0; i < k; ++i, to += kLanes) {
+          for (int64_t c = 0; c < wide; ++c) to[c] = from[i * k_stride + c * column_stride];
+          for (int64_t c = wide; c < kLanes; ++c) to[c] = 0;
+        }
+        continue;
+      }
+      uint32_t* to = pairs_.data() + panel * pairs * kLanes;
+      for (int64_t i = 0; i < 2 * pairs; i += 2, to += kLanes) {
+        const bool even = i < k, odd = i + 1 < k;
+        for (int64_t c = 0; c < kLanes; ++c) {
+          const float* at = from + i * k_stride + c * column_stride;
+          const uint32_t low = even && c < wide ? Bf16OfFloat(at[0]) : 0u;
+          const uint32_t high = odd && c < wide ? Bf16OfFloat(at[k_stride]) : 0u;
+          to[c] = low | high << 16;
+        }
+      }
+    }
+  });
+}
+
+Product Panels::RightOperand(int64_t from, int64_t count, int64_t first_column) const {
+  DCHECK(from % kBf16Block == 0 && first_column % kLanes == 0);
+  Product product;
+  product.k = count;
+  if (precision_ == Precision::kF32) {
+    product.b_panel = k_ * kLanes;
+    product.b = floats_.data() + first_column / kLanes * product.b_panel + from * kLanes;
+  } else {
+    product.b_panel = RoundUp(k_, kBf16Block) / 2 * kLanes;
+    product.b = pairs_.data() + first_column / kLanes * product.b_panel + from / 2 * kLanes;
+  }
+  return product;
+}
+
+int64_t Panels::bytes() const {
+  return static_cast<int64_t>(floats_.size() * sizeof(float) + pairs_.size() * sizeof(uint32_t));
+}
+
+void Multiply(const Left& a, int64_t rows, const Panels& b, float* out, int64_t out_row,
+              bool accumulate, const Kernels& kernels, ThreadPool* pool) {
+  if (rows == 0 || b.columns() == 0) return;
+  const bool bf16 = b.precision() == Precision::kBf16;
+  auto* kernel = bf16 ? kernels.product_bf16 : kernels.product_f32;
+  const int64_t k_at_once = KAtOnce(b.precision()), k = b.k();
+  // Cut rows first, then columns, until every thread has a few pieces.
+  const int64_t wanted = pool->threads() == 1 ? 1 : 3 * pool->threads();
+  const int64_t row_piece =
+      std::min(kRowsAtOnce, std::max<int64_t>(RoundUp((rows + wanted - 1) / wanted, 48), 48));
+  const int64_t row_pieces = (rows + row_piece - 1) / row_piece;
+  const int64_t column_cuts = std::max<int64_t>(1, (wanted + row_pieces - 1) / row_pieces);
+  const int64_t column_piece = RoundUp((b.columns() + column_cuts - 1) / column_cuts, 4 * kLanes);
+  const int64_t column_pieces = (b.columns() + column_piece - 1) / column_piece;
+  pool->ParallelFor(
+      static_cast<size_t>(row_pieces * column_pieces), 1, [&](size_t begin, size_t end) {
+        const FloatMode mode;
+        static thread_local Floats transposed;
+        for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
+          const int64_t row = piece / column_pieces * row_piece;
+          const int64_t column = piece % column_pieces * column_piece;
+          const int64_t tall = std::min(row_piece, rows - row);
+          const int64_t wide = std::min(column_piece, b.columns() - column);
+          for (int64_t from = 0; from < k || from == 0; from += k_at_once) {
+            const int64_t count = std::min(k_at_once, k - from);
+            Product product = b.RightOperand(from, count, column);
+            product.a = a.data + row * a.row + from * a.step;
+            product.a_row = a.row;
+            if (a.step != 1) {
+              float* block = Room(&transposed, tall * count);
+              TransposeBlock(product.a, a.step, tall, count, block);
+              product.a = block;
+              product.a_row = count;
+            }
+            product.rows = tall;
+            product.columns = wide;
+            product.out = out + row * out_row + column;
+            product.out_row = out_row;
+            product.accumulate = accumulate || from > 0;
+            kernel(product);
+          }
+        }
+      });
+}
+
+}  // namespace hone

@@ -1,0 +1,94 @@
+#include "engine/matrix.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "engine/bfloat16.h"
+#include "engine/linear.h"
+
+namespace hone {
+namespace {
+
+std::vector<float> Random(uint64_t seed, int64_t count) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) values[i] = RoundToBf16(static_cast<float>(rng.NextNormal()));
+  return values;
+}
+
+// Shapes that are no multiples of anything, and some larger than the blocks, against sums in
+// double.
+TEST(Matrix, ForwardAndBothGradientsAreTheSumsTheyClaimToBe) {
+  ThreadPool pool(2);
+  const Kernels& kernels = BestKernels();
+  for (const auto& [rows, outputs, inputs] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                              {3, 17, 5},
+                                              {9, 40, 33},
+                                              {5, 16, 64},
+                                              {210, 70, 530}}) {
+    const auto w = Random(1, outputs * inputs), x = Random(2, rows * inputs),
+               dy = Random(3, rows * outputs);
+    for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+      // As two matrices under each other.
+      const int64_t upper = (outputs + 1) / 2;
+      const PackedLinear::Weight weights[] = {{w.data(), upper},
+                                              {w.data() + upper * inputs, outputs - upper}};
+      PackedLinear linear;
+      linear.Pack(weights, inputs, precision, &pool);
+      linear.PackBackward(weights, &pool);
+      std::vector<float> y(static_cast<size_t>(rows * outputs)),
+          dx(static_cast<size_t>(rows * inputs), 1.0f), dw(static_cast<size_t>(outputs * inputs));
+      linear.Forward(x.data(), rows, y.data(), kernels, &pool);
+      linear.BackwardInput(dy.data(), outputs, rows, dx.data(), kernels, &pool);
+      Panels x_panels;
+      x_panels.Pack(x.data(), inputs, 1, rows, inputs, precision, &pool);
+      AddWeightGradient(dy.data(), outputs, outputs, x_panels, dw.data(), kernels, &pool);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t n = 0; n < outputs; ++n) {
+          double sum = 0;
+          for (int64_t k = 0; k < inputs; ++k)
+            sum += static_cast<double>(x[r * inputs + k]) * w[n * inputs + k];
+          ASSERT_NEAR(y[r * outputs + n], sum, 1e-3);
+        }
+        for (int64_t k = 0; k < inputs; ++k) {
+          double sum = 1;  // what was there
+          for (int64_t n = 0; n < outputs; ++n)
+            sum += static_cast<double>(dy[r * outputs + n]) * w[n * inputs + k];
+          ASSERT_NEAR(dx[r * inputs + k], sum, 1e-3);
+        }
+      }
+      for (int64_t n = 0; n < outputs; ++n) {
+        for (int64_t k = 0; k < inputs; ++k) {
+          double sum = 0;
+          for (int64_t r = 0; r < rows; ++r)
+            sum += static_cast<double>(dy[r * outputs + n]) * x[r * inputs + k];
+          ASSERT_NEAR(dw[n * inputs + k], sum, 1e-3);
+        }
+      }
+    }
+  }
+}
+
+// However the work is cut, every output is the same chain.
+TEST(Matrix, ThreadsAndCompanyChangeNoBit) {
+  constexpr int64_t kRows = 400, kColumns = 150, kInner = 700;
+  const auto a = Random(1, kRows * kInner), b = Random(2, kColumns * kInner);
+  for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+    ThreadPool one(1), three(3);
+    Panels panels;
+    panels.Pack(b.data(), 1, kInner, kInner, kColumns, precision, &three);
+    std::vector<float> alone(kRows * kColumns), threaded(kRows * kColumns), row(kColumns);
+    Multiply({a.data(), kInner}, kRows, panels, alone.data(), kColumns, false, BestKernels(), &one);
+    Multiply({a.data(), kInner}, kRows, panels, threaded.data(), kColumns, false, BestKernels(),
+             &three);
+    EXPECT_EQ(alone, threaded);
+    for (const int64_t r : {0, 17, 399}) {
+      Multiply({a.data() + r * kInner, kInner}, 1, panels, row.data(), kColumns, false,
+               BestKernels(), &three);
+      EXPECT_TRUE(std::equal(row.begin(), row.end(), alone.begin() + r * kColumns));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone

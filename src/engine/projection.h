@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/linear.h"
+#include "engine/model.h"
+
+namespace hone {
+
+// Weight matrices of a model that multiply the same input, with their LoRA adapters: y = W x, plus
+// scale B (A x) for an adapter. Adapters run unmerged in sampling and training alike.
+class Projection {
+ public:
+  // `parts` are indices of parameters; their outputs lie one after the other.
+  Projection(const Model* model, std::vector<int> parts);
+
+  void Pack(Precision precision, const Kernels& kernels, ThreadPool* pool);
+  void PackBackward(ThreadPool* pool);
+
+  int64_t inputs() const { return inputs_; }
+  int64_t outputs() const { return outputs_; }
+  int64_t bytes() const;
+
+  // y [rows][outputs] is set. In bf16, x must hold bfloat16 values.
+  void Forward(const float* x, int64_t rows, bool use_adapters, float* y, ThreadPool* pool) const;
+  // dx += the gradient of the input, and the gradients of trained weights are added to. In bf16,
+  // dy must hold bfloat16 values.
+  void Backward(const float* x, const float* dy, int64_t rows, bool use_adapters, float* dx,
+                std::vector<Floats>* gradients, ThreadPool* pool) const;
+
+ private:
+  struct Part {
+    int parameter;
+    int64_t offset, outputs;
+    const LoraModule* adapter = nullptr;
+    PackedLinear down, up;  // A and B of the adapter
+  };
+  std::vector<PackedLinear::Weight> WeightsOf() const;
+  const float* Values(int parameter) const { return model_->parameters[parameter].value.data(); }
+  // scale is applied to B's output; t = A x, rounded in bf16.
+  void AdapterInner(const Part& part, const float* x, int64_t rows, Floats* t,
+                    ThreadPool* pool) const;
+
+  const Model* model_;
+  std::vector<Part> parts_;
+  int64_t inputs_ = 0, outputs_ = 0;
+  PackedLinear packed_;
+  Precision precision_ = Precision::kF32;
+  const Kernels* kernels_ = nullptr;
+};
+
+}  // namespace hone

@@ -1,0 +1,204 @@
+#include "engine/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/engine.h"
+
+namespace hone {
+namespace {
+
+const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+
+std::vector<TokenId> RandomTokens(Rng rng, size_t count) {
+  std::vector<TokenId> tokens(count);
+  for (TokenId& token : tokens) token = static_cast<TokenId>(rng.Below(512));
+  return tokens;
+}
+
+TurnRequest Turn(uint64_t seed, int64_t max_new, Sampling sampling = {}) {
+  TurnRequest request;
+  request.max_new = max_new;
+  request.sampling = sampling;
+  request.rng = Rng(seed).Split("turn");
+  return request;
+}
+
+// Runs until the turn of `id` is over.
+SampleResult Finish(Sampler* sampler, Sampler::Id id) {
+  for (int step = 0; step < 100000; ++step) {
+    for (const Sampler::Id ended : sampler->Step()) {
+      if (ended == id) return sampler->Take(id);
+    }
+  }
+  ADD_FAILURE() << "the turn never ended";
+  return {};
+}
+
+// Every policy token of a sequence, scored on its own from scratch, has the recorded bits.
+void ExpectSameBits(Engine* engine, const std::vector<TokenId>& before, const Sampling& sampling,
+                    const SampleResult& result) {
+  Tree tree;
+  Node prompt, turn;
+  prompt.tokens = before;
+  turn.parent = 0;
+  turn.tokens = result.tokens;
+  turn.sampling = sampling;
+  turn.supports = result.supports;
+  tree.nodes = {prompt, turn};
+  tree.leaves = {{.node = 1}};
+  const auto scores = engine->LogProbs({&tree, 1});
+  EXPECT_EQ(scores[0][1].logprobs, result.logprobs);
+  EXPECT_EQ(scores[0][1].entropies, result.entropies);
+}
+
+TEST(Sampler, AppendedTokensCostOnlyThemselves) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto sampler = engine->NewSampler();
+  const std::vector<TokenId> prompt = RandomTokens(Rng(1), 70), output = RandomTokens(Rng(2), 9);
+  const auto id = sampler->Start(prompt);
+  ASSERT_TRUE(sampler->Generate(id, Turn(1, 5)).ok());
+  const SampleResult first = Finish(sampler.get(), id);
+  const int64_t rows = sampler->counters().rows;
+  EXPECT_EQ(rows, 70 + 4) << "the last token is not computed until somebody needs it";
+  sampler->Append(id, output);
+  ASSERT_TRUE(sampler->Generate(id, Turn(2, 3)).ok());
+  const std::vector<TokenId> before = sampler->Tokens(id);
+  const SampleResult second = Finish(sampler.get(), id);
+  EXPECT_EQ(sampler->counters().rows, rows + 1 + 9 + 2);
+  ExpectSameBits(engine.get(), prompt, {}, first);
+  ExpectSameBits(engine.get(), before, {}, second);
+}
+
+TEST(Sampler, AGroupComputesItsPromptOnce) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto sampler = engine->NewSampler();
+  const std::vector<TokenId> prompt = RandomTokens(Rng(3), 200);
+  const auto root = sampler->Start(prompt);
+  std::vector<Sampler::Id> ids;
+  for (uint64_t i = 0; i < 16; ++i) {
+    ids.push_back(sampler->Fork(root));
+    ASSERT_TRUE(sampler->Generate(ids.back(), Turn(i, 10)).ok());
+  }
+  while (!sampler->idle()) sampler->Step();
+  EXPECT_EQ(sampler->counters().rows, 199 + 16 * 10);
+  for (const auto id : ids) ExpectSameBits(engine.get(), prompt, {}, sampler->Take(id));
+  // A branch from the middle of one of them.
+  const auto branch = sampler->Fork(ids[3], 205);
+  ASSERT_TRUE(sampler->Generate(branch, Turn(99, 6)).ok());
+  const std::vector<TokenId> before = sampler->Tokens(branch);
+  EXPECT_EQ(before.size(), 205u);
+  ExpectSameBits(engine.get(), before, {}, Finish(sampler.get(), branch));
+}
+
+TEST(Sampler, ForbiddenTokensNeverComeAndTrainingKnows) {
+  auto free_engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  std::vector<TokenId> forbidden;
+  for (TokenId id = 0; id < 512; ++id) {
+    if (id % 4 != 0) forbidden.push_back(id);
+  }
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .forbidden = forbidden}).value();
+  for (const Sampling sampling :
+       {Sampling{.forbidden_set = 1}, Sampling{.top_k = 20, .top_p = 0.9f, .forbidden_set = 1}}) {
+    auto sampler = engine->NewSampler();
+    const std::vector<TokenId> prompt = RandomTokens(Rng(4), 12);
+    const auto id = sampler->Start(prompt);
+    ASSERT_TRUE(sampler->Generate(id, Turn(5, 30, sampling)).ok());
+    const SampleResult result = Finish(sampler.get(), id);
+    for (const TokenId token : result.tokens) EXPECT_EQ(token % 4, 0);
+    ExpectSameBits(engine.get(), prompt, sampling, result);
+  }
+  EXPECT_FALSE(Engine::Open(kModels / "qwen3", {.forbidden = {512}}).ok());
+}
+
+TEST(Sampler, ATurnThatCanNeverFitIsAnError) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1, .sampler = {.memory = 1}}).value();
+  auto sampler = engine->NewSampler();  // one page
+  const auto id = sampler->Start({1, 2, 3});
+  EXPECT_TRUE(sampler->Generate(id, Turn(1, 29)).ok());
+  Finish(sampler.get(), id);
+  const Result<void> refused = sampler->Generate(id, Turn(1, 200));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("raise its memory"), std::string::npos);
+}
+
+// Sequences join, leave, branch, grow and are preempted at random; every turn is scored again to
+// the same bits, and the memory is never exceeded.
+void Soak(uint64_t seed, Precision precision, int rounds) {
+  auto engine = Engine::Open(kModels / "qwen3", {.precision = precision,
+                                                 .threads = 2,
+                                                 .sampler = {.memory = 0, .rows_per_step = 40}})
+                    .value();
+  const int64_t page = engine->NewSampler()->page_bytes();
+  SamplerOptions options{.memory = 14 * page, .rows_per_step = 40};
+  engine =
+      Engine::Open(kModels / "qwen3", {.precision = precision, .threads = 2, .sampler = options})
+          .value();
+  auto sampler = engine->NewSampler();
+  ASSERT_EQ(sampler->max_pages(), 14);
+  Rng rng(seed);
+  struct Live {
+    bool generating = false;
+    std::vector<TokenId> before;
+    Sampling sampling;
+  };
+  std::map<Sampler::Id, Live> live;
+  int64_t finished = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const uint64_t action = rng.Below(10);
+    std::vector<Sampler::Id> resting;
+    for (const auto& [id, one] : live) {
+      if (!one.generating) resting.push_back(id);
+    }
+    if (action == 0 && live.size() < 12) {
+      live[sampler->Start(
+          RandomTokens(rng.Split(static_cast<uint64_t>(round)), 1 + rng.Below(90)))];
+    } else if (action == 1 && !live.empty() && live.size() < 12) {
+      auto from = live.begin();
+      std::advance(from, static_cast<int64_t>(rng.Below(live.size())));
+      const auto size = static_cast<int64_t>(sampler->Tokens(from->first).size());
+      live[sampler->Fork(from->first,
+                         1 + static_cast<int64_t>(rng.Below(static_cast<uint64_t>(size))))];
+    } else if (action == 2 && !resting.empty()) {
+      const auto id = resting[rng.Below(resting.size())];
+      sampler->Append(id, RandomTokens(rng.Split(static_cast<uint64_t>(round)), rng.Below(30)));
+    } else if (action == 3 && !resting.empty() && rng.Below(3) == 0) {
+      const auto id = resting[rng.Below(resting.size())];
+      sampler->Release(id);
+      live.erase(id);
+    } else if (action <= 5 && !resting.empty()) {
+      const auto id = resting[rng.Below(resting.size())];
+      Live& one = live[id];
+      const Sampling samplings[] = {{}, {.temperature = 0.7f, .top_k = 9}, {.top_p = 0.8f}};
+      one.sampling = samplings[rng.Below(3)];
+      one.before = sampler->Tokens(id);
+      TurnRequest turn =
+          Turn(static_cast<uint64_t>(round), static_cast<int64_t>(rng.Below(25)), one.sampling);
+      turn.stop_tokens = {static_cast<TokenId>(rng.Below(512))};
+      // A sequence may outgrow the whole memory: then it is refused and leaves.
+      if (sampler->Generate(id, turn).ok()) {
+        one.generating = true;
+      } else {
+        sampler->Release(id);
+        live.erase(id);
+      }
+    } else {
+      for (const auto id : sampler->Step()) {
+        Live& one = live.at(id);
+        one.generating = false;
+        ++finished;
+        ExpectSameBits(engine.get(), one.before, one.sampling, sampler->Take(id));
+      }
+    }
+    ASSERT_LE(sampler->counters().most_pages, 14);
+  }
+  EXPECT_GT(finished, rounds / 40);
+  EXPECT_GT(sampler->counters().preemptions, 0) << "the memory was never tight";
+}
+
+TEST(Sampler, RandomLoadGivesTheSameBits) {
+  Soak(1, Precision::kBf16, 1500);
+  Soak(2, Precision::kF32, 700);
+}
+
+}  // namespace
+}  // namespace hone
