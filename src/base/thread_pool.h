@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -10,7 +11,9 @@
 
 namespace hone {
 
-// Worker threads for compute. Thread-safe; destroyed only when nothing is being run on it.
+// Worker threads for compute. Thread-safe; destroyed only when nothing is being run on it. Workers
+// look out for more work for some microseconds before they sleep: the pieces of a small model come
+// faster than a sleeping thread wakes.
 class ThreadPool {
  public:
   // `threads` counts the calling thread, which works too: 1 means no extra threads.
@@ -31,10 +34,13 @@ class ThreadPool {
   struct Job;
   void Work(std::stop_token stop);
   static void Help(Job* job);
+  void Withdraw(Job* job);
 
   std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Job*> jobs_;
+  std::condition_variable_any published_;
+  std::deque<Job*> jobs_;           // guarded by mutex_
+  std::atomic<size_t> waiting_ = 0;  // jobs_.size(), to look at without the mutex
+  int sleepers_ = 0;                // guarded by mutex_
   std::vector<std::jthread> workers_;
 };
 

@@ -131,12 +131,24 @@ void KvPages::CopyPage(PageId from, PageId to) {
 }
 
 void KvPages::ClearFrom(PageId page, int64_t slot) {
-  const std::vector<float> zeros(static_cast<size_t>(head_dim_), 0.0f);
-  for (int64_t layer = 0; layer < layers_; ++layer) {
-    for (int64_t head = 0; head < kv_heads_; ++head) {
-      for (int64_t s = slot; s < kKeyBlock; ++s) {
-        Write(page, s, layer, head, zeros.data(), zeros.data());
+  const bool bf16 = precision_ == Precision::kBf16;
+  const int64_t key_panel = key_floats_ * kLanes / kKeyBlock;
+  const int64_t value_rows = bf16 ? kKeyBlock / 2 : kKeyBlock;
+  for (int64_t part = 0; part < layers_ * kv_heads_; ++part) {
+    float* keys = At(page, part / kv_heads_, part % kv_heads_);
+    for (int64_t panel = 0; panel < kKeyBlock / kLanes; ++panel) {  // lanes are positions
+      const int64_t lane = std::clamp<int64_t>(slot - panel * kLanes, 0, kLanes);
+      for (float* row = keys + panel * key_panel; row < keys + (panel + 1) * key_panel;
+           row += kLanes) {
+        std::fill(row + lane, row + kLanes, 0.0f);
       }
+    }
+    float* values = keys + key_floats_;
+    for (float* panel = values; panel < values + value_floats_; panel += value_rows * kLanes) {
+      if (bf16 && slot % 2 == 1) {  // rows are pairs of positions
+        for (int64_t lane = 0; lane < kLanes; ++lane) *HalfAt(panel, slot, lane) = 0;
+      }
+      std::fill(panel + (bf16 ? (slot + 1) / 2 : slot) * kLanes, panel + value_rows * kLanes, 0.0f);
     }
   }
 }
