@@ -58,6 +58,7 @@ int RunCli(int argc, char** argv) {
   AddModel(app, context);
   AddGenerate(app, context);
   AddLogprobs(app, context);
+  AddBench(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -26,6 +26,7 @@ void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddGenerate(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddLogprobs(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
+#include "engine/kernels/kernels.h"
 
 namespace hone {
 namespace {
@@ -45,10 +46,16 @@ bool HasFlag(const std::string& flags, std::string_view flag) {
   return (" " + flags + " ").find(fmt::format(" {} ", flag)) != std::string::npos;
 }
 
+}  // namespace
+
+std::string ProcessorName() { return ProcValue(ReadOrEmpty("/proc/cpuinfo"), "model name"); }
+
+namespace {
+
 void ExamineCpu(std::vector<Finding>* out) {
   const std::string info = ReadOrEmpty("/proc/cpuinfo");
   const std::string flags = ProcValue(info, "flags");
-  out->push_back({"cpu", "processor", State::kGood, ProcValue(info, "model name"), ""});
+  out->push_back({"cpu", "processor", State::kGood, ProcessorName(), ""});
   out->push_back(
       {"cpu", "cores", State::kGood, std::to_string(std::thread::hardware_concurrency()), ""});
   const bool avx2 = HasFlag(flags, "avx2") && HasFlag(flags, "fma");
@@ -62,6 +69,14 @@ void ExamineCpu(std::vector<Finding>* out) {
   feature("AVX2 with FMA", avx2, "plain code is used, which is several times slower");
   feature("AVX-512", avx512, "not needed; AVX2 is used");
   feature("AMX bf16", amx, "not needed; the results are the same bits without it");
+  const char* asked = std::getenv("HONE_ISA");
+  const bool ignored = asked != nullptr && std::string_view(asked) != BestKernels().name;
+  out->push_back({"cpu", "kernels in use", ignored ? State::kMissing : State::kGood,
+                  BestKernels().name,
+                  ignored ? fmt::format("HONE_ISA={} is unknown or not of this processor; unset it, "
+                                        "or use plain, avx2, avx512 or amx",
+                                        asked)
+                          : ""});
 }
 
 void ExamineMemory(std::vector<Finding>* out) {

@@ -24,4 +24,7 @@ std::vector<Finding> ExamineMachine();
 std::string FindingsView(const std::vector<Finding>& findings, const Terminal& terminal);
 Json FindingsJson(const std::vector<Finding>& findings);
 
+// The processor's name, as the kernel has it.
+std::string ProcessorName();
+
 }  // namespace hone

@@ -49,6 +49,11 @@ struct AdamWUpdate {
   float scale, beta1, rest1, beta2, rest2, step_size, second_scale, eps, decay;
 };
 
+// What the bf16 products of an instruction set are measured against: floating-point operations of a
+// loop that does nothing else. AMX: four tile products on four tiles from the first-level cache;
+// else fused multiply-adds on registers. Returns how many operations `rounds` rounds did.
+using PeakLoop = double (*)(int64_t rounds);
+
 // Sums over i are strided: 16 partial sums (i mod 16), joined in one fixed tree.
 struct Kernels {
   const char* name;
@@ -103,6 +108,8 @@ struct Kernels {
 
   void (*adamw)(const AdamWUpdate&, const float* gradient, int64_t n, float* value, float* first,
                 float* second);
+
+  PeakLoop peak;
 };
 
 // The kernels of an instruction set, or null where this processor lacks it.

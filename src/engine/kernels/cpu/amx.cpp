@@ -154,7 +154,38 @@ void AmxBf16(const Product& p) {
   }
 }
 
-constexpr Kernels kKernels = RowKernelsWith("amx", &ProductF32, &AmxBf16);
+double Peak(int64_t rounds) {
+  constexpr int kTiles = 16, kTileHalves = kTileRows * kBf16Block;
+  static thread_local struct alignas(64) {
+    uint16_t tiles[kTiles * kTileHalves];
+    float out[kTileRows * kLanes];
+  } memory;
+  uint32_t state = 1;
+  for (uint16_t& value : memory.tiles) {  // numbers between 1 and 2
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<uint16_t>(0x3F80u | (state >> 25));
+  }
+  ConfigureTiles();
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t i = 0; i < rounds; ++i) {
+    const uint16_t* at = memory.tiles + (i % (kTiles / 4)) * 4 * kTileHalves;
+    _tile_loadd(4, at, 64);
+    _tile_loadd(5, at + kTileHalves, 64);
+    _tile_loadd(6, at + 2 * kTileHalves, 64);
+    _tile_loadd(7, at + 3 * kTileHalves, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, memory.out, 64);
+  return 4.0 * 2 * kTileRows * kLanes * kBf16Block * static_cast<double>(rounds);
+}
+
+constexpr Kernels kKernels = RowKernelsWith("amx", &ProductF32, &AmxBf16, &Peak);
 
 // The kernel saves tiles only for processes that asked.
 bool AskForTiles() {

@@ -86,7 +86,23 @@ struct TileBf16 {
 void ProductF32(const Product& p) { RunProduct<6, 1, 0, 1, TileF32>(p); }
 void ProductBf16(const Product& p) { RunProduct<6, 1, 0, 1, TileBf16>(p); }
 
-constexpr Kernels kKernels = RowKernelsWith("avx2", &ProductF32, &ProductBf16);
+double Peak(int64_t rounds) {
+  constexpr int kChains = 12;
+  __m256 sums[kChains];
+  for (__m256& sum : sums) sum = _mm256_set1_ps(0.25f);
+  const __m256 factor = _mm256_set1_ps(0.999f), more = _mm256_set1_ps(0.5f);
+  for (int64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 12
+    for (int c = 0; c < kChains; ++c) sums[c] = _mm256_fmadd_ps(sums[c], factor, more);
+  }
+  __m256 total = sums[0];
+  for (int c = 1; c < kChains; ++c) total = _mm256_add_ps(total, sums[c]);
+  volatile float keep = total[0];
+  (void)keep;
+  return 2.0 * 8 * kChains * static_cast<double>(rounds);
+}
+
+constexpr Kernels kKernels = RowKernelsWith("avx2", &ProductF32, &ProductBf16, &Peak);
 
 }  // namespace
 

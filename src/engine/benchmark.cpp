@@ -1,0 +1,285 @@
+#include "engine/benchmark.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "engine/engine.h"
+#include "engine/matrix.h"
+
+namespace hone {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+// The machine's rate right now, on all threads.
+class Scale {
+ public:
+  Scale(const Kernels& kernels, ThreadPool* pool) : kernels_(kernels), pool_(pool) {
+    while (Time() < 2e-3) rounds_ *= 2;  // slices of a few milliseconds
+  }
+
+  double Rate() {
+    const double seconds = Time();
+    const double rate = operations_ / seconds;
+    rates_.push_back(rate);
+    return rate;
+  }
+  const std::vector<double>& rates() const { return rates_; }
+
+ private:
+  double Time() {
+    std::vector<double> done(static_cast<size_t>(pool_->threads()));
+    const double start = Now();
+    pool_->ParallelFor(done.size(), 1, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) done[i] = kernels_.peak(rounds_);
+    });
+    const double seconds = Now() - start;
+    operations_ = 0;
+    for (const double one : done) operations_ += one;
+    return seconds;
+  }
+
+  const Kernels& kernels_;
+  ThreadPool* pool_;
+  int64_t rounds_ = 1024;
+  double operations_ = 0;
+  std::vector<double> rates_;
+};
+
+// Work and scale in turns; `work` does `operations` floating-point operations.
+Measurement Pairs(std::string name, Scale* scale, double operations, double tokens, int pairs,
+                  const std::function<void()>& work) {
+  work();  // memory and caches
+  // Short work is repeated to about 10 ms, so that the clock does not matter.
+  double start = Now();
+  work();
+  const int repeats = std::max(1, static_cast<int>(5e-3 / std::max(Now() - start, 1e-7)));
+  std::vector<double> shares, rates;
+  double before = scale->Rate();
+  for (int i = 0; i < pairs; ++i) {
+    start = Now();
+    for (int r = 0; r < repeats; ++r) work();
+    const double rate = repeats * operations / (Now() - start);
+    const double after = scale->Rate();
+    shares.push_back(rate / ((before + after) / 2));
+    rates.push_back(rate);
+    before = after;
+  }
+  Measurement m{std::move(name), Median(shares), Median(rates) / 1e9, 0, ""};
+  if (tokens > 0) m.per_second = Median(rates) / operations * tokens;
+  return m;
+}
+
+Floats RandomBf16(uint64_t seed, int64_t count) {
+  Rng rng(seed);
+  Floats values(static_cast<size_t>(count));
+  for (float& value : values) value = static_cast<float>(rng.NextNormal());
+  BestKernels().round_bf16(values.data(), count);
+  return values;
+}
+
+Measurement MeasureGemm(Scale* scale, ThreadPool* pool, int64_t m, int64_t k, int64_t n,
+                        int pairs) {
+  const Floats a = RandomBf16(1, m * k), b = RandomBf16(2, k * n);
+  Panels panels;
+  panels.Pack(b.data(), n, 1, k, n, Precision::kBf16, pool);
+  Floats out(static_cast<size_t>(m * n));
+  const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) *
+                            static_cast<double>(n);
+  return Pairs(fmt::format("product {} x {} x {}", m, k, n), scale, operations, 0, pairs, [&] {
+    Multiply({a.data(), k}, m, panels, out.data(), n, false, BestKernels(), pool);
+  });
+}
+
+// OpenBLAS's sgemm on the same shape, where the library is there.
+void CompareWithOpenBlas(Scale* scale, int64_t n, int threads, int pairs,
+                         std::vector<Measurement>* out) {
+  setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);  // what it does not recognise it runs very slowly
+  setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);   // its threads would keep the cores busy between calls
+  void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    out->push_back({"OpenBLAS sgemm", 0, 0, 0, "not installed (libopenblas0-pthread)"});
+    return;
+  }
+  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
+                         float, float*, int);
+  using SetThreads = void (*)(int);
+  auto sgemm = reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm"));
+  auto set_threads = reinterpret_cast<SetThreads>(dlsym(library, "openblas_set_num_threads"));
+  if (sgemm == nullptr || set_threads == nullptr) return;
+  set_threads(threads);
+  const Floats a = RandomBf16(1, n * n), b = RandomBf16(2, n * n);
+  Floats c(static_cast<size_t>(n * n));
+  const auto size = static_cast<int>(n);
+  constexpr int kRowMajor = 101, kNoTranspose = 111;
+  const double operations = 2.0 * static_cast<double>(n) * static_cast<double>(n * n);
+  out->push_back(Pairs(fmt::format("OpenBLAS sgemm {}", n), scale, operations, 0, pairs, [&] {
+    sgemm(kRowMajor, kNoTranspose, kNoTranspose, size, size, size, 1.0f, a.data(), size, b.data(),
+          size, 0.0f, c.data(), size);
+  }));
+}
+
+Model RandomModel(int64_t layers, int64_t width, int64_t ffn, int64_t vocab) {
+  ModelConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.head_dim = 32;
+  config.heads = width / config.head_dim;
+  config.kv_heads = 2;
+  config.ffn = ffn;
+  config.vocab = vocab;
+  config.qk_norm = true;
+  Model model = NewModel(config);
+  InitializeModel(1, &model);
+  return model;
+}
+
+std::vector<TokenId> RandomTokens(uint64_t seed, int64_t count, int64_t vocab) {
+  Rng rng(seed);
+  std::vector<TokenId> tokens(static_cast<size_t>(count));
+  for (TokenId& token : tokens) token = static_cast<TokenId>(rng.Below(static_cast<uint64_t>(vocab)));
+  return tokens;
+}
+
+void AllMinusOne(std::span<TreeTerms> terms) {
+  for (TreeTerms& tree : terms) {
+    for (PathTerms& path : tree.paths) std::fill(path.dlogprobs.begin(), path.dlogprobs.end(), -1e-3f);
+  }
+}
+
+Measurement MeasureTraining(Scale* scale, int threads, int pairs) {
+  Engine engine(RandomModel(6, 384, 1024, 1024), {.threads = threads});
+  constexpr int kSequences = 8, kLength = 256;
+  std::vector<Tree> trees;
+  for (uint64_t i = 0; i < kSequences; ++i) {
+    trees.push_back(ChainOf(RandomTokens(i, kLength, engine.config().vocab)));
+  }
+  const auto parameters = static_cast<double>(engine.config().ParameterCount());
+  constexpr double kTokens = kSequences * kLength;
+  Measurement m = Pairs(fmt::format("training step, {:.1f} M, {} x {}", parameters / 1e6,
+                                    kSequences, kLength),
+                        scale, 6 * parameters * kTokens, kTokens, pairs, [&] {
+                          engine.Accumulate(trees, AllMinusOne);
+                          engine.Step({.learning_rate = 1e-6});
+                        });
+  m.note = "by 6 x parameters x tokens";
+  return m;
+}
+
+// Seconds of one decoding step with so many live sequences.
+double DecodeStep(Engine* engine, int64_t live, int steps) {
+  auto sampler = engine->NewSampler();
+  for (int64_t i = 0; i < live; ++i) {
+    const auto id = sampler->Start(
+        RandomTokens(static_cast<uint64_t>(i), 32, engine->config().vocab));
+    TurnRequest turn;
+    turn.max_new = 100000;
+    turn.rng = Rng(static_cast<uint64_t>(i));
+    (void)sampler->Generate(id, turn);
+  }
+  while (sampler->counters().drawn < live) sampler->Step();
+  const double start = Now();
+  for (int i = 0; i < steps; ++i) sampler->Step();
+  return (Now() - start) / steps;
+}
+
+void MeasureDecode(Scale* scale, int threads, int pairs, std::vector<Measurement>* out) {
+  Engine engine(RandomModel(4, 320, 896, 1024), {.threads = threads});
+  const auto parameters = static_cast<double>(engine.config().ParameterCount());
+  std::vector<double> shares, rates, ones, manys;
+  DecodeStep(&engine, 64, 4);
+  for (int i = 0; i < pairs; ++i) {
+    const double before = scale->Rate();
+    const double many = DecodeStep(&engine, 64, 4);
+    const double after = scale->Rate();
+    ones.push_back(DecodeStep(&engine, 1, 8));
+    manys.push_back(many);
+    const double rate = 2 * parameters * 64 / many;
+    rates.push_back(rate);
+    shares.push_back(rate / ((before + after) / 2));
+  }
+  out->push_back({fmt::format("decode, {:.1f} M, 64 live", parameters / 1e6), Median(shares),
+                  Median(rates) / 1e9, 64 / Median(manys),
+                  fmt::format("64 rows cost {:.1f} x one row", Median(manys) / Median(ones))});
+}
+
+void MeasureTree(Scale* scale, int threads, int pairs, std::vector<Measurement>* out) {
+  Engine engine(RandomModel(6, 384, 1024, 1024), {.threads = threads});
+  constexpr int64_t kPrompt = 512, kTurn = 64, kLeaves = 16;
+  Tree tree;
+  tree.nodes.push_back({.tokens = RandomTokens(1, kPrompt, 1024)});
+  std::vector<Tree> paths;
+  for (int i = 0; i < kLeaves; ++i) {
+    tree.nodes.push_back({.parent = 0, .tokens = RandomTokens(2 + static_cast<uint64_t>(i), kTurn, 1024)});
+    tree.leaves.push_back({.node = i + 1});
+    std::vector<TokenId> tokens = tree.nodes[0].tokens;
+    tokens.insert(tokens.end(), tree.nodes.back().tokens.begin(), tree.nodes.back().tokens.end());
+    paths.push_back(ChainOf(std::move(tokens)));
+  }
+  const auto parameters = static_cast<double>(engine.config().ParameterCount());
+  constexpr double kTreeTokens = kPrompt + kLeaves * kTurn,
+                   kPathTokens = kLeaves * (kPrompt + kTurn);
+  Measurement shared =
+      Pairs("tree 512 + 16 x 64", scale, 6 * parameters * kTreeTokens, kTreeTokens, pairs,
+            [&] { engine.Accumulate({&tree, 1}, AllMinusOne); });
+  Measurement apart = Pairs("its 16 paths", scale, 6 * parameters * kPathTokens, kPathTokens,
+                            std::max(3, pairs / 4), [&] {
+                              for (const Tree& path : paths) engine.Accumulate({&path, 1}, AllMinusOne);
+                            });
+  const double faster = (kPathTokens / apart.per_second) / (kTreeTokens / shared.per_second);
+  shared.note = fmt::format("{} tokens, {:.2f} TFLOP: {:.1f} x faster than the paths", kTreeTokens,
+                            6 * parameters * kTreeTokens / 1e12, faster);
+  apart.note = fmt::format("{} tokens, {:.2f} TFLOP", kPathTokens,
+                           6 * parameters * kPathTokens / 1e12);
+  out->push_back(shared);
+  out->push_back(apart);
+}
+
+}  // namespace
+
+BenchmarkReport MeasureEngine(const BenchmarkOptions& options,
+                              const std::function<void(std::string_view)>& progress) {
+  const FloatMode mode;
+  BenchmarkReport report;
+  const Kernels& kernels = BestKernels();
+  report.kernels = kernels.name;
+  report.threads = options.threads > 0
+                       ? options.threads
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  ThreadPool pool(report.threads);
+  Scale scale(kernels, &pool);
+  const int pairs = options.quick ? 15 : 101, few = options.quick ? 3 : 15;
+  std::vector<Measurement>& all = report.measurements;
+  progress("products");
+  for (const int64_t n : {512, 1024, 2048, 4096}) {
+    if (options.quick && n > 1024) break;
+    all.push_back(MeasureGemm(&scale, &pool, n, n, n, n > 1024 ? few : pairs));
+  }
+  all.push_back(MeasureGemm(&scale, &pool, 4096, 384, 1152, few));
+  progress("training");
+  all.push_back(MeasureTraining(&scale, report.threads, few));
+  progress("decoding");
+  MeasureDecode(&scale, report.threads, few, &all);
+  progress("trees");
+  MeasureTree(&scale, report.threads, std::max(3, few / 2), &all);
+  progress("OpenBLAS");
+  CompareWithOpenBlas(&scale, 1024, report.threads, pairs, &all);
+  report.scale_gflops = Median(scale.rates()) / 1e9;
+  return report;
+}
+
+}  // namespace hone
