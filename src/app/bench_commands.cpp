@@ -47,6 +47,46 @@ std::string ReportTable(const BenchmarkReport& report, const std::string& machin
   return out;
 }
 
+std::string Gibibytes(int64_t bytes) {
+  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1024.0 * 1024 * 1024));
+}
+
+Result<std::string> ModelReport(const std::string& folder, const ModelCostOptions& options,
+                                bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelCosts costs, MeasureModel(folder, options));
+  Json memory = Json::Of({});
+  for (const auto& [name, bytes] : costs.memory) memory.Set(name, bytes);
+  if (json) {
+    return DumpJson(Json::Of({{"machine", ProcessorName()},
+                              {"parameters", costs.parameters},
+                              {"load_seconds", costs.load_seconds},
+                              {"prefill_tokens_per_second", costs.prefill_tokens_per_second},
+                              {"decode_tokens_per_second", costs.decode_tokens_per_second},
+                              {"score_tokens_per_second", costs.score_tokens_per_second},
+                              {"train_tokens", costs.train_tokens},
+                              {"train_seconds", costs.train_seconds},
+                              {"first_train_seconds", costs.first_train_seconds},
+                              {"memory", memory},
+                              {"peak_bytes", costs.peak_bytes}})) +
+           "\n";
+  }
+  std::string out;
+  auto line = [&](std::string_view name, const std::string& value) {
+    out += fmt::format("{} {}\n", Fitted(name, 18), value);
+  };
+  line("parameters", fmt::format("{}", costs.parameters));
+  line("load", fmt::format("{:.2f} s", costs.load_seconds));
+  line("prompt", fmt::format("{:.1f} tokens/s", costs.prefill_tokens_per_second));
+  line("decode, one live", fmt::format("{:.1f} tokens/s", costs.decode_tokens_per_second));
+  line("score", fmt::format("{:.1f} tokens/s", costs.score_tokens_per_second));
+  line("training step", fmt::format("{:.2f} s for {} tokens (the first one: {:.2f} s)",
+                                    costs.train_seconds, costs.train_tokens,
+                                    costs.first_train_seconds));
+  for (const auto& [name, bytes] : costs.memory) line(name, Gibibytes(bytes));
+  line("peak of process", Gibibytes(costs.peak_bytes));
+  return out;
+}
+
 }  // namespace
 
 void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context) {
@@ -70,6 +110,28 @@ void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context) {
     const std::string machine = ProcessorName();
     Print(context.get(), context->json ? DumpJson(ReportJson(report, machine)) + "\n"
                                        : ReportTable(report, machine, Terminal::Of(stdout)));
+  });
+
+  struct ModelArguments {
+    std::string folder, precision = "bf16";
+    ModelCostOptions options;
+  };
+  auto arguments = std::make_shared<ModelArguments>();
+  CLI::App* model = group->add_subcommand(
+      "model", "What a model costs here: loading, drawing, scoring, one training step, memory");
+  model->add_option("model", arguments->folder, "a Hugging Face folder")->required();
+  model->add_option("--precision", arguments->precision, "f32 or bf16")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  model->add_option("--tokens", arguments->options.train_tokens, "of the training step")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  model->add_flag("--recompute", arguments->options.recompute_activations,
+                  "compute activations again in backward instead of keeping them");
+  model->footer("Example:\n  hone bench model path/to/Qwen2.5-0.5B\n");
+  model->callback([=] {
+    arguments->options.bf16 = arguments->precision == "bf16";
+    Finish(context.get(), ModelReport(arguments->folder, arguments->options, context->json));
   });
 }
 

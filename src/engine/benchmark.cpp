@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include <fmt/format.h>
 
@@ -280,6 +281,51 @@ BenchmarkReport MeasureEngine(const BenchmarkOptions& options,
   CompareWithOpenBlas(&scale, 1024, report.threads, pairs, &all);
   report.scale_gflops = Median(scale.rates()) / 1e9;
   return report;
+}
+
+Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,
+                                const ModelCostOptions& options) {
+  ModelCosts costs;
+  double start = Now();
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Engine> engine,
+      Engine::Open(folder, {.precision = options.bf16 ? Precision::kBf16 : Precision::kF32,
+                            .recompute_activations = options.recompute_activations}));
+  costs.load_seconds = Now() - start;
+  const ModelConfig& config = engine->config();
+  costs.parameters = config.ParameterCount();
+  const int64_t most = config.max_positions;
+  auto sampler = engine->NewSampler();
+  const int64_t prompt = std::min(options.prompt, most / 2);
+  const auto id = sampler->Start(RandomTokens(1, prompt, config.vocab));
+  TurnRequest turn;
+  turn.max_new = std::min(options.drawn, most / 2) + 1;
+  HONE_RETURN_IF_ERROR(sampler->Generate(id, turn));
+  start = Now();
+  while (sampler->counters().drawn == 0) sampler->Step();
+  costs.prefill_tokens_per_second = static_cast<double>(prompt) / (Now() - start);
+  start = Now();
+  while (!sampler->idle()) sampler->Step();
+  costs.decode_tokens_per_second =
+      static_cast<double>(sampler->counters().drawn - 1) / (Now() - start);
+  sampler.reset();
+
+  costs.train_tokens = std::min(options.train_tokens, most);
+  const Tree tree = ChainOf(RandomTokens(2, costs.train_tokens, config.vocab));
+  start = Now();
+  engine->LogProbs({&tree, 1});
+  costs.score_tokens_per_second = static_cast<double>(costs.train_tokens) / (Now() - start);
+  for (double* seconds : {&costs.first_train_seconds, &costs.train_seconds}) {
+    start = Now();
+    engine->Accumulate({&tree, 1}, AllMinusOne);
+    engine->Step({.learning_rate = 1e-6});
+    *seconds = Now() - start;
+  }
+  costs.memory = engine->Memory();
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  costs.peak_bytes = usage.ru_maxrss * 1024;
+  return costs;
 }
 
 }  // namespace hone

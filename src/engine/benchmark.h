@@ -1,9 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 namespace hone {
 
@@ -33,5 +36,27 @@ struct BenchmarkReport {
 // `progress` is told the name of each part before it begins.
 BenchmarkReport MeasureEngine(const BenchmarkOptions& options,
                               const std::function<void(std::string_view)>& progress);
+
+// What one model costs here: loading it, drawing, scoring and one training step.
+struct ModelCosts {
+  int64_t parameters = 0;
+  double load_seconds = 0;
+  double prefill_tokens_per_second = 0;  // of a prompt
+  double decode_tokens_per_second = 0;   // one sequence
+  double score_tokens_per_second = 0;
+  double train_seconds = 0;        // Accumulate and Step
+  double first_train_seconds = 0;  // the same with taking the memory for it
+  int64_t train_tokens = 0;
+  std::vector<std::pair<std::string, int64_t>> memory;  // in bytes, after the training step
+  int64_t peak_bytes = 0;                               // of the process
+};
+
+struct ModelCostOptions {
+  bool bf16 = true;
+  bool recompute_activations = false;
+  int64_t prompt = 64, drawn = 16, train_tokens = 256;
+};
+Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,
+                                const ModelCostOptions& options);
 
 }  // namespace hone

@@ -7,19 +7,21 @@
 
 namespace hone {
 
+// Aligned to a cache line; large ones in huge pages, which cost a fraction of the page faults.
+// Throws std::bad_alloc, as operator new does.
+void* AllocateBuffer(size_t bytes);
+void FreeBuffer(void* memory, size_t bytes);
+
 // Memory for numbers that are about to be written: aligned to a cache line, not cleared first.
 template <typename T>
 struct UninitializedAllocator {
   using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
 
   UninitializedAllocator() = default;
   template <typename U>
   UninitializedAllocator(const UninitializedAllocator<U>&) {}
-  T* allocate(size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
-  }
-  void deallocate(T* memory, size_t) { ::operator delete(memory, kAlignment); }
+  T* allocate(size_t count) { return static_cast<T*>(AllocateBuffer(count * sizeof(T))); }
+  void deallocate(T* memory, size_t count) { FreeBuffer(memory, count * sizeof(T)); }
   template <typename U>
   void construct(U* at) {
     ::new (static_cast<void*>(at)) U;  // default-initialised: numbers stay as they are

@@ -23,19 +23,19 @@ int ThreadsOf(int asked) {
   return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-TensorView ViewOf(const std::vector<float>& values, const std::vector<int64_t>& shape) {
-  return {DType::kF32, shape, std::as_bytes(std::span(values))};
+TensorView ViewOf(std::span<const float> values, const std::vector<int64_t>& shape) {
+  return {DType::kF32, shape, std::as_bytes(values)};
 }
 
 Result<void> ReadPart(const SafetensorsFile& file, const std::string& name,
-                      const std::vector<int64_t>& shape, std::vector<float>* values) {
+                      const std::vector<int64_t>& shape, std::span<float> values) {
   const TensorView* view = file.Find(name);
   if (view == nullptr || view->dtype != DType::kF32 || view->shape != shape) {
     return Error(
         ErrorCode::kCorrupt,
         fmt::format("tensor {} is missing or of another shape; the state cannot be resumed", name));
   }
-  CopyAsF32(*view, *values);
+  CopyAsF32(*view, values);
   return {};
 }
 
@@ -186,11 +186,10 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
   engine->optimizer_->steps = std::atoll(metadata["steps"].c_str());
   for (size_t p = 0; p < engine->model_.parameters.size(); ++p) {
     Parameter& parameter = engine->model_.parameters[p];
-    std::vector<std::pair<std::string, std::vector<float>*>> parts = {
-        {"master.", &parameter.value}};
+    std::vector<std::pair<std::string, std::span<float>>> parts = {{"master.", parameter.value}};
     if (parameter.trained) {
-      parts.emplace_back("adam.first.", &engine->optimizer_->first_moments[p]);
-      parts.emplace_back("adam.second.", &engine->optimizer_->second_moments[p]);
+      parts.emplace_back("adam.first.", engine->optimizer_->first_moments[p]);
+      parts.emplace_back("adam.second.", engine->optimizer_->second_moments[p]);
     }
     for (const auto& [part, values] : parts) {
       if (Result<void> read = ReadPart(file, part + parameter.name, parameter.shape, values);

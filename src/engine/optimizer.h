@@ -29,7 +29,7 @@ class AdamW {
               const Kernels& kernels, ThreadPool* pool);
 
   // The state: per trained parameter the two moments, and how many steps were taken.
-  std::vector<std::vector<float>> first_moments, second_moments;
+  std::vector<Floats> first_moments, second_moments;
   int64_t steps = 0;
 };
 
