@@ -104,5 +104,29 @@ TEST_F(BrokenModel, AConfigFarTooLargeForItsWeightsTakesNoMemory) {
             std::string::npos);
 }
 
+TEST(Model, AScalarHeadGoesOutAndIn) {
+  Model model = LoadModel(kModels / "qwen3").value();
+  AddScalarHead(&model);
+  model.parameters[static_cast<size_t>(model.scalar_head)].value[3] = 0.5f;
+  TemporaryDirectory directory;
+  ASSERT_TRUE(SaveModel(model, SaveType::kF32, directory.path()).ok());
+  const Model loaded = LoadModel(directory.path()).value();
+  ASSERT_GE(loaded.scalar_head, 0);
+  const Parameter& head = loaded.parameters[static_cast<size_t>(loaded.scalar_head)];
+  EXPECT_EQ(head.name, "score.weight");
+  EXPECT_EQ(head.value[3], 0.5f);
+  EXPECT_EQ(loaded.config.ParameterCount(), model.config.ParameterCount());
+}
+
+TEST(Model, HuggingFaceRewardModelsHaveOne) {
+  Json config = ParseJson(*ReadFile(kModels / "qwen3" / "config.json")).value();
+  config.Set("architectures", Json::Array{"Qwen3ForSequenceClassification"});
+  EXPECT_FALSE(ModelConfigFromJson(config).ok()) << "how many labels?";
+  config.Set("id2label", Json::Of({{"0", "LABEL_0"}}));
+  const auto one = ModelConfigFromJson(config);
+  ASSERT_TRUE(one.ok()) << one.error().message();
+  EXPECT_TRUE(one->scalar_head);
+}
+
 }  // namespace
 }  // namespace hone

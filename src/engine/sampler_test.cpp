@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
 #include "engine/engine.h"
 
 namespace hone {
@@ -195,9 +199,18 @@ void Soak(uint64_t seed, Precision precision, int rounds) {
   EXPECT_GT(sampler->counters().preemptions, 0) << "the memory was never tight";
 }
 
+// HONE_SOAK_SECONDS=600 makes it a long one.
 TEST(Sampler, RandomLoadGivesTheSameBits) {
   Soak(1, Precision::kBf16, 1500);
   Soak(2, Precision::kF32, 700);
+  const char* seconds = std::getenv("HONE_SOAK_SECONDS");
+  if (seconds == nullptr) return;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(seconds));
+  int soaks = 0;
+  for (; std::chrono::steady_clock::now() < end && !HasFailure(); ++soaks) {
+    Soak(static_cast<uint64_t>(soaks) + 3, soaks % 2 == 0 ? Precision::kBf16 : Precision::kF32, 1500);
+  }
+  std::printf("%d soaks of 1500 random actions\n", soaks);
 }
 
 }  // namespace
