@@ -33,7 +33,8 @@ struct Puzzle {
     return {first, kComma, (first + difference) % kModulus, kColon};
   }
   TokenId Right(size_t token) const {
-    return token % 2 == 1 ? kComma : (first + (2 + static_cast<int>(token) / 2) * difference) % kModulus;
+    return token % 2 == 1 ? kComma
+                          : (first + (2 + static_cast<int>(token) / 2) * difference) % kModulus;
   }
 };
 

@@ -1,7 +1,7 @@
 // hone bench: how fast this machine is.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/commands.h"
 #include "app/doctor.h"
@@ -30,12 +30,12 @@ Json ReportJson(const BenchmarkReport& report, const std::string& machine) {
 
 std::string ReportTable(const BenchmarkReport& report, const std::string& machine,
                         const Terminal& terminal) {
-  std::string out = terminal.Bold(fmt::format("{}, {} threads, {} kernels\n", machine,
-                                              report.threads, report.kernels));
+  std::string out = terminal.Bold(
+      fmt::format("{}, {} threads, {} kernels\n", machine, report.threads, report.kernels));
   out += fmt::format("the scale, a loop of nothing but multiplications: {:.0f} GFLOP/s\n\n",
                      report.scale_gflops);
-  out += terminal.Bold(fmt::format("{} {:>8} {:>9} {:>10}\n", Fitted("", 32), "of scale", "GFLOP/s",
-                                   "tokens/s"));
+  out += terminal.Bold(
+      fmt::format("{} {:>8} {:>9} {:>10}\n", Fitted("", 32), "of scale", "GFLOP/s", "tokens/s"));
   for (const Measurement& m : report.measurements) {
     const bool measured = m.gflops > 0;
     out += fmt::format("{} {:>8} {:>9} {:>10}  {}\n", Fitted(m.name, 32),
@@ -79,9 +79,9 @@ Result<std::string> ModelReport(const std::string& folder, const ModelCostOption
   line("prompt", fmt::format("{:.1f} tokens/s", costs.prefill_tokens_per_second));
   line("decode, one live", fmt::format("{:.1f} tokens/s", costs.decode_tokens_per_second));
   line("score", fmt::format("{:.1f} tokens/s", costs.score_tokens_per_second));
-  line("training step", fmt::format("{:.2f} s for {} tokens (the first one: {:.2f} s)",
-                                    costs.train_seconds, costs.train_tokens,
-                                    costs.first_train_seconds));
+  line("training step",
+       fmt::format("{:.2f} s for {} tokens (the first one: {:.2f} s)", costs.train_seconds,
+                   costs.train_tokens, costs.first_train_seconds));
   for (const auto& [name, bytes] : costs.memory) line(name, Gibibytes(bytes));
   line("peak of process", Gibibytes(costs.peak_bytes));
   return out;
@@ -105,7 +105,8 @@ void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context) {
   engine->callback([=] {
     const Terminal progress = Terminal::Of(stderr);
     const BenchmarkReport report = MeasureEngine(*options, [&](std::string_view part) {
-      if (!context->json) fmt::print(stderr, "{}\n", progress.Dim(fmt::format("measuring {} …", part)));
+      if (!context->json)
+        fmt::print(stderr, "{}\n", progress.Dim(fmt::format("measuring {} …", part)));
     });
     const std::string machine = ProcessorName();
     Print(context.get(), context->json ? DumpJson(ReportJson(report, machine)) + "\n"

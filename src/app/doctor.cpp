@@ -71,12 +71,12 @@ void ExamineCpu(std::vector<Finding>* out) {
   feature("AMX bf16", amx, "not needed; the results are the same bits without it");
   const char* asked = std::getenv("HONE_ISA");
   const bool ignored = asked != nullptr && std::string_view(asked) != BestKernels().name;
-  out->push_back({"cpu", "kernels in use", ignored ? State::kMissing : State::kGood,
-                  BestKernels().name,
-                  ignored ? fmt::format("HONE_ISA={} is unknown or not of this processor; unset it, "
-                                        "or use plain, avx2, avx512 or amx",
-                                        asked)
-                          : ""});
+  out->push_back(
+      {"cpu", "kernels in use", ignored ? State::kMissing : State::kGood, BestKernels().name,
+       ignored ? fmt::format("HONE_ISA={} is unknown or not of this processor; unset it, "
+                             "or use plain, avx2, avx512 or amx",
+                             asked)
+               : ""});
 }
 
 void ExamineMemory(std::vector<Finding>* out) {

@@ -10,16 +10,19 @@
 #include "app/report.h"
 #include "app/terminal.h"
 #include "app/views.h"
+#include "base/file.h"
 #include "base/recipe.h"
 #include "engine/engine.h"
+#include "engine/lora.h"
 #include "engine/safetensors.h"
+#include "text/dialect.h"
 #include "text/tokenizer.h"
 
 namespace hone {
 namespace {
 
 struct ModelArguments {
-  std::string model, out, tokenizer, text, precision = "bf16", type = "bf16";
+  std::string model, out, tokenizer, text, adapter, dialect, precision = "bf16", type = "bf16";
   std::vector<std::string> overrides;
   int64_t max_new = 64;
   uint64_t seed = 0;
@@ -150,13 +153,56 @@ Result<std::string> New(const ModelArguments& arguments, bool json) {
                      config.ParameterCount());
 }
 
+// The dialect's chat template, where transformers look for it: in a file of its own, and in
+// tokenizer_config.json for versions that know only that.
+Result<void> WriteChatTemplate(const std::string& name, const std::filesystem::path& folder) {
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(name));
+  const std::string text = dialect->ChatTemplate();
+  const auto config_path = folder / "tokenizer_config.json";
+  Json config = Json::Of({});
+  if (std::error_code ignored; std::filesystem::exists(config_path, ignored)) {
+    HONE_ASSIGN_OR_RETURN(const std::string old, ReadFile(config_path));
+    Result<Json> read = ParseJson(old);
+    if (!read.ok()) return read.error().In(config_path.string());
+    if (!read->is_object()) {
+      return Error(ErrorCode::kInvalidArgument, config_path.string() + ": an object is wanted");
+    }
+    config = *std::move(read);
+  } else {
+    config.Set("tokenizer_class", "PreTrainedTokenizerFast");
+  }
+  config.Set("chat_template", text);
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "chat_template.jinja", text));
+  return WriteFileAtomic(config_path, DumpJson(config, JsonStyle::kPretty) + "\n");
+}
+
 Result<std::string> Convert(const ModelArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const Model model, LoadModel(arguments.model));
+  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(arguments.model));
+  std::filesystem::path adapter = arguments.adapter;
+  std::error_code ignored;
+  if (const auto own = std::filesystem::path(arguments.model) / "adapter";
+      adapter.empty() && std::filesystem::exists(own, ignored)) {
+    adapter = own;
+  }
+  if (!adapter.empty()) {
+    HONE_RETURN_IF_ERROR(LoadLora(adapter, &model));
+    MergeLora(&model);
+  }
   HONE_RETURN_IF_ERROR(SaveModel(model, TypeOf(arguments), arguments.out));
   HONE_RETURN_IF_ERROR(CarryAlong(arguments.model, arguments.out));
-  if (json) return DumpJson(Json::Of({{"out", arguments.out}, {"type", arguments.type}})) + "\n";
-  return fmt::format("{}: {} parameters as {}\n", arguments.out, model.config.ParameterCount(),
-                     arguments.type);
+  if (!arguments.dialect.empty()) {
+    HONE_RETURN_IF_ERROR(WriteChatTemplate(arguments.dialect, arguments.out));
+  }
+  if (json) {
+    return DumpJson(Json::Of({{"out", arguments.out},
+                              {"type", arguments.type},
+                              {"merged", adapter.string()},
+                              {"dialect", arguments.dialect}})) +
+           "\n";
+  }
+  return fmt::format("{}: {} parameters as {}{}{}\n", arguments.out, model.config.ParameterCount(),
+                     arguments.type, adapter.empty() ? "" : ", adapters merged",
+                     arguments.dialect.empty() ? "" : ", chat template of " + arguments.dialect);
 }
 
 constexpr std::string_view kCheckText =
@@ -284,8 +330,13 @@ void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context) {
   convert->add_option("model", arguments->model, "a Hugging Face folder")->required();
   convert->add_option("out", arguments->out, "the folder to write")->required();
   AddType(convert, arguments.get());
+  convert->add_option("--adapter", arguments->adapter,
+                      "a PEFT folder to merge (its own folder \"adapter\" when absent)");
+  convert->add_option("--dialect", arguments->dialect,
+                      "write the chat template that renders as this dialect does");
   convert->footer(
-      "Example:\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3-bf16 --type bf16\n");
+      "Example:\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3-bf16 --type bf16 "
+      "--dialect hermes\n");
   convert->callback([=] { Finish(context.get(), Convert(*arguments, context->json)); });
 
   CLI::App* check = group->add_subcommand(

@@ -101,6 +101,29 @@ Pass RenderPass() {
       }};
 }
 
+Pass TemplatePass() {
+  return {.name = "template",
+          .about =
+              "The name of a dialect to its chat template, which makes Hugging Face's transformers "
+              "render as the pass `render` does.",
+          .options = {},
+          .input_schema = Schema(R"({"type": "object", "required": ["dialect"],
+              "properties": {"dialect": {"type": "string"}}})"),
+          .output_schema = Schema(R"({"type": "object", "required": ["chat_template"],
+              "properties": {"chat_template": {"type": "string", "description": "Jinja"}}})"),
+          .example = R"({"dialect": "hermes:qwen3"})",
+          .open = [](const PassOptions&) -> Result<PassFunction> {
+            return PassFunction([](const Json& in) -> Result<Json> {
+              const Json* name = in.Find("dialect");
+              if (name == nullptr || !name->is_string()) {
+                return Error(ErrorCode::kInvalidArgument, "the line needs \"dialect\", a string");
+              }
+              HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(name->AsString()));
+              return Json::Of({{"chat_template", dialect->ChatTemplate()}});
+            });
+          }};
+}
+
 Result<TurnEnd> EndOfLine(const Json& in) {
   const Json* end = in.Find("end");
   if (end == nullptr || *end == Json("unknown")) return TurnEnd::kUnknown;
@@ -249,8 +272,8 @@ Pass StorePass() {
 }  // namespace
 
 std::vector<Pass> BuiltInPasses() {
-  std::vector<Pass> passes = {TokenizePass(), RenderPass(), ParsePass(), ValidatePass(),
-                              StorePass()};
+  std::vector<Pass> passes = {TokenizePass(), RenderPass(),   TemplatePass(),
+                              ParsePass(),    ValidatePass(), StorePass()};
   for (Pass& pass : EnginePasses()) passes.push_back(std::move(pass));
   return passes;
 }

@@ -38,9 +38,9 @@ class ThreadPool {
 
   std::mutex mutex_;
   std::condition_variable_any published_;
-  std::deque<Job*> jobs_;           // guarded by mutex_
+  std::deque<Job*> jobs_;            // guarded by mutex_
   std::atomic<size_t> waiting_ = 0;  // jobs_.size(), to look at without the mutex
-  int sleepers_ = 0;                // guarded by mutex_
+  int sleepers_ = 0;                 // guarded by mutex_
   std::vector<std::jthread> workers_;
 };
 

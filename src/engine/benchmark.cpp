@@ -97,10 +97,10 @@ Measurement MeasureGemm(Scale* scale, ThreadPool* pool, int64_t m, int64_t k, in
                         int pairs) {
   const Floats a = RandomBf16(1, m * k), b = RandomBf16(2, k * n);
   Panels panels;
-  panels.Pack(b.data(), n, 1, k, n, Precision::kBf16, pool);
+  panels.Pack(b.data(), n, 1, k, n, Precision::kBf16, BestKernels(), pool);
   Floats out(static_cast<size_t>(m * n));
-  const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) *
-                            static_cast<double>(n);
+  const double operations =
+      2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
   return Pairs(fmt::format("product {} x {} x {}", m, k, n), scale, operations, 0, pairs, [&] {
     Multiply({a.data(), k}, m, panels, out.data(), n, false, BestKernels(), pool);
   });
@@ -110,7 +110,7 @@ Measurement MeasureGemm(Scale* scale, ThreadPool* pool, int64_t m, int64_t k, in
 void CompareWithOpenBlas(Scale* scale, int64_t n, int threads, int pairs,
                          std::vector<Measurement>* out) {
   setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);  // what it does not recognise it runs very slowly
-  setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);   // its threads would keep the cores busy between calls
+  setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);  // its threads would keep the cores busy between calls
   void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     out->push_back({"OpenBLAS sgemm", 0, 0, 0, "not installed (libopenblas0-pthread)"});
@@ -152,13 +152,15 @@ Model RandomModel(int64_t layers, int64_t width, int64_t ffn, int64_t vocab) {
 std::vector<TokenId> RandomTokens(uint64_t seed, int64_t count, int64_t vocab) {
   Rng rng(seed);
   std::vector<TokenId> tokens(static_cast<size_t>(count));
-  for (TokenId& token : tokens) token = static_cast<TokenId>(rng.Below(static_cast<uint64_t>(vocab)));
+  for (TokenId& token : tokens)
+    token = static_cast<TokenId>(rng.Below(static_cast<uint64_t>(vocab)));
   return tokens;
 }
 
 void AllMinusOne(std::span<TreeTerms> terms) {
   for (TreeTerms& tree : terms) {
-    for (PathTerms& path : tree.paths) std::fill(path.dlogprobs.begin(), path.dlogprobs.end(), -1e-3f);
+    for (PathTerms& path : tree.paths)
+      std::fill(path.dlogprobs.begin(), path.dlogprobs.end(), -1e-3f);
   }
 }
 
@@ -171,28 +173,31 @@ Measurement MeasureTraining(Scale* scale, int threads, int pairs) {
   }
   const auto parameters = static_cast<double>(engine.config().ParameterCount());
   constexpr double kTokens = kSequences * kLength;
-  Measurement m = Pairs(fmt::format("training step, {:.1f} M, {} x {}", parameters / 1e6,
-                                    kSequences, kLength),
-                        scale, 6 * parameters * kTokens, kTokens, pairs, [&] {
-                          engine.Accumulate(trees, AllMinusOne);
-                          engine.Step({.learning_rate = 1e-6});
-                        });
+  Measurement m =
+      Pairs(fmt::format("training step, {:.1f} M, {} x {}", parameters / 1e6, kSequences, kLength),
+            scale, 6 * parameters * kTokens, kTokens, pairs, [&] {
+              engine.Accumulate(trees, AllMinusOne);
+              engine.Step({.learning_rate = 1e-6});
+            });
   m.note = "by 6 x parameters x tokens";
   return m;
 }
 
-// Seconds of one decoding step with so many live sequences.
-double DecodeStep(Engine* engine, int64_t live, int steps) {
+// A sampler with so many turns under way, their prompts computed.
+std::unique_ptr<Sampler> Decoding(Engine* engine, uint64_t live) {
   auto sampler = engine->NewSampler();
-  for (int64_t i = 0; i < live; ++i) {
-    const auto id = sampler->Start(
-        RandomTokens(static_cast<uint64_t>(i), 32, engine->config().vocab));
+  for (uint64_t i = 0; i < live; ++i) {
+    const auto id = sampler->Start(RandomTokens(i, 32, engine->config().vocab));
     TurnRequest turn;
-    turn.max_new = 100000;
-    turn.rng = Rng(static_cast<uint64_t>(i));
-    (void)sampler->Generate(id, turn);
+    turn.max_new = engine->config().max_positions;
+    turn.rng = Rng(i);
+    if (!sampler->Generate(id, turn).ok()) return nullptr;
   }
-  while (sampler->counters().drawn < live) sampler->Step();
+  while (sampler->counters().drawn < 4 * static_cast<int64_t>(live)) sampler->Step();
+  return sampler;
+}
+
+double SecondsPerStep(Sampler* sampler, int steps) {
   const double start = Now();
   for (int i = 0; i < steps; ++i) sampler->Step();
   return (Now() - start) / steps;
@@ -201,17 +206,15 @@ double DecodeStep(Engine* engine, int64_t live, int steps) {
 void MeasureDecode(Scale* scale, int threads, int pairs, std::vector<Measurement>* out) {
   Engine engine(RandomModel(4, 320, 896, 1024), {.threads = threads});
   const auto parameters = static_cast<double>(engine.config().ParameterCount());
+  const auto many = Decoding(&engine, 64), one = Decoding(&engine, 1);
   std::vector<double> shares, rates, ones, manys;
-  DecodeStep(&engine, 64, 4);
   for (int i = 0; i < pairs; ++i) {
     const double before = scale->Rate();
-    const double many = DecodeStep(&engine, 64, 4);
+    manys.push_back(SecondsPerStep(many.get(), 2));
     const double after = scale->Rate();
-    ones.push_back(DecodeStep(&engine, 1, 8));
-    manys.push_back(many);
-    const double rate = 2 * parameters * 64 / many;
-    rates.push_back(rate);
-    shares.push_back(rate / ((before + after) / 2));
+    ones.push_back(SecondsPerStep(one.get(), 16));
+    rates.push_back(2 * parameters * 64 / manys.back());
+    shares.push_back(rates.back() / ((before + after) / 2));
   }
   out->push_back({fmt::format("decode, {:.1f} M, 64 live", parameters / 1e6), Median(shares),
                   Median(rates) / 1e9, 64 / Median(manys),
@@ -225,7 +228,8 @@ void MeasureTree(Scale* scale, int threads, int pairs, std::vector<Measurement>*
   tree.nodes.push_back({.tokens = RandomTokens(1, kPrompt, 1024)});
   std::vector<Tree> paths;
   for (int i = 0; i < kLeaves; ++i) {
-    tree.nodes.push_back({.parent = 0, .tokens = RandomTokens(2 + static_cast<uint64_t>(i), kTurn, 1024)});
+    tree.nodes.push_back(
+        {.parent = 0, .tokens = RandomTokens(2 + static_cast<uint64_t>(i), kTurn, 1024)});
     tree.leaves.push_back({.node = i + 1});
     std::vector<TokenId> tokens = tree.nodes[0].tokens;
     tokens.insert(tokens.end(), tree.nodes.back().tokens.begin(), tree.nodes.back().tokens.end());
@@ -235,17 +239,19 @@ void MeasureTree(Scale* scale, int threads, int pairs, std::vector<Measurement>*
   constexpr double kTreeTokens = kPrompt + kLeaves * kTurn,
                    kPathTokens = kLeaves * (kPrompt + kTurn);
   Measurement shared =
-      Pairs("tree 512 + 16 x 64", scale, 6 * parameters * kTreeTokens, kTreeTokens, pairs,
-            [&] { engine.Accumulate({&tree, 1}, AllMinusOne); });
+      Pairs("tree 512 + 16 x 64", scale, 6 * parameters * kTreeTokens, kTreeTokens, pairs, [&] {
+        engine.Accumulate({&tree, 1}, AllMinusOne);
+      });
   Measurement apart = Pairs("its 16 paths", scale, 6 * parameters * kPathTokens, kPathTokens,
                             std::max(3, pairs / 4), [&] {
-                              for (const Tree& path : paths) engine.Accumulate({&path, 1}, AllMinusOne);
+                              for (const Tree& path : paths)
+                                engine.Accumulate({&path, 1}, AllMinusOne);
                             });
   const double faster = (kPathTokens / apart.per_second) / (kTreeTokens / shared.per_second);
   shared.note = fmt::format("{} tokens, {:.2f} TFLOP: {:.1f} x faster than the paths", kTreeTokens,
                             6 * parameters * kTreeTokens / 1e12, faster);
-  apart.note = fmt::format("{} tokens, {:.2f} TFLOP", kPathTokens,
-                           6 * parameters * kPathTokens / 1e12);
+  apart.note =
+      fmt::format("{} tokens, {:.2f} TFLOP", kPathTokens, 6 * parameters * kPathTokens / 1e12);
   out->push_back(shared);
   out->push_back(apart);
 }
@@ -274,7 +280,7 @@ BenchmarkReport MeasureEngine(const BenchmarkOptions& options,
   progress("training");
   all.push_back(MeasureTraining(&scale, report.threads, few));
   progress("decoding");
-  MeasureDecode(&scale, report.threads, few, &all);
+  MeasureDecode(&scale, report.threads, pairs, &all);
   progress("trees");
   MeasureTree(&scale, report.threads, std::max(3, few / 2), &all);
   progress("OpenBLAS");

@@ -13,8 +13,8 @@ namespace hone {
 // One line of `hone bench engine`.
 struct Measurement {
   std::string name;
-  double share = 0;      // of the scale: the median of the ratios taken in pairs
-  double gflops = 0;     // at the median
+  double share = 0;       // of the scale: the median of the ratios taken in pairs
+  double gflops = 0;      // at the median
   double per_second = 0;  // tokens, where that means something
   std::string note;
 };

@@ -15,6 +15,7 @@ Decoder::Decoder(const Model* model, DecoderOptions options, ThreadPool* pool,
       kernels_(kernels),
       rope_(model->config),
       head_(model, {model->head}),
+      pages_(model->config, options_.precision),
       work_(std::make_unique<Workspace>()) {
   for (const LayerParameters& layer : model->layers) {
     layers_.push_back({Projection(model, {layer.q, layer.k, layer.v}),
@@ -63,16 +64,14 @@ int64_t Decoder::packed_bytes() const {
 }
 
 int64_t Decoder::buffer_bytes() const {
-  int64_t bytes = work_->passing.bytes();
+  int64_t bytes = work_->passing.bytes() + pages_.bytes();
   for (const LayerState& state : states_) bytes += state.bytes();
   size_t floats = 0;
-  for (const Floats* part : {&work_->x,         &work_->normed,      &work_->activated,
-                             &work_->projected, &work_->hidden,      &work_->final_scale,
-                             &work_->logits,    &work_->kept_logits, &work_->dx,
-                             &work_->rounded,   &work_->dnormed,     &work_->dactivated,
-                             &work_->dgate_up,  &work_->dattended,   &work_->dqkv,
-                             &work_->draw,      &work_->dhidden,     &work_->dlogits,
-                             &work_->states,    &work_->dstates,     &work_->norm_gradient}) {
+  for (const Floats* part :
+       {&work_->x, &work_->normed, &work_->activated, &work_->hidden, &work_->final_scale,
+        &work_->logits, &work_->kept_logits, &work_->dx, &work_->rounded, &work_->dgate_up,
+        &work_->dattended, &work_->dqkv, &work_->draw, &work_->dhidden, &work_->dlogits,
+        &work_->states, &work_->dstates, &work_->norm_gradient}) {
     floats += part->capacity();
   }
   return bytes + static_cast<int64_t>(floats * sizeof(float));
@@ -90,6 +89,19 @@ void Decoder::ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>&
   });
 }
 
+// Blocks of rows. Where there are many, they run side by side, each on one thread from end to end:
+// what one step writes is still in the cache when the next one reads it. A few rows are one block,
+// whose products use all threads.
+void Decoder::ForBlocks(int64_t rows,
+                        const std::function<void(int64_t, int64_t, ThreadPool*)>& body) const {
+  const FloatMode mode;
+  if (rows < 2 * kBlockRows * pool_->threads()) return body(0, rows, pool_);
+  pool_->ParallelFor(static_cast<size_t>(rows), kBlockRows, [&](size_t begin, size_t end) {
+    const FloatMode thread_mode;
+    body(static_cast<int64_t>(begin), static_cast<int64_t>(end), &serial_);
+  });
+}
+
 Decoder::Rows::Rows(std::span<const Chunk> all) : chunks(all) {
   for (size_t c = 0; c < all.size(); ++c) {
     first_row.push_back(count());
@@ -100,52 +112,68 @@ Decoder::Rows::Rows(std::span<const Chunk> all) : chunks(all) {
   }
 }
 
-// Queries, keys and values from what the projection gave: biases, q/k norms, rotation, rounding;
-// and the keys and values into their pages.
-void Decoder::AttentionInputs(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
+// The norm of some rows of the residual stream, rounded for the product; `state` keeps what
+// backward needs of it.
+void Decoder::NormRowsOf(int norm, int64_t begin, int64_t end, LayerState* state, bool middle,
+                         float* normed) const {
+  const int64_t width = config().width;
+  Floats& input = middle ? state->middle : state->input;
+  Floats& scale = middle ? state->middle_scale : state->input_scale;
+  for (int64_t r = begin; r < end; ++r) {
+    const float* x = work_->x.data() + r * width;
+    float* out = normed + (r - begin) * width;
+    std::copy_n(x, width, input.data() + r * width);
+    scale[static_cast<size_t>(r)] =
+        kernels_.rms_norm(x, Weights(norm), width, static_cast<float>(config().norm_eps), out);
+    Round(out, width);
+  }
+}
+
+// Queries, keys and values from what the projection gave: biases, q/k norms, rotation, rounding.
+void Decoder::FinishQkv(int64_t index, const Rows& rows, int64_t begin, int64_t end,
+                        LayerState* state) {
   const ModelConfig& c = model_->config;
   const LayerParameters& p = model_->layers[index];
   const int64_t dim = c.head_dim, q_size = c.heads * dim, kv_size = c.kv_heads * dim;
   const int64_t wide = q_size + 2 * kv_size, normed_heads = c.heads + c.kv_heads;
-  const auto eps = static_cast<float>(c.norm_eps);
-  float* qkv = state->qkv.data();
-  if (c.qk_norm) {
-    Room(&state->qkv_raw, rows.count() * (q_size + kv_size));
-    Room(&state->head_scale, rows.count() * normed_heads);
-  }
-  ForRows(rows.count(), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      float* row = qkv + r * wide;
-      if (p.q_bias >= 0) {
-        kernels_.add(Weights(p.q_bias), q_size, row);
-        kernels_.add(Weights(p.k_bias), kv_size, row + q_size);
-        kernels_.add(Weights(p.v_bias), kv_size, row + q_size + kv_size);
-      }
-      float* raw = nullptr;
-      if (c.qk_norm) {
-        raw = state->qkv_raw.data() + r * (q_size + kv_size);
-        std::copy_n(row, q_size + kv_size, raw);
-      }
-      for (int64_t h = 0; h < normed_heads; ++h) {
-        float* head = row + h * dim;
-        if (c.qk_norm) {
-          state->head_scale[static_cast<size_t>(r * normed_heads + h)] = kernels_.rms_norm(
-              raw + h * dim, Weights(h < c.heads ? p.q_norm : p.k_norm), dim, eps, head);
-        }
-        rope_.Rotate(rows.position[static_cast<size_t>(r)], head, kernels_);
-      }
-      // Keys and values are rounded once, here, and everybody reads these.
-      Round(row, wide);
+  for (int64_t r = begin; r < end; ++r) {
+    float* row = state->qkv.data() + r * wide;
+    if (p.q_bias >= 0) {
+      kernels_.add(Weights(p.q_bias), q_size, row);
+      kernels_.add(Weights(p.k_bias), kv_size, row + q_size);
+      kernels_.add(Weights(p.v_bias), kv_size, row + q_size + kv_size);
     }
-  });
-  // In the order of the chunks: one may begin with a copy of what an earlier one writes.
+    float* raw = nullptr;
+    if (c.qk_norm) {
+      raw = state->qkv_raw.data() + r * (q_size + kv_size);
+      std::copy_n(row, q_size + kv_size, raw);
+    }
+    for (int64_t h = 0; h < normed_heads; ++h) {
+      float* head = row + h * dim;
+      if (c.qk_norm) {
+        state->head_scale[static_cast<size_t>(r * normed_heads + h)] =
+            kernels_.rms_norm(raw + h * dim, Weights(h < c.heads ? p.q_norm : p.k_norm), dim,
+                              static_cast<float>(c.norm_eps), head);
+      }
+      rope_.Rotate(rows.position[static_cast<size_t>(r)], head, kernels_);
+    }
+    // Keys and values are rounded once, here, and everybody reads these.
+    Round(row, wide);
+  }
+}
+
+// In the order of the chunks: one may begin with a copy of what an earlier one writes.
+void Decoder::WriteKeys(int64_t index, const Rows& rows, KvPages* pages, const LayerState& state) {
+  const ModelConfig& c = model_->config;
+  const int64_t dim = c.head_dim, q_size = c.heads * dim, kv_size = c.kv_heads * dim;
+  const int64_t wide = q_size + 2 * kv_size;
   pool_->ParallelFor(static_cast<size_t>(c.kv_heads), 1, [&](size_t begin, size_t end) {
     for (size_t g = begin; g < end; ++g) {
       const auto head = static_cast<int64_t>(g);
       for (size_t i = 0; i < rows.chunks.size(); ++i) {
         const Chunk& chunk = rows.chunks[i];
         if (chunk.copy.to >= 0) pages->CopyHead(chunk.copy.from, chunk.copy.to, index, head);
-        const float* row = qkv + rows.first_row[i] * wide + q_size + head * dim;
+        const float* row = state.qkv.data() + rows.first_row[i] * wide + q_size + head * dim;
         for (size_t t = 0; t < chunk.tokens.size(); ++t, row += wide) {
           const int64_t at = chunk.position + static_cast<int64_t>(t);
           pages->Write(chunk.table[static_cast<size_t>(at / kKeyBlock)], at % kKeyBlock, index,
@@ -156,32 +184,10 @@ void Decoder::AttentionInputs(int64_t index, const Rows& rows, KvPages* pages, L
   });
 }
 
-void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
+void Decoder::AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
   const ModelConfig& c = model_->config;
-  const LayerParameters& p = model_->layers[index];
-  Layer& layer = layers_[static_cast<size_t>(index)];
-  const int64_t count = rows.count(), width = c.width, dim = c.head_dim;
-  const int64_t q_size = c.heads * dim, wide = q_size + 2 * c.kv_heads * dim;
-  const int64_t group = c.heads / c.kv_heads;
-  const auto eps = static_cast<float>(c.norm_eps);
-  float* x = work_->x.data();
-  float* normed = Room(&work_->normed, count * width);
-  auto norm_rows = [&](int norm, Floats* input, Floats* scale) {
-    Room(input, count * width);
-    Room(scale, count);
-    ForRows(count, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        std::copy_n(x + r * width, width, input->data() + r * width);
-        (*scale)[static_cast<size_t>(r)] =
-            kernels_.rms_norm(x + r * width, Weights(norm), width, eps, normed + r * width);
-        Round(normed + r * width, width);
-      }
-    });
-  };
-  norm_rows(p.input_norm, &state->input, &state->input_scale);
-  layer.qkv.Forward(normed, count, use_adapters_, Room(&state->qkv, count * wide), pool_);
-  AttentionInputs(index, rows, pages, state);
-
+  const int64_t dim = c.head_dim, q_size = c.heads * dim, group = c.heads / c.kv_heads;
+  const int64_t wide = q_size + 2 * c.kv_heads * dim;
   // One piece of work: some positions of a chunk, one key/value head.
   struct Piece {
     size_t chunk;
@@ -195,8 +201,6 @@ void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, Laye
       pieces.push_back({i, from, std::min(tile, length - from)});
     }
   }
-  float* attended = Room(&state->attended, count * q_size);
-  float* lse = Room(&state->lse, count * c.heads);
   const auto kv_heads = static_cast<size_t>(c.kv_heads);
   pool_->ParallelFor(pieces.size() * kv_heads, 2, [&](size_t begin, size_t end) {
     const FloatMode mode;
@@ -211,39 +215,70 @@ void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, Laye
               .count = piece.count,
               .q = state->qkv.data() + row * wide + g * group * dim,
               .q_row = wide,
-              .out = attended + row * q_size + g * group * dim,
+              .out = state->attended.data() + row * q_size + g * group * dim,
               .out_row = q_size,
-              .lse = lse + row * c.heads + g * group,
+              .lse = state->lse.data() + row * c.heads + g * group,
               .lse_row = c.heads},
              kernels_);
     }
   });
-  ForRows(count, [&](int64_t begin, int64_t end) {
-    Round(attended + begin * q_size, (end - begin) * q_size);
-  });
-  float* projected = Room(&work_->projected, count * width);
-  layer.output.Forward(attended, count, use_adapters_, projected, pool_);
-  ForRows(count, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end && p.output_bias >= 0; ++r) {
-      kernels_.add(Weights(p.output_bias), width, projected + r * width);
-    }
-    kernels_.add(projected + begin * width, (end - begin) * width, x + begin * width);
-  });
+}
 
-  norm_rows(p.post_norm, &state->middle, &state->middle_scale);
-  float* gate_up = Room(&state->gate_up, count * 2 * c.ffn);
-  layer.gate_up.Forward(normed, count, use_adapters_, gate_up, pool_);
-  float* activated = Room(&work_->activated, count * c.ffn);
-  ForRows(count, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const float* gate = gate_up + r * 2 * c.ffn;
-      kernels_.swiglu(gate, gate + c.ffn, c.ffn, activated + r * c.ffn);
-      Round(activated + r * c.ffn, c.ffn);
-    }
+// What follows attention: the output projection and the feed-forward half, for some rows.
+void Decoder::FinishLayer(int64_t index, int64_t begin, int64_t end, LayerState* state,
+                          ThreadPool* pool) {
+  static thread_local Floats normed, activated, projected;
+  const ModelConfig& c = model_->config;
+  const LayerParameters& p = model_->layers[index];
+  const Layer& layer = layers_[static_cast<size_t>(index)];
+  const int64_t count = end - begin, width = c.width, q_size = c.heads * c.head_dim;
+  float* x = work_->x.data() + begin * width;
+  float* attended = state->attended.data() + begin * q_size;
+  Round(attended, count * q_size);
+  layer.output.Forward(attended, count, use_adapters_, Room(&projected, count * width), pool);
+  for (int64_t r = 0; r < count && p.output_bias >= 0; ++r) {
+    kernels_.add(Weights(p.output_bias), width, projected.data() + r * width);
+  }
+  kernels_.add(projected.data(), count * width, x);
+  NormRowsOf(p.post_norm, begin, end, state, true, Room(&normed, count * width));
+  float* gate_up = state->gate_up.data() + begin * 2 * c.ffn;
+  layer.gate_up.Forward(normed.data(), count, use_adapters_, gate_up, pool);
+  Room(&activated, count * c.ffn);
+  for (int64_t r = 0; r < count; ++r) {
+    const float* gate = gate_up + r * 2 * c.ffn;
+    kernels_.swiglu(gate, gate + c.ffn, c.ffn, activated.data() + r * c.ffn);
+  }
+  Round(activated.data(), count * c.ffn);
+  layer.down.Forward(activated.data(), count, use_adapters_, projected.data(), pool);
+  kernels_.add(projected.data(), count * width, x);
+}
+
+void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
+  const ModelConfig& c = model_->config;
+  const int64_t count = rows.count(), q_size = c.heads * c.head_dim;
+  const int64_t kv_size = c.kv_heads * c.head_dim, wide = q_size + 2 * kv_size;
+  for (Floats* part : {&state->input, &state->middle}) Room(part, count * c.width);
+  for (Floats* part : {&state->input_scale, &state->middle_scale}) Room(part, count);
+  Room(&state->qkv, count * wide);
+  if (c.qk_norm) {
+    Room(&state->qkv_raw, count * (q_size + kv_size));
+    Room(&state->head_scale, count * (c.heads + c.kv_heads));
+  }
+  Room(&state->attended, count * q_size);
+  Room(&state->lse, count * c.heads);
+  Room(&state->gate_up, count * 2 * c.ffn);
+  ForBlocks(count, [&](int64_t begin, int64_t end, ThreadPool* pool) {
+    static thread_local Floats normed;
+    NormRowsOf(model_->layers[index].input_norm, begin, end, state, false,
+               Room(&normed, (end - begin) * c.width));
+    layers_[static_cast<size_t>(index)].qkv.Forward(normed.data(), end - begin, use_adapters_,
+                                                    state->qkv.data() + begin * wide, pool);
+    FinishQkv(index, rows, begin, end, state);
   });
-  layer.down.Forward(activated, count, use_adapters_, projected, pool_);
-  ForRows(count, [&](int64_t begin, int64_t end) {
-    kernels_.add(projected + begin * width, (end - begin) * width, x + begin * width);
+  WriteKeys(index, rows, pages, *state);
+  AttendRows(index, rows, pages, state);
+  ForBlocks(count, [&](int64_t begin, int64_t end, ThreadPool* pool) {
+    FinishLayer(index, begin, end, state, pool);
   });
 }
 

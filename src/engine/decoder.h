@@ -90,7 +90,12 @@ class Decoder {
   void PackForBackward();
   void Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden);
   void ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
-  void AttentionInputs(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
+  void NormRowsOf(int norm, int64_t begin, int64_t end, LayerState* state, bool middle,
+                  float* normed) const;
+  void FinishQkv(int64_t index, const Rows& rows, int64_t begin, int64_t end, LayerState* state);
+  void WriteKeys(int64_t index, const Rows& rows, KvPages* pages, const LayerState& state);
+  void AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
+  void FinishLayer(int64_t index, int64_t begin, int64_t end, LayerState* state, ThreadPool* pool);
 
   int64_t LogitRows() const;
   bool KeepsLogits(const TreeBatch& batch) const;
@@ -106,10 +111,16 @@ class Decoder {
   void AttentionBackward(int64_t index, const TreeBatch& batch, const LayerState& state,
                          Gradients* gradients);
   void NormBackward(const NormRows& rows, int norm, Gradients* gradients);
-  const float* NormAgain(const Floats& input, int norm, int64_t rows);
-  const float* RoundedGradient(int64_t rows);
+  void NormBackwardBlock(const NormRows& rows, int norm, int64_t begin, int64_t end,
+                         float* partial) const;
+  void AddNormPartials(const float* partial, int64_t rows, int64_t size, int norm,
+                       Gradients* gradients) const;
+  void NormAgain(const Floats& input, const Floats& scale, int norm, int64_t begin, int64_t end,
+                 float* normed) const;
 
   void ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>& body) const;
+  void ForBlocks(int64_t rows,
+                 const std::function<void(int64_t, int64_t, ThreadPool*)>& body) const;
   void Round(float* values, int64_t count) const;
   const float* Weights(int index) const { return model_->parameters[index].value.data(); }
 
@@ -123,8 +134,10 @@ class Decoder {
   bool packed_for_backward_ = false;
   bool use_adapters_ = true;
   int64_t rows_computed_ = 0;
+  KvPages pages_;  // of the trees of a call; empty between calls
   std::vector<LayerState> states_;
   std::unique_ptr<Workspace> work_;
+  mutable ThreadPool serial_{1};
 };
 
 }  // namespace hone

@@ -22,59 +22,51 @@ void AddBiasGradient(const float* dy, int64_t dy_row, int64_t rows, int64_t size
 
 }  // namespace
 
-// Backward of a norm over `heads` vectors per row. The gradient of its weight is summed in slices
-// of rows that do not depend on the number of threads. dx is added to.
-void Decoder::NormBackward(const NormRows& n, int norm, Gradients* gradients) {
-  constexpr int64_t kSlice = 64;
-  const int64_t slices = (n.rows + kSlice - 1) / kSlice;
-  float* partial = ZeroRoom(&work_->norm_gradient, slices * n.size);
-  pool_->ParallelFor(static_cast<size_t>(slices), 1, [&](size_t begin, size_t end) {
-    const FloatMode mode;
-    for (auto slice = static_cast<int64_t>(begin); slice < static_cast<int64_t>(end); ++slice) {
-      for (int64_t r = slice * kSlice; r < std::min(n.rows, (slice + 1) * kSlice); ++r) {
-        for (int64_t h = 0; h < n.heads; ++h) {
-          kernels_.rms_norm_backward(n.x + r * n.x_row + h * n.size, Weights(norm),
-                                     n.scale[r * n.scale_row + h], n.dy + r * n.dy_row + h * n.size,
-                                     n.size, n.dx + r * n.dx_row + h * n.size,
-                                     partial + slice * n.size);
-        }
-      }
+// Backward of a norm for some rows. The gradient of its weight goes into `partial`, one sum per
+// slice of rows; where slices lie does not depend on the number of threads. dx is added to.
+void Decoder::NormBackwardBlock(const NormRows& n, int norm, int64_t begin, int64_t end,
+                                float* partial) const {
+  for (int64_t r = begin; r < end; ++r) {
+    for (int64_t h = 0; h < n.heads; ++h) {
+      kernels_.rms_norm_backward(n.x + r * n.x_row + h * n.size, Weights(norm),
+                                 n.scale[r * n.scale_row + h], n.dy + r * n.dy_row + h * n.size,
+                                 n.size, n.dx + r * n.dx_row + h * n.size,
+                                 partial + r / kNormSlice * n.size);
     }
-  });
-  Floats& gradient = (*gradients)[static_cast<size_t>(norm)];
-  if (gradient.empty()) return;
-  for (int64_t slice = 0; slice < slices; ++slice) {
-    kernels_.add(partial + slice * n.size, n.size, gradient.data());
   }
 }
 
-// The norm's output again, as it entered the product.
-const float* Decoder::NormAgain(const Floats& input, int norm, int64_t rows) {
-  const int64_t width = config().width;
-  float* normed = Room(&work_->normed, rows * width);
-  ForRows(rows, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      kernels_.rms_norm(input.data() + r * width, Weights(norm), width,
-                        static_cast<float>(config().norm_eps), normed + r * width);
-      Round(normed + r * width, width);
-    }
-  });
-  return normed;
+void Decoder::AddNormPartials(const float* partial, int64_t rows, int64_t size, int norm,
+                              Gradients* gradients) const {
+  Floats& gradient = (*gradients)[static_cast<size_t>(norm)];
+  if (gradient.empty()) return;  // not trained
+  for (int64_t at = 0; at < rows; at += kNormSlice, partial += size) {
+    kernels_.add(partial, size, gradient.data());
+  }
 }
 
-// A rounded copy of work_->dx: the residual stream's own gradient stays as it is.
-const float* Decoder::RoundedGradient(int64_t rows) {
-  const int64_t width = config().width;
-  float* rounded = Room(&work_->rounded, rows * width);
-  ForRows(rows, [&](int64_t begin, int64_t end) {
-    std::copy_n(work_->dx.data() + begin * width, (end - begin) * width, rounded + begin * width);
-    Round(rounded + begin * width, (end - begin) * width);
+void Decoder::NormBackward(const NormRows& n, int norm, Gradients* gradients) {
+  float* partial = ZeroRoom(&work_->norm_gradient, (n.rows + kNormSlice - 1) / kNormSlice * n.size);
+  pool_->ParallelFor(static_cast<size_t>(n.rows), kNormSlice, [&](size_t begin, size_t end) {
+    const FloatMode mode;
+    NormBackwardBlock(n, norm, static_cast<int64_t>(begin), static_cast<int64_t>(end), partial);
   });
-  return rounded;
+  AddNormPartials(partial, n.rows, n.size, norm, gradients);
+}
+
+// The norm's output again, as it entered the product.
+void Decoder::NormAgain(const Floats& input, const Floats& scale, int norm, int64_t begin,
+                        int64_t end, float* normed) const {
+  const int64_t width = config().width;
+  for (int64_t r = begin; r < end; ++r) {
+    kernels_.scale_by(input.data() + r * width, Weights(norm), scale[static_cast<size_t>(r)], width,
+                      normed + r * width);
+  }
+  Round(normed + begin * width, (end - begin) * width);
 }
 
 // From the gradient of what attention gave (work_->dattended) to that of the projection's output
-// (work_->dqkv).
+// (work_->dqkv), not yet rounded.
 void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const LayerState& s,
                                 Gradients* gradients) {
   const ModelConfig& c = model_->config;
@@ -93,7 +85,7 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
         const Chunk& chunk = batch.chunks[i];
         if (chunk.tokens.empty()) continue;
         const int64_t row = batch.first_row[i], at = g * group * dim;
-        AttendBackward({&batch.pages, index, g, group, dim, options_.precision},
+        AttendBackward({batch.pages, index, g, group, dim, options_.precision},
                        {.table = chunk.table,
                         .position = chunk.position,
                         .count = static_cast<int64_t>(chunk.tokens.size()),
@@ -159,69 +151,97 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
           [&](int64_t begin, int64_t end) { Round(dqkv + begin * wide, (end - begin) * wide); });
 }
 
-// work_->dx goes from the gradient of the layer's output to that of its input.
+// work_->dx goes from the gradient of the layer's output to that of its input. Gradients of weights
+// sum over all rows, so each half keeps what they need of all rows and computes them at its end.
 void Decoder::BackwardLayer(int64_t index, const TreeBatch& batch, const LayerState& s,
                             Gradients* gradients) {
   const ModelConfig& c = model_->config;
   const LayerParameters& p = model_->layers[index];
   const Layer& layer = layers_[static_cast<size_t>(index)];
-  const int64_t rows = batch.total_rows, width = c.width, ffn = c.ffn,
-                q_size = c.heads * c.head_dim;
+  const int64_t rows = batch.total_rows, width = c.width, ffn = c.ffn;
+  const int64_t q_size = c.heads * c.head_dim, wide = q_size + 2 * c.kv_heads * c.head_dim;
+  const int64_t partials = (rows + kNormSlice - 1) / kNormSlice * width;
   float* dx = work_->dx.data();
-  auto norm_backward = [&](const Floats& input, const Floats& scale, const float* dy, int norm) {
-    NormBackward({.x = input.data(),
-                  .x_row = width,
-                  .scale = scale.data(),
-                  .scale_row = 1,
-                  .dy = dy,
-                  .dy_row = width,
-                  .dx = dx,
-                  .dx_row = width,
-                  .rows = rows,
-                  .heads = 1,
-                  .size = width},
-                 norm, gradients);
+  // The residual stream's own gradient stays as it is; products take a rounded copy.
+  float* rounded = Room(&work_->rounded, rows * width);
+  float* normed = Room(&work_->normed, rows * width);
+  auto round_block = [&](int64_t begin, int64_t end) {
+    std::copy_n(dx + begin * width, (end - begin) * width, rounded + begin * width);
+    Round(rounded + begin * width, (end - begin) * width);
+  };
+  // From the gradient of a norm's output, for some rows, to dx.
+  auto norm_block = [&](const Floats& input, const Floats& scale, int norm, const float* dy,
+                        int64_t begin, int64_t end) {
+    NormBackwardBlock({.x = input.data(),
+                       .x_row = width,
+                       .scale = scale.data(),
+                       .scale_row = 1,
+                       .dy = dy - begin * width,
+                       .dy_row = width,
+                       .dx = dx,
+                       .dx_row = width,
+                       .rows = rows,
+                       .heads = 1,
+                       .size = width},
+                      norm, begin, end, work_->norm_gradient.data());
   };
 
   // The feed-forward half.
   float* activated = Room(&work_->activated, rows * ffn);
-  ForRows(rows, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const float* gate = s.gate_up.data() + r * 2 * ffn;
-      kernels_.swiglu(gate, gate + ffn, ffn, activated + r * ffn);
-      Round(activated + r * ffn, ffn);
-    }
-  });
-  float* dactivated = ZeroRoom(&work_->dactivated, rows * ffn);
-  layer.down.Backward(activated, RoundedGradient(rows), rows, use_adapters_, dactivated, gradients,
-                      pool_);
   float* dgate_up = Room(&work_->dgate_up, rows * 2 * ffn);
-  ForRows(rows, [&](int64_t begin, int64_t end) {
+  ZeroRoom(&work_->norm_gradient, partials);
+  ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
+    static thread_local Floats dactivated, dnormed;
+    const int64_t count = end - begin;
+    round_block(begin, end);
+    ZeroRoom(&dactivated, count * ffn);
+    layer.down.BackwardInput(rounded + begin * width, count, use_adapters_, dactivated.data(),
+                             pool);
     for (int64_t r = begin; r < end; ++r) {
       const float* gate = s.gate_up.data() + r * 2 * ffn;
       float* dgate = dgate_up + r * 2 * ffn;
-      kernels_.swiglu_backward(gate, gate + ffn, dactivated + r * ffn, ffn, dgate, dgate + ffn);
-      Round(dgate, 2 * ffn);
+      kernels_.swiglu(gate, gate + ffn, ffn, activated + r * ffn);
+      kernels_.swiglu_backward(gate, gate + ffn, dactivated.data() + (r - begin) * ffn, ffn, dgate,
+                               dgate + ffn);
     }
+    Round(activated + begin * ffn, count * ffn);
+    Round(dgate_up + begin * 2 * ffn, count * 2 * ffn);
+    ZeroRoom(&dnormed, count * width);
+    layer.gate_up.BackwardInput(dgate_up + begin * 2 * ffn, count, use_adapters_, dnormed.data(),
+                                pool);
+    NormAgain(s.middle, s.middle_scale, p.post_norm, begin, end, normed);
+    norm_block(s.middle, s.middle_scale, p.post_norm, dnormed.data(), begin, end);
   });
-  float* dnormed = ZeroRoom(&work_->dnormed, rows * width);
-  layer.gate_up.Backward(NormAgain(s.middle, p.post_norm, rows), dgate_up, rows, use_adapters_,
-                         dnormed, gradients, pool_);
-  norm_backward(s.middle, s.middle_scale, dnormed, p.post_norm);
+  layer.down.AddGradients(activated, rounded, rows, use_adapters_, gradients, pool_);
+  layer.gate_up.AddGradients(normed, dgate_up, rows, use_adapters_, gradients, pool_);
+  AddNormPartials(work_->norm_gradient.data(), rows, width, p.post_norm, gradients);
 
   // The attention half.
   if (p.output_bias >= 0) {
     AddBiasGradient(dx, width, rows, width, kernels_, pool_,
                     &(*gradients)[static_cast<size_t>(p.output_bias)]);
   }
-  float* dattended = ZeroRoom(&work_->dattended, rows * q_size);
-  layer.output.Backward(s.attended.data(), RoundedGradient(rows), rows, use_adapters_, dattended,
-                        gradients, pool_);
+  float* dattended = Room(&work_->dattended, rows * q_size);
+  ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
+    round_block(begin, end);
+    std::fill_n(dattended + begin * q_size, (end - begin) * q_size, 0.0f);
+    layer.output.BackwardInput(rounded + begin * width, end - begin, use_adapters_,
+                               dattended + begin * q_size, pool);
+  });
+  layer.output.AddGradients(s.attended.data(), rounded, rows, use_adapters_, gradients, pool_);
   AttentionBackward(index, batch, s, gradients);
-  dnormed = ZeroRoom(&work_->dnormed, rows * width);
-  layer.qkv.Backward(NormAgain(s.input, p.input_norm, rows), work_->dqkv.data(), rows,
-                     use_adapters_, dnormed, gradients, pool_);
-  norm_backward(s.input, s.input_scale, dnormed, p.input_norm);
+  ZeroRoom(&work_->norm_gradient, partials);
+  ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
+    static thread_local Floats dnormed;
+    float* dqkv = work_->dqkv.data() + begin * wide;
+    Round(dqkv, (end - begin) * wide);
+    ZeroRoom(&dnormed, (end - begin) * width);
+    layer.qkv.BackwardInput(dqkv, end - begin, use_adapters_, dnormed.data(), pool);
+    NormAgain(s.input, s.input_scale, p.input_norm, begin, end, normed);
+    norm_block(s.input, s.input_scale, p.input_norm, dnormed.data(), begin, end);
+  });
+  layer.qkv.AddGradients(normed, work_->dqkv.data(), rows, use_adapters_, gradients, pool_);
+  AddNormPartials(work_->norm_gradient.data(), rows, width, p.input_norm, gradients);
 }
 
 // From work_->dhidden to the gradients of everything below.
@@ -246,7 +266,7 @@ void Decoder::LayersBackward(TreeBatch* batch, Gradients* gradients) {
     const LayerState* state = &states_[static_cast<size_t>(i)];
     if (options_.recompute_activations) {
       std::copy_n(state->input.data(), rows * width, work_->x.data());
-      ForwardLayer(i, batch_rows, &batch->pages, &work_->passing);
+      ForwardLayer(i, batch_rows, batch->pages, &work_->passing);
       state = &work_->passing;
     }
     BackwardLayer(i, *batch, *state, gradients);

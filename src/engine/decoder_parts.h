@@ -8,7 +8,9 @@
 
 namespace hone {
 
-inline constexpr float kForbiddenLogit = -1e30f;  // its probability is exactly 0
+inline constexpr int64_t kNormSlice = 48;              // rows whose norm gradients are summed first
+inline constexpr int64_t kBlockRows = 2 * kNormSlice;  // rows that go through a step together
+inline constexpr float kForbiddenLogit = -1e30f;       // its probability is exactly 0
 
 // The packed weights of a layer: matrices of the same input together.
 struct Decoder::Layer {
@@ -36,9 +38,9 @@ struct Decoder::LayerState {
 
 struct Decoder::Workspace {
   LayerState passing;  // the state of a layer when nobody keeps it
-  Floats x, normed, activated, projected, hidden, final_scale, logits, kept_logits;
-  Floats dx, rounded, dnormed, dactivated, dgate_up, dattended, dqkv, draw, dhidden, dlogits,
-      states, dstates, norm_gradient;
+  Floats x, normed, activated, hidden, final_scale, logits, kept_logits;
+  Floats dx, rounded, dgate_up, dattended, dqkv, draw, dhidden, dlogits, states, dstates,
+      norm_gradient;
 };
 
 // `heads` vectors of `size` per row; strides between rows, vectors of a row lie side by side.
@@ -67,7 +69,7 @@ struct Decoder::Rows {
 // Some trees as one batch: every node is a chunk, and knows its rows.
 struct Decoder::TreeBatch {
   std::span<const Tree> trees;
-  KvPages pages;
+  KvPages* pages;
   std::vector<KvSequence> sequences;  // per chunk
   std::vector<Chunk> chunks;
   std::vector<size_t> first_chunk;              // of each tree, and one more
@@ -88,7 +90,7 @@ struct Decoder::TreeBatch {
   std::vector<float> dvalues;  // per row
   std::vector<TreeScores> scores;
 
-  TreeBatch(std::span<const Tree> all, const ModelConfig& config, Precision precision);
+  TreeBatch(std::span<const Tree> all, KvPages* in);
   const Node& NodeOf(const Prediction& p) const { return trees[p.tree].nodes[p.node]; }
   // Gives the loss its paths and takes back its derivatives.
   void AskLoss(const Loss& loss, SharedTokens shared);

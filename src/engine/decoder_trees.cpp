@@ -19,9 +19,7 @@ Tree ChainOf(std::vector<TokenId> tokens, const Sampling& sampling, std::vector<
   return tree;
 }
 
-Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, const ModelConfig& config,
-                              Precision precision)
-    : trees(all), pages(config, precision) {
+Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, KvPages* in) : trees(all), pages(in) {
   for (size_t t = 0; t < all.size(); ++t) {
     const Tree& tree = all[t];
     const size_t base = sequences.size();
@@ -33,7 +31,7 @@ Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, const ModelConfig& conf
       const size_t parent = root ? 0 : base + static_cast<size_t>(node.parent);
       Chunk chunk;
       if (root) {
-        sequences.emplace_back(&pages);
+        sequences.emplace_back(pages);
         path_rows.emplace_back();
       } else {
         sequences.push_back(*sequences[parent].ForkLater(&chunk.copy));
@@ -149,7 +147,7 @@ std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
          ++end) {
       tokens += CountTokens(trees[end]);
     }
-    TreeBatch batch(trees.subspan(begin, end - begin), config(), options_.precision);
+    TreeBatch batch(trees.subspan(begin, end - begin), &pages_);
     const int64_t width = config().width;
     Room(&work_->dhidden, batch.total_rows * width);  // holds the hidden states here
     int64_t done = 0;
@@ -157,7 +155,7 @@ std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
     size_t rows = 0;
     auto flush = [&] {
       if (rows == 0) return;
-      Run(Rows(some), &batch.pages, false, &work_->hidden);
+      Run(Rows(some), &pages_, false, &work_->hidden);
       std::copy_n(work_->hidden.data(), static_cast<int64_t>(rows) * width,
                   work_->dhidden.data() + done * width);
       done += static_cast<int64_t>(rows);
@@ -190,9 +188,9 @@ void Decoder::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTo
   const FloatMode mode;
   CHECK(gradients->size() == model_->parameters.size());
   PackForBackward();
-  TreeBatch batch(trees, config(), options_.precision);
+  TreeBatch batch(trees, &pages_);
   if (batch.total_rows == 0) return;
-  Run(Rows(batch.chunks), &batch.pages, true, &work_->hidden);
+  Run(Rows(batch.chunks), &pages_, true, &work_->hidden);
   ScoreRows(&batch, work_->hidden, true);
   batch.AskLoss(loss, shared);
   OutputBackward(&batch, work_->hidden, gradients);

@@ -30,12 +30,16 @@ class KvPages {
 
   int64_t in_use() const { return in_use_; }
   int64_t max_pages() const { return max_pages_; }
+  int64_t bytes() const { return static_cast<int64_t>(pages_.size()) * page_bytes(); }  // held
   int64_t page_bytes() const { return page_floats_ * static_cast<int64_t>(sizeof(float)); }
 
   // Of one layer and key/value head. Keys: the right operand of a product over head_dim with
   // kKeyBlock columns. Values: the right operand of a product over kKeyBlock with head_dim columns.
   Product Keys(PageId page, int64_t layer, int64_t kv_head) const;
   Product Values(PageId page, int64_t layer, int64_t kv_head) const;
+
+  // Asks for the memory of both; for a few queries that is what attention waits for.
+  void Prefetch(PageId page, int64_t layer, int64_t kv_head) const;
 
   // Writes the key and value of one position; they must hold bfloat16 values in that precision.
   void Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, const float* key,

@@ -48,7 +48,8 @@ void ExpectHolds(const KvPages& pages, const KvSequence& sequence, int64_t lengt
           for (int64_t d = 0; d < 24; ++d) {
             const bool written = position < length;
             ASSERT_EQ(keys[slot * 24 + d], written ? ValueOf(position, layer, head, d, true) : 0);
-            ASSERT_EQ(values[slot * 24 + d], written ? ValueOf(position, layer, head, d, false) : 0);
+            ASSERT_EQ(values[slot * 24 + d],
+                      written ? ValueOf(position, layer, head, d, false) : 0);
           }
         }
       }

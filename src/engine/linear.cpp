@@ -21,18 +21,19 @@ const float* Join(std::span<const PackedLinear::Weight> weights, int64_t inputs,
 }  // namespace
 
 void PackedLinear::Pack(std::span<const Weight> weights, int64_t inputs, Precision precision,
-                        ThreadPool* pool) {
+                        const Kernels& kernels, ThreadPool* pool) {
   Floats joined;
   int64_t outputs = 0;
   const float* source = Join(weights, inputs, &joined, &outputs);
-  forward_.Pack(source, 1, inputs, inputs, outputs, precision, pool);
+  forward_.Pack(source, 1, inputs, inputs, outputs, precision, kernels, pool);
 }
 
-void PackedLinear::PackBackward(std::span<const Weight> weights, ThreadPool* pool) {
+void PackedLinear::PackBackward(std::span<const Weight> weights, const Kernels& kernels,
+                                ThreadPool* pool) {
   Floats joined;
   int64_t outputs = 0;
   const float* source = Join(weights, inputs(), &joined, &outputs);
-  backward_.Pack(source, inputs(), 1, outputs, inputs(), forward_.precision(), pool);
+  backward_.Pack(source, inputs(), 1, outputs, inputs(), forward_.precision(), kernels, pool);
 }
 
 void PackedLinear::Forward(const float* x, int64_t rows, float* y, const Kernels& kernels,

@@ -15,9 +15,10 @@ class PackedLinear {
     const float* values;  // [outputs][inputs]
     int64_t outputs;
   };
-  void Pack(std::span<const Weight> weights, int64_t inputs, Precision precision, ThreadPool* pool);
+  void Pack(std::span<const Weight> weights, int64_t inputs, Precision precision,
+            const Kernels& kernels, ThreadPool* pool);
   // The other direction, which training needs.
-  void PackBackward(std::span<const Weight> weights, ThreadPool* pool);
+  void PackBackward(std::span<const Weight> weights, const Kernels& kernels, ThreadPool* pool);
 
   int64_t outputs() const { return forward_.columns(); }
   int64_t inputs() const { return forward_.k(); }

@@ -1,9 +1,11 @@
 #include "engine/matrix.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include <xmmintrin.h>
 
 #include "base/check.h"
-#include "engine/bfloat16.h"
 
 namespace hone {
 namespace {
@@ -15,25 +17,45 @@ constexpr int64_t KAtOnce(Precision precision) { return precision == Precision::
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// The left block [rows][count] by rows, when it lies by columns. Small squares, so that neither
-// side jumps about for long.
-void TransposeBlock(const float* source, int64_t step, int64_t rows, int64_t count, float* out) {
-  constexpr int64_t kSquare = 16;
-  for (int64_t k0 = 0; k0 < count; k0 += kSquare) {
-    const int64_t k1 = std::min(k0 + kSquare, count);
-    for (int64_t r0 = 0; r0 < rows; r0 += kSquare) {
-      const int64_t r1 = std::min(r0 + kSquare, rows);
-      for (int64_t r = r0; r < r1; ++r) {
-        for (int64_t k = k0; k < k1; ++k) out[r * count + k] = source[k * step + r];
-      }
+// to[c][r] = from[r][c] for rows x columns; rows of `from` and `to` are so many floats apart.
+void Transpose(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
+               int64_t to_row) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    int64_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      const float* at = from + r * from_row + c;
+      __m128 a = _mm_loadu_ps(at), b = _mm_loadu_ps(at + from_row),
+             d = _mm_loadu_ps(at + 2 * from_row), e = _mm_loadu_ps(at + 3 * from_row);
+      _MM_TRANSPOSE4_PS(a, b, d, e);
+      float* out = to + c * to_row + r;
+      _mm_storeu_ps(out, a);
+      _mm_storeu_ps(out + to_row, b);
+      _mm_storeu_ps(out + 2 * to_row, d);
+      _mm_storeu_ps(out + 3 * to_row, e);
     }
+    for (; c < columns; ++c) {
+      for (int64_t i = r; i < r + 4; ++i) to[c * to_row + i] = from[i * from_row + c];
+    }
+  }
+  for (; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) to[c * to_row + r] = from[r * from_row + c];
+  }
+}
+
+// The left block [rows][count] by rows, when it lies by columns: in strips, so that neither side
+// jumps about for long.
+void TransposeBlock(const float* source, int64_t step, int64_t rows, int64_t count, float* out) {
+  constexpr int64_t kStrip = 16;
+  for (int64_t k = 0; k < count; k += kStrip) {
+    Transpose(source + k * step, step, std::min(kStrip, count - k), rows, out + k, count);
   }
 }
 
 }  // namespace
 
 void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, int64_t k,
-                  int64_t columns, Precision precision, ThreadPool* pool) {
+                  int64_t columns, Precision precision, const Kernels& kernels, ThreadPool* pool) {
   k_ = k;
   columns_ = columns;
   precision_ = precision;
@@ -49,22 +71,25 @@ void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, 
     for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
       const float* from = source + panel * kLanes * column_stride;
       const int64_t wide = std::min<int64_t>(kLanes, columns - panel * kLanes);
-      if (!bf16) {
-        float* to = floats_.data() + panel * k * kLanes;
-        for (int64_t i = 0; i < k; ++i, to += kLanes) {
-          for (int64_t c = 0; c < wide; ++c) to[c] = from[i * k_stride + c * column_stride];
-          for (int64_t c = wide; c < kLanes; ++c) to[c] = 0;
+      float rows[kBf16Block * kLanes] = {};  // a block of k, zeros behind the last column
+      for (int64_t first = 0; first < k; first += kBf16Block) {
+        const int64_t count = std::min<int64_t>(kBf16Block, k - first);
+        if (k_stride == 1) {
+          Transpose(from + first, column_stride, wide, count, rows, kLanes);
+        } else {
+          for (int64_t i = 0; i < count; ++i) {
+            const float* row = from + (first + i) * k_stride;
+            for (int64_t c = 0; c < wide; ++c) rows[i * kLanes + c] = row[c * column_stride];
+          }
         }
-        continue;
-      }
-      uint32_t* to = pairs_.data() + panel * pairs * kLanes;
-      for (int64_t i = 0; i < 2 * pairs; i += 2, to += kLanes) {
-        const bool even = i < k, odd = i + 1 < k;
-        for (int64_t c = 0; c < kLanes; ++c) {
-          const float* at = from + i * k_stride + c * column_stride;
-          const uint32_t low = even && c < wide ? Bf16OfFloat(at[0]) : 0u;
-          const uint32_t high = odd && c < wide ? Bf16OfFloat(at[k_stride]) : 0u;
-          to[c] = low | high << 16;
+        if (!bf16) {
+          std::copy_n(rows, count * kLanes, floats_.data() + (panel * k + first) * kLanes);
+          continue;
+        }
+        std::fill(rows + count * kLanes, std::end(rows), 0.0f);
+        uint32_t* to = pairs_.data() + (panel * pairs + first / 2) * kLanes;
+        for (int64_t i = 0; i < kBf16Block; i += 2, to += kLanes) {
+          kernels.pair_bf16(rows + i * kLanes, rows + (i + 1) * kLanes, kLanes, to);
         }
       }
     }

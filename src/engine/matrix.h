@@ -15,7 +15,7 @@ class Panels {
   // Element (k, column) is source[k * k_stride + column * column_stride]; one of the strides is 1.
   // In bf16 the values are rounded.
   void Pack(const float* source, int64_t k_stride, int64_t column_stride, int64_t k,
-            int64_t columns, Precision precision, ThreadPool* pool);
+            int64_t columns, Precision precision, const Kernels& kernels, ThreadPool* pool);
 
   int64_t k() const { return k_; }
   int64_t columns() const { return columns_; }

@@ -34,14 +34,14 @@ TEST(Matrix, ForwardAndBothGradientsAreTheSumsTheyClaimToBe) {
       const PackedLinear::Weight weights[] = {{w.data(), upper},
                                               {w.data() + upper * inputs, outputs - upper}};
       PackedLinear linear;
-      linear.Pack(weights, inputs, precision, &pool);
-      linear.PackBackward(weights, &pool);
+      linear.Pack(weights, inputs, precision, kernels, &pool);
+      linear.PackBackward(weights, kernels, &pool);
       std::vector<float> y(static_cast<size_t>(rows * outputs)),
           dx(static_cast<size_t>(rows * inputs), 1.0f), dw(static_cast<size_t>(outputs * inputs));
       linear.Forward(x.data(), rows, y.data(), kernels, &pool);
       linear.BackwardInput(dy.data(), outputs, rows, dx.data(), kernels, &pool);
       Panels x_panels;
-      x_panels.Pack(x.data(), inputs, 1, rows, inputs, precision, &pool);
+      x_panels.Pack(x.data(), inputs, 1, rows, inputs, precision, kernels, &pool);
       AddWeightGradient(dy.data(), outputs, outputs, x_panels, dw.data(), kernels, &pool);
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t n = 0; n < outputs; ++n) {
@@ -76,7 +76,7 @@ TEST(Matrix, ThreadsAndCompanyChangeNoBit) {
   for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
     ThreadPool one(1), three(3);
     Panels panels;
-    panels.Pack(b.data(), 1, kInner, kInner, kColumns, precision, &three);
+    panels.Pack(b.data(), 1, kInner, kInner, kColumns, precision, BestKernels(), &three);
     std::vector<float> alone(kRows * kColumns), threaded(kRows * kColumns), row(kColumns);
     Multiply({a.data(), kInner}, kRows, panels, alone.data(), kColumns, false, BestKernels(), &one);
     Multiply({a.data(), kInner}, kRows, panels, threaded.data(), kColumns, false, BestKernels(),

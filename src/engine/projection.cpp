@@ -24,25 +24,25 @@ std::vector<PackedLinear::Weight> Projection::WeightsOf() const {
 void Projection::Pack(Precision precision, const Kernels& kernels, ThreadPool* pool) {
   precision_ = precision;
   kernels_ = &kernels;
-  packed_.Pack(WeightsOf(), inputs_, precision, pool);
+  packed_.Pack(WeightsOf(), inputs_, precision, kernels, pool);
   for (Part& part : parts_) {
     if (part.adapter == nullptr) continue;
     const int64_t rank = part.adapter->rank;
     const PackedLinear::Weight a{Values(part.adapter->a), rank};
     const PackedLinear::Weight b{Values(part.adapter->b), part.outputs};
-    part.down.Pack({&a, 1}, inputs_, precision, pool);
-    part.up.Pack({&b, 1}, rank, precision, pool);
+    part.down.Pack({&a, 1}, inputs_, precision, kernels, pool);
+    part.up.Pack({&b, 1}, rank, precision, kernels, pool);
   }
 }
 
 void Projection::PackBackward(ThreadPool* pool) {
-  packed_.PackBackward(WeightsOf(), pool);
+  packed_.PackBackward(WeightsOf(), *kernels_, pool);
   for (Part& part : parts_) {
     if (part.adapter == nullptr) continue;
     const PackedLinear::Weight a{Values(part.adapter->a), part.adapter->rank};
     const PackedLinear::Weight b{Values(part.adapter->b), part.outputs};
-    part.down.PackBackward({&a, 1}, pool);
-    part.up.PackBackward({&b, 1}, pool);
+    part.down.PackBackward({&a, 1}, *kernels_, pool);
+    part.up.PackBackward({&b, 1}, *kernels_, pool);
   }
 }
 
@@ -74,12 +74,39 @@ void Projection::Forward(const float* x, int64_t rows, bool use_adapters, float*
   }
 }
 
-void Projection::Backward(const float* x, const float* dy, int64_t rows, bool use_adapters,
-                          float* dx, std::vector<Floats>* gradients, ThreadPool* pool) const {
-  if (dx != nullptr) packed_.BackwardInput(dy, outputs_, rows, dx, *kernels_, pool);
-  Panels x_panels;
+void Projection::AdapterGradient(const Part& part, const float* dy, int64_t rows, Floats* scaled,
+                                 Floats* dt, ThreadPool* pool) const {
+  const int64_t rank = part.adapter->rank;
+  float* to = Room(scaled, rows * part.outputs);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* from = dy + r * outputs_ + part.offset;
+    for (int64_t i = 0; i < part.outputs; ++i) *to++ = from[i] * part.adapter->scale;
+  }
+  ZeroRoom(dt, rows * rank);
+  const bool bf16 = precision_ == Precision::kBf16;
+  if (bf16) kernels_->round_bf16(scaled->data(), rows * part.outputs);
+  part.up.BackwardInput(scaled->data(), part.outputs, rows, dt->data(), *kernels_, pool);
+  if (bf16) kernels_->round_bf16(dt->data(), rows * rank);
+}
+
+void Projection::BackwardInput(const float* dy, int64_t rows, bool use_adapters, float* dx,
+                               ThreadPool* pool) const {
+  packed_.BackwardInput(dy, outputs_, rows, dx, *kernels_, pool);
+  Floats scaled, dt;
+  for (const Part& part : parts_) {
+    if (part.adapter == nullptr || !use_adapters) continue;
+    AdapterGradient(part, dy, rows, &scaled, &dt, pool);
+    part.down.BackwardInput(dt.data(), part.adapter->rank, rows, dx, *kernels_, pool);
+  }
+}
+
+void Projection::AddGradients(const float* x, const float* dy, int64_t rows, bool use_adapters,
+                              std::vector<Floats>* gradients, ThreadPool* pool) const {
+  static thread_local Panels x_panels;  // keeps its memory
+  bool packed = false;
   auto panels_of_x = [&]() -> const Panels& {  // only where something of this input is trained
-    if (x_panels.columns() == 0) x_panels.Pack(x, inputs_, 1, rows, inputs_, precision_, pool);
+    if (!packed) x_panels.Pack(x, inputs_, 1, rows, inputs_, precision_, *kernels_, pool);
+    packed = true;
     return x_panels;
   };
   for (const Part& part : parts_) {
@@ -92,21 +119,9 @@ void Projection::Backward(const float* x, const float* dy, int64_t rows, bool us
     const int64_t rank = part.adapter->rank;
     Floats t, scaled, dt;
     AdapterInner(part, x, rows, &t, pool);
-    Room(&scaled, rows * part.outputs);
-    for (int64_t r = 0; r < rows; ++r) {
-      const float* from = dy + r * outputs_ + part.offset;
-      for (int64_t i = 0; i < part.outputs; ++i) {
-        scaled[static_cast<size_t>(r * part.outputs + i)] = from[i] * part.adapter->scale;
-      }
-    }
-    ZeroRoom(&dt, rows * rank);
-    const bool bf16 = precision_ == Precision::kBf16;
-    if (bf16) kernels_->round_bf16(scaled.data(), rows * part.outputs);
-    part.up.BackwardInput(scaled.data(), part.outputs, rows, dt.data(), *kernels_, pool);
-    if (bf16) kernels_->round_bf16(dt.data(), rows * rank);
-    if (dx != nullptr) part.down.BackwardInput(dt.data(), rank, rows, dx, *kernels_, pool);
+    AdapterGradient(part, dy, rows, &scaled, &dt, pool);
     Panels t_panels;
-    t_panels.Pack(t.data(), rank, 1, rows, rank, precision_, pool);
+    t_panels.Pack(t.data(), rank, 1, rows, rank, precision_, *kernels_, pool);
     AddWeightGradient(scaled.data(), part.outputs, part.outputs, t_panels,
                       (*gradients)[part.adapter->b].data(), *kernels_, pool);
     AddWeightGradient(dt.data(), rank, rank, panels_of_x(), (*gradients)[part.adapter->a].data(),

@@ -24,10 +24,12 @@ class Projection {
 
   // y [rows][outputs] is set. In bf16, x must hold bfloat16 values.
   void Forward(const float* x, int64_t rows, bool use_adapters, float* y, ThreadPool* pool) const;
-  // dx += the gradient of the input, and the gradients of trained weights are added to. In bf16,
-  // dy must hold bfloat16 values.
-  void Backward(const float* x, const float* dy, int64_t rows, bool use_adapters, float* dx,
-                std::vector<Floats>* gradients, ThreadPool* pool) const;
+  // dx[r] += the gradient of the input. In bf16, dy must hold bfloat16 values.
+  void BackwardInput(const float* dy, int64_t rows, bool use_adapters, float* dx,
+                     ThreadPool* pool) const;
+  // The gradients of trained weights are added to, over all rows at once.
+  void AddGradients(const float* x, const float* dy, int64_t rows, bool use_adapters,
+                    std::vector<Floats>* gradients, ThreadPool* pool) const;
 
  private:
   struct Part {
@@ -41,6 +43,9 @@ class Projection {
   // scale is applied to B's output; t = A x, rounded in bf16.
   void AdapterInner(const Part& part, const float* x, int64_t rows, Floats* t,
                     ThreadPool* pool) const;
+  // From dy to the gradients of B's output (scaled) and of t.
+  void AdapterGradient(const Part& part, const float* dy, int64_t rows, Floats* scaled, Floats* dt,
+                       ThreadPool* pool) const;
 
   const Model* model_;
   std::vector<Part> parts_;

@@ -208,7 +208,8 @@ TEST(Sampler, RandomLoadGivesTheSameBits) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(seconds));
   int soaks = 0;
   for (; std::chrono::steady_clock::now() < end && !HasFailure(); ++soaks) {
-    Soak(static_cast<uint64_t>(soaks) + 3, soaks % 2 == 0 ? Precision::kBf16 : Precision::kF32, 1500);
+    Soak(static_cast<uint64_t>(soaks) + 3, soaks % 2 == 0 ? Precision::kBf16 : Precision::kF32,
+         1500);
   }
   std::printf("%d soaks of 1500 random actions\n", soaks);
 }

@@ -55,7 +55,8 @@ Model SmallModel() {
   for (Parameter& parameter : model.parameters) {
     if (parameter.name.find("norm") != std::string::npos) continue;
     Rng rng(9);
-    for (float& value : parameter.value) value = 6 * value + 0.02f * static_cast<float>(rng.NextNormal());
+    for (float& value : parameter.value)
+      value = 6 * value + 0.02f * static_cast<float>(rng.NextNormal());
   }
   return model;
 }
@@ -180,7 +181,8 @@ TEST(TreeTraining, PackingsAgree) {
     };
     Gradients together = Zeros(model), apart = Zeros(model);
     decoder.Accumulate(trees, loss, SharedTokens::kRepeat, &together);
-    for (const Tree& tree : trees) decoder.Accumulate({&tree, 1}, loss, SharedTokens::kRepeat, &apart);
+    for (const Tree& tree : trees)
+      decoder.Accumulate({&tree, 1}, loss, SharedTokens::kRepeat, &apart);
     for (size_t p = 0; p < together.size(); ++p) {
       double largest = 1e-12, worst = 0;
       for (size_t i = 0; i < apart[p].size(); ++i) {

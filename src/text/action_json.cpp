@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "text/chat_template.h"
 #include "text/turn_text.h"
 
 namespace hone {
@@ -20,6 +21,28 @@ constexpr std::string_view kInstruction =
     "object>}</action>\n"
     "and to answer write\n"
     "<action>{\"type\":\"answer\",\"when\":false,\"content\":<text>}</action>";
+
+// Turn in Jinja.
+constexpr std::string_view kTurnTemplate = R"jinja(
+  {%- if message.calls|length > 1 -%}
+    {{- raise_exception('action-json has one call per turn') -}}
+  {%- endif -%}
+  {%- set thought = (message.reasoning or '') + (message.content if message.calls else '') -%}
+  {%- if action.open in thought -%}
+    {{- raise_exception('a thought that holds ' + action.open + ' would be read as one') -}}
+  {%- endif -%}
+  {{- (thought + '\n' if thought else '') + action.open -}}
+  {%- if message.calls -%}
+    {%- set call = message.calls[0] -%}
+    {%- if call.arguments is string -%}
+      {{- raise_exception('give the arguments of a call as an object, not as text') -}}
+    {%- endif -%}
+    {{- '{"type":"call","when":true,"which":' + call.name|tojson -}}
+    {{- ',"how":' + compact_json(call.arguments) + '}' -}}
+  {%- else -%}
+    {{- '{"type":"answer","when":false,"content":' + message.content|tojson + '}' -}}
+  {%- endif -%}
+  {{- action.close -}})jinja";
 
 // Why the object is not an action of these fields, or nothing.
 std::optional<std::string> FieldProblem(const Json& action,
@@ -102,6 +125,15 @@ class ActionJson final : public Dialect {
     // The closing marker is itself an end, so a turn that has it was not cut off.
     if (!json.value) AddCutFault(body, end, {}, &parsed);
     return parsed;
+  }
+
+  std::string ChatTemplate() const override {
+    TemplateSpelling spelling;
+    spelling.definitions = JinjaSet("action", Json::Of({{"open", kOpen}, {"close", kClose}}));
+    spelling.definitions += CompactJsonMacro();
+    spelling.opening = SystemTemplate(kInstruction);
+    spelling.turn = kTurnTemplate;
+    return ChatTemplateInFrame(frame_, spelling);
   }
 
  private:

@@ -92,6 +92,12 @@ class Dialect {
 
   // Reads a policy turn. The bytes are the turn's tokens' bytes and need not be UTF-8.
   virtual ParsedTurn Parse(std::string_view turn, TurnEnd end) const = 0;
+
+  // The chat template in Jinja that goes with an exported model: with the same `messages`, `tools`,
+  // `add_generation_prompt` (absent counts as false) and `enable_thinking`, Hugging Face's
+  // transformers render the text that Render does. It raises an exception where Render fails, and
+  // where Jinja cannot follow: it cannot parse arguments that are given as text.
+  virtual std::string ChatTemplate() const = 0;
 };
 
 // The dialect of that name, with an optional variant after a colon:

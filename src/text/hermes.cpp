@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "text/chat_template.h"
 #include "text/frame.h"
 #include "text/turn_text.h"
 
@@ -35,6 +36,74 @@ constexpr std::string_view kToolsAfter =
     "\"arguments\": <args-json-object>}\n</tool_call>";
 constexpr std::string_view kDefaultSystem =
     "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.";
+
+// Opening in Jinja. Qwen3 has no default system message: there it is empty.
+constexpr std::string_view kOpeningTemplate = R"jinja(
+  {%- set before = hermes.default_system if system is none else system -%}
+  {%- if system is not none or hermes.default_system or tools -%}
+    {{- frame.system_open + before -}}
+    {%- if tools -%}
+      {{- ('\n\n' if system is not none or hermes.default_system else '') + hermes.tools_before -}}
+      {%- for tool in tools -%}
+        {{- '\n' + tool|tojson -}}
+      {%- endfor -%}
+      {{- hermes.tools_after -}}
+    {%- endif -%}
+    {{- frame.system_close -}}
+  {%- endif -%})jinja";
+
+// SpellTurn in Jinja, behind the content.
+constexpr std::string_view kCallsTemplate = R"jinja(
+{%- macro spelled(calls, has_content) -%}
+  {%- for call in calls -%}
+    {{- ('\n' if has_content or not loop.first else '') + hermes.call_open -}}
+    {{- '\n{"name": "' + call.name + '", "arguments": ' -}}
+    {%- if call.arguments is string and not hermes.quotes_text -%}
+      {{- call.arguments -}}
+    {%- else -%}
+      {{- call.arguments|tojson -}}
+    {%- endif -%}
+    {{- '}\n' + hermes.call_close -}}
+  {%- endfor -%}
+{%- endmacro -%})jinja";
+
+// LastQuestion in Jinja.
+constexpr std::string_view kLastQuestionTemplate = R"jinja(
+{%- set last_question = namespace(index=read.messages|length - 1) -%}
+{%- for message in read.messages -%}
+  {%- if message.role == 'user' and not (message.content.startswith('<tool_response>')
+                                         and message.content.endswith('</tool_response>')) -%}
+    {%- set last_question.index = loop.index0 -%}
+  {%- endif -%}
+{%- endfor -%})jinja";
+
+// TakeApart, ShowsThought and Turn in Jinja. Whether the prompt or the turn holds an empty block of
+// thought makes no difference to the text.
+constexpr std::string_view kThoughtfulTurnTemplate = R"jinja(
+  {%- set taken = namespace(reasoning=message.reasoning or '', content=message.content) -%}
+  {%- if message.reasoning is none and hermes.think_close in message.content -%}
+    {%- set parts = message.content.split(hermes.think_close) -%}
+    {%- set begun = parts[0].rstrip('\n').split(hermes.think_open) -%}
+    {%- set taken.reasoning = begun[-1].lstrip('\n') -%}
+    {%- set taken.content = parts[-1].lstrip('\n') -%}
+  {%- endif -%}
+  {%- set in_progress = index > last_question.index -%}
+  {%- set is_last = index + 1 == read.messages|length -%}
+  {%- if hermes.keeps_thoughts or in_progress and (is_last or taken.reasoning) -%}
+    {{- hermes.think_open + '\n' + taken.reasoning.strip('\n') + '\n' + hermes.think_close -}}
+    {{- '\n\n' + taken.content.lstrip('\n') -}}
+  {%- else -%}
+    {{- taken.content -}}
+  {%- endif -%}
+  {{- spelled(message.calls, taken.content != '') -}})jinja";
+
+constexpr std::string_view kPlainTurnTemplate = R"jinja(
+  {{- message.content + spelled(message.calls, message.content != '') -}})jinja";
+
+constexpr std::string_view kPromptSuffixTemplate = R"jinja(
+  {%- if enable_thinking is defined and enable_thinking is false -%}
+    {{- hermes.no_thought -}}
+  {%- endif -%})jinja";
 
 // An assistant message taken apart as Qwen3's template does.
 struct Thought {
@@ -140,6 +209,32 @@ class Hermes final : public Dialect {
       parsed.answer = parsed.content;
     }
     return parsed;
+  }
+
+  std::string ChatTemplate() const override {
+    const bool qwen25 = variant_ == HermesVariant::kQwen25;
+    TemplateSpelling spelling;
+    spelling.definitions = JinjaSet(
+        "hermes", Json::Of({{"default_system", qwen25 ? kDefaultSystem : ""},
+                            {"tools_before", kToolsBefore},
+                            {"tools_after", kToolsAfter},
+                            {"call_open", kCallOpen},
+                            {"call_close", kCallClose},
+                            {"quotes_text", qwen25},
+                            {"think_open", kThinkOpen},
+                            {"think_close", kThinkClose},
+                            {"no_thought", kNoThought},
+                            {"keeps_thoughts", variant_ == HermesVariant::kQwen3Training}}));
+    spelling.definitions += kCallsTemplate;
+    spelling.opening = kOpeningTemplate;
+    if (qwen25) {
+      spelling.turn = kPlainTurnTemplate;
+    } else {
+      spelling.definitions += kLastQuestionTemplate;
+      spelling.turn = kThoughtfulTurnTemplate;
+      spelling.prompt_suffix = kPromptSuffixTemplate;
+    }
+    return ChatTemplateInFrame(frame_, spelling);
   }
 
  private:

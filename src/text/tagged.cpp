@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "text/chat_template.h"
 #include "text/frame.h"
 #include "text/turn_text.h"
 
@@ -35,6 +36,65 @@ std::optional<std::string_view> LastBoxed(std::string_view text) {
   }
   return last;
 }
+
+// CheckHolds and SpellCall in Jinja.
+constexpr std::string_view kCallTemplate = R"jinja(
+{%- macro held(text, close) -%}
+  {%- if close in text -%}
+    {{- raise_exception('text that holds ' + close + ' cannot stand before it') -}}
+  {%- endif -%}
+  {{- text -}}
+{%- endmacro -%}
+{%- macro spelled(call) -%}
+  {%- set action = tags.action_of[call.name] if call.name in tags.action_of else tags.any -%}
+  {%- if not action -%}
+    {{- raise_exception('there is no tag that calls ' + call.name) -}}
+  {%- elif call.arguments is string -%}
+    {{- raise_exception('give the arguments of a call as an object, not as text') -}}
+  {%- endif -%}
+  {{- action.open -}}
+  {%- if action.body == 'json' -%}
+    {{- '{"name":' + call.name|tojson + ',"arguments":' + compact_json(call.arguments) + '}' -}}
+    {{- action.close -}}
+  {%- elif action.body == 'text' -%}
+    {%- if call.arguments|length != 1 or action.argument not in call.arguments
+           or call.arguments[action.argument] is not string -%}
+      {{- raise_exception(call.name + ' is called with the text "' + action.argument
+                          + '" and nothing else') -}}
+    {%- endif -%}
+    {{- action.body_open + held(call.arguments[action.argument], action.close) -}}
+    {{- action.body_close + action.close -}}
+  {%- endif -%}
+{%- endmacro -%})jinja";
+
+// Turn in Jinja.
+constexpr std::string_view kTurnTemplate = R"jinja(
+  {%- if message.calls|length > 1 -%}
+    {{- raise_exception('a tagged dialect has one call per turn') -}}
+  {%- endif -%}
+  {%- set thought = (message.reasoning or '') + (message.content if message.calls else '') -%}
+  {%- if thought and tags.think -%}
+    {{- tags.think.open + held(thought, tags.think.close) + tags.think.close + '\n' -}}
+  {%- elif thought and tags.free_text -%}
+    {{- thought + '\n' -}}
+  {%- elif thought -%}
+    {{- raise_exception('there is no place for thought beside an action') -}}
+  {%- endif -%}
+  {%- if message.calls -%}
+    {{- spelled(message.calls[0]) -}}
+  {%- elif tags.answer -%}
+    {{- tags.answer.open + held(message.content, tags.answer.close) + tags.answer.close -}}
+  {%- else -%}
+    {{- message.content -}}
+  {%- endif -%})jinja";
+
+// Spelling's result_markers in Jinja.
+constexpr std::string_view kResultTemplate = R"jinja(
+  {%- set action = tags.action_of[message.name] if message.name in tags.action_of else tags.any -%}
+  {%- if action -%}
+    {%- set around.open = action.result_open -%}
+    {%- set around.close = action.result_close -%}
+  {%- endif -%})jinja";
 
 class Tagged final : public Dialect {
  public:
@@ -109,6 +169,17 @@ class Tagged final : public Dialect {
     return parsed;
   }
 
+  std::string ChatTemplate() const override {
+    TemplateSpelling spelling;
+    spelling.definitions = JinjaSet("tags", TemplateData());
+    spelling.definitions += CompactJsonMacro();
+    spelling.definitions += kCallTemplate;
+    spelling.opening = SystemTemplate(HowToAct());
+    spelling.turn = kTurnTemplate;
+    spelling.result_markers = kResultTemplate;
+    return ChatTemplateInFrame(frame_, spelling);
+  }
+
  private:
   struct Tag {
     enum Kind { kThink, kAnswer, kAction } kind = kAction;
@@ -167,6 +238,42 @@ class Tagged final : public Dialect {
     }
     if (any == nullptr && tool.empty() && !tags_.actions.empty()) any = &tags_.actions[0];
     return any;
+  }
+
+  // --- the chat template -------------------------------------------------------------------------
+
+  // What the template knows of the tags. An empty object stands for what there is not.
+  Json TemplateData() const {
+    const auto pair_of = [](const std::string& tag) {
+      return tag.empty() ? Json(Json::Object())
+                         : Json::Of({{"open", Open(tag)}, {"close", Close(tag)}});
+    };
+    Json action_of = Json::Object(), any = Json::Object();
+    for (const ActionTag& action : tags_.actions) {
+      if (action.body == ActionBody::kJson) {
+        any = TemplateData(action);
+      } else {
+        action_of.Set(action.tool, TemplateData(*ActionOf(action.tool)));
+      }
+    }
+    if (const ActionTag* unnamed = ActionOf("")) action_of.Set("", TemplateData(*unnamed));
+    return Json::Of({{"think", pair_of(tags_.think)},
+                     {"free_text", tags_.free_text},
+                     {"answer", pair_of(tags_.answer)},
+                     {"action_of", action_of},
+                     {"any", any}});
+  }
+
+  static Json TemplateData(const ActionTag& action) {
+    const char* bodies[] = {"json", "text", "marker"};
+    return Json::Of({{"open", Open(action.tag)},
+                     {"close", Close(action.tag)},
+                     {"body", bodies[static_cast<int>(action.body)]},
+                     {"argument", action.argument},
+                     {"body_open", action.body_open},
+                     {"body_close", action.body_close},
+                     {"result_open", action.result_open},
+                     {"result_close", action.result_close}});
   }
 
   // --- rendering ---------------------------------------------------------------------------------

@@ -63,12 +63,16 @@ struct Kernels {
 
   // Each value becomes the nearest that bfloat16 can hold, ties to even.
   void (*round_bf16)(float* x, int64_t n);
+  // pairs[i] = even[i] and odd[i] as bfloat16, rounded: a row of a panel.
+  void (*pair_bf16)(const float* even, const float* odd, int64_t n, uint32_t* pairs);
   void (*add)(const float* y, int64_t n, float* x);                      // x += y
   void (*add_scaled)(const float* y, float scale, int64_t n, float* x);  // x += scale * y
   float (*dot)(const float* x, const float* y, int64_t n);
 
   // y = weight * (x * scale) with scale = 1 / sqrt(mean(x²) + eps), which is returned.
   float (*rms_norm)(const float* x, const float* weight, int64_t n, float eps, float* y);
+  // y = weight * (x * scale): the same again.
+  void (*scale_by)(const float* x, const float* weight, float scale, int64_t n, float* y);
   // dx += its gradient; dweight += dy * (x * scale).
   void (*rms_norm_backward)(const float* x, const float* weight, float scale, const float* dy,
                             int64_t n, float* dx, float* dweight);

@@ -145,6 +145,12 @@ std::vector<float> AllRowKernels(const Kernels& k, size_t n) {
   r[0] = std::numeric_limits<float>::quiet_NaN();
   k.round_bf16(r.data(), size);
   keep(r);
+  std::vector<uint32_t> pairs(n);
+  k.pair_bf16(x.data(), y.data(), size, pairs.data());
+  for (size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(pairs[i], static_cast<uint32_t>(Bf16OfFloat(x[i])) |
+                            static_cast<uint32_t>(Bf16OfFloat(y[i])) << 16);
+  }
   k.add(x.data(), size, s.data());
   k.add_scaled(w.data(), 0.3f, size, s.data());
   keep(s);

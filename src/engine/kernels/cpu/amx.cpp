@@ -65,11 +65,18 @@ struct alignas(64) Scratch {
   float out[2 * kTileRows * 2 * kLanes];
 };
 
+// Brings a tile's 16 rows into the first-level cache: loading tiles from the second level stalls.
+void Prefetch(const void* tile, int64_t row_bytes) {
+  for (int r = 0; r < kTileRows; ++r) {
+    _mm_prefetch(static_cast<const char*>(tile) + r * row_bytes, _MM_HINT_T0);
+  }
+}
+
 // 32 rows and two panels: four accumulators, two tiles of each operand. `two_rows`, `two_panels`
 // say whether the second ones are there.
 void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, int64_t b_row,
               int64_t b_panel, int64_t blocks, bool two_rows, bool two_panels, bool load,
-              float* out, int64_t out_row) {
+              const uint16_t* next_left, const uint32_t* next_b, float* out, int64_t out_row) {
   const auto stride = static_cast<long>(out_row) * 4, b_stride = static_cast<long>(b_row) * 4;
   if (load) {
     _tile_loadd(0, out, stride);
@@ -85,6 +92,16 @@ void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, in
   for (int64_t block = 0; block < blocks; ++block) {
     const uint16_t* a = left + block * kTileRows * kBf16Block;
     const uint32_t* pairs = b + block * (kBf16Block / 2) * b_row;
+    if (next_left != nullptr) {
+      const uint16_t* next = next_left + block * kTileRows * kBf16Block;
+      Prefetch(next, 64);
+      Prefetch(next + left_tile_row, 64);
+    }
+    if (next_b != nullptr) {
+      const uint32_t* next = next_b + block * (kBf16Block / 2) * b_row;
+      Prefetch(next, b_stride);
+      Prefetch(next + b_panel, b_stride);
+    }
     _tile_loadd(4, a, 64);
     _tile_loadd(6, pairs, b_stride);
     _tile_dpbf16ps(0, 4, 6);
@@ -129,9 +146,14 @@ void AmxBf16(const Product& p) {
           const int64_t left_tile_row = kTileRows * blocks * kBf16Block;
           float* out = p.out + (row + r) * p.out_row + panel * kLanes;
           const int64_t tall = rows - r;
+          // What comes next: the following rows, or at the last ones the first again; once per pair
+          // of panels also the following panels.
+          const bool last = tall <= 2 * kTileRows;
+          const uint16_t* next_left = last ? scratch.left : left + 2 * left_tile_row;
+          const uint32_t* next_b = last && panel + 3 < panels ? b + 2 * p.b_panel : nullptr;
           if (whole_columns && (tall >= 2 * kTileRows || tall == kTileRows)) {
             QuadTile(left, left_tile_row, b, p.b_row, p.b_panel, blocks, two_rows, two_panels, load,
-                     out, p.out_row);
+                     next_left, next_b, out, p.out_row);
             continue;
           }
           const int64_t high = tall < 2 * kTileRows ? tall : 2 * kTileRows;
@@ -142,7 +164,7 @@ void AmxBf16(const Product& p) {
             }
           }
           QuadTile(left, left_tile_row, b, p.b_row, p.b_panel, blocks, two_rows, two_panels, load,
-                   scratch.out, 2 * kLanes);
+                   next_left, next_b, scratch.out, 2 * kLanes);
           for (int64_t i = 0; i < high; ++i) {
             for (int64_t c = 0; c < wide; ++c) {
               out[i * p.out_row + c] = scratch.out[i * 2 * kLanes + c];

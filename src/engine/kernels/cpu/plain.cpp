@@ -53,7 +53,8 @@ double Peak(int64_t rounds) {
   for (int64_t i = 0; i < rounds; ++i) {
     for (float& sum : sums) sum = __builtin_fmaf(sum, 0.999f, 0.5f);
   }
-  volatile float keep = sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+  volatile float keep =
+      sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
   (void)keep;
   return 2.0 * kChains * static_cast<double>(rounds);
 }
