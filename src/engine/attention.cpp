@@ -9,8 +9,6 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kFewRows = 16;  // below this, attention waits for memory
-
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Rows of a tile: one per position and query head.
@@ -77,10 +75,6 @@ void Attend(const AttentionHead& head, const AttentionQueries& queries, const Ke
     const int64_t rows = tile.rows - skip;
     float* scores = tile.scores.data();
     const PageId page = queries.table[static_cast<size_t>(block / kKeyBlock)];
-    if (tile.rows < kFewRows && block + kKeyBlock <= last) {
-      head.pages->Prefetch(queries.table[static_cast<size_t>(block / kKeyBlock) + 1], head.layer,
-                           head.kv_head);
-    }
     Run(kernels, head.precision, head.pages->Keys(page, head.layer, head.kv_head),
         tile.q.data() + skip * dim, dim, rows, scores, kKeyBlock);
     SetVisible(queries.position, count, group, block, tile.visible.data());

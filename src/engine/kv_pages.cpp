@@ -81,14 +81,6 @@ Product KvPages::Values(PageId page, int64_t layer, int64_t kv_head) const {
   return product;
 }
 
-void KvPages::Prefetch(PageId page, int64_t layer, int64_t kv_head) const {
-  constexpr int64_t kLineFloats = 16;
-  const float* memory = At(page, layer, kv_head);
-  for (int64_t at = 0; at < key_floats_ + value_floats_; at += kLineFloats) {
-    __builtin_prefetch(memory + at);
-  }
-}
-
 void KvPages::Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, const float* key,
                     const float* value) {
   float* keys = At(page, layer, kv_head);

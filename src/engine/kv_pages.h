@@ -38,9 +38,6 @@ class KvPages {
   Product Keys(PageId page, int64_t layer, int64_t kv_head) const;
   Product Values(PageId page, int64_t layer, int64_t kv_head) const;
 
-  // Asks for the memory of both; for a few queries that is what attention waits for.
-  void Prefetch(PageId page, int64_t layer, int64_t kv_head) const;
-
   // Writes the key and value of one position; they must hold bfloat16 values in that precision.
   void Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, const float* key,
              const float* value);

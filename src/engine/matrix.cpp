@@ -1,7 +1,6 @@
 #include "engine/matrix.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <xmmintrin.h>
 
@@ -68,30 +67,27 @@ void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, 
     floats_.resize(static_cast<size_t>(panels * k * kLanes));
   }
   pool->ParallelFor(static_cast<size_t>(panels), 2, [&](size_t begin, size_t end) {
+    static thread_local Floats gathered;
     for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
-      const float* from = source + panel * kLanes * column_stride;
+      const float* rows = source + panel * kLanes * column_stride;
+      int64_t row = k_stride;
       const int64_t wide = std::min<int64_t>(kLanes, columns - panel * kLanes);
-      float rows[kBf16Block * kLanes] = {};  // a block of k, zeros behind the last column
-      for (int64_t first = 0; first < k; first += kBf16Block) {
-        const int64_t count = std::min<int64_t>(kBf16Block, k - first);
-        if (k_stride == 1) {
-          Transpose(from + first, column_stride, wide, count, rows, kLanes);
+      if (column_stride != 1 || wide < kLanes) {  // as [k][kLanes] first
+        float* to = ZeroRoom(&gathered, k * kLanes);
+        if (column_stride == 1) {
+          for (int64_t i = 0; i < k; ++i) std::copy_n(rows + i * k_stride, wide, to + i * kLanes);
         } else {
-          for (int64_t i = 0; i < count; ++i) {
-            const float* row = from + (first + i) * k_stride;
-            for (int64_t c = 0; c < wide; ++c) rows[i * kLanes + c] = row[c * column_stride];
-          }
+          Transpose(rows, column_stride, wide, k, to, kLanes);
         }
-        if (!bf16) {
-          std::copy_n(rows, count * kLanes, floats_.data() + (panel * k + first) * kLanes);
-          continue;
-        }
-        std::fill(rows + count * kLanes, std::end(rows), 0.0f);
-        uint32_t* to = pairs_.data() + (panel * pairs + first / 2) * kLanes;
-        for (int64_t i = 0; i < kBf16Block; i += 2, to += kLanes) {
-          kernels.pair_bf16(rows + i * kLanes, rows + (i + 1) * kLanes, kLanes, to);
-        }
+        rows = to;
+        row = kLanes;
       }
+      if (bf16) {
+        kernels.pack_panel_bf16(rows, row, k, pairs_.data() + panel * pairs * kLanes);
+        continue;
+      }
+      float* to = floats_.data() + panel * k * kLanes;
+      for (int64_t i = 0; i < k; ++i) std::copy_n(rows + i * row, kLanes, to + i * kLanes);
     }
   });
 }

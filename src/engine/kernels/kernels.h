@@ -63,8 +63,8 @@ struct Kernels {
 
   // Each value becomes the nearest that bfloat16 can hold, ties to even.
   void (*round_bf16)(float* x, int64_t n);
-  // pairs[i] = even[i] and odd[i] as bfloat16, rounded: a row of a panel.
-  void (*pair_bf16)(const float* even, const float* odd, int64_t n, uint32_t* pairs);
+  // A panel of the right operand from kLanes columns of `k` rows, which are `row` floats apart.
+  void (*pack_panel_bf16)(const float* rows, int64_t row, int64_t k, uint32_t* pairs);
   void (*add)(const float* y, int64_t n, float* x);                      // x += y
   void (*add_scaled)(const float* y, float scale, int64_t n, float* x);  // x += scale * y
   float (*dot)(const float* x, const float* y, int64_t n);

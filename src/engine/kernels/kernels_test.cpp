@@ -145,11 +145,15 @@ std::vector<float> AllRowKernels(const Kernels& k, size_t n) {
   r[0] = std::numeric_limits<float>::quiet_NaN();
   k.round_bf16(r.data(), size);
   keep(r);
-  std::vector<uint32_t> pairs(n);
-  k.pair_bf16(x.data(), y.data(), size, pairs.data());
-  for (size_t i = 0; i < n; ++i) {
-    EXPECT_EQ(pairs[i], static_cast<uint32_t>(Bf16OfFloat(x[i])) |
-                            static_cast<uint32_t>(Bf16OfFloat(y[i])) << 16);
+  const auto matrix = Random(10, n * 20);  // 16 columns of rows of 20
+  std::vector<uint32_t> pairs(static_cast<size_t>(PairRows(size) * kLanes));
+  k.pack_panel_bf16(matrix.data(), 20, size, pairs.data());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const size_t row = i / kLanes * 2, column = i % kLanes;
+    auto half = [&](size_t at) {
+      return at < n ? static_cast<uint32_t>(Bf16OfFloat(matrix[at * 20 + column])) : 0u;
+    };
+    EXPECT_EQ(pairs[i], half(row) | half(row + 1) << 16);
   }
   k.add(x.data(), size, s.data());
   k.add_scaled(w.data(), 0.3f, size, s.data());

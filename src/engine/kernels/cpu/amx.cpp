@@ -122,8 +122,10 @@ void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, in
 }
 
 void AmxBf16(const Product& p) {
-  // A few rows would leave most of a tile empty.
-  if (p.rows < 4 || p.k == 0) return ProductBf16(p);
+  // A few rows leave most of a tile empty; where there is little work besides, tiles do not pay.
+  if (p.rows < 4 || p.k == 0 || (p.rows < kTileRows && p.columns <= 4 * kLanes)) {
+    return ProductBf16(p);
+  }
   static thread_local Scratch scratch;
   ConfigureTiles();
   const int64_t panels = (p.columns + kLanes - 1) / kLanes;
