@@ -30,11 +30,15 @@ title "6. A recorded group of three samples: who wrote what, and which tokens ge
 show build/release/examples/hone_tour $tokenizer examples/tour/conversation.json runs/tour
 show hone show runs/tour
 
+title "7. Something that learns: sequences modulo 9 from reward alone (200 rounds of 800; examples/digits.cpp)"
+show build/release/examples/hone_digits --rounds 200
+
 title "That was the tour."
 cat <<'END'
 The program is build/release/hone. Next:
-  build/release/hone --help        all commands
-  ./test.sh                        the tests
-  docs/concepts.md                 the words, in the order the data goes
-  docs/architecture.md             the house on one page
+  build/release/hone --help           all commands
+  build/release/examples/hone_digits  learn it to the end, half a minute
+  ./test.sh                           the tests
+  docs/concepts.md                    the words, in the order the data goes
+  docs/architecture.md                the house on one page
 END

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "engine/engine.h"
 #include "engine/matrix.h"
+#include "engine/memory.h"
 
 namespace hone {
 namespace {
@@ -331,6 +332,9 @@ Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   costs.peak_bytes = usage.ru_maxrss * 1024;
+  costs.derived_bytes =
+      TotalBytes(TrainingMemory(config, options.bf16 ? Precision::kBf16 : Precision::kF32,
+                                costs.train_tokens, options.recompute_activations));
   return costs;
 }
 

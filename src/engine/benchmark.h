@@ -49,6 +49,7 @@ struct ModelCosts {
   int64_t train_tokens = 0;
   std::vector<std::pair<std::string, int64_t>> memory;  // in bytes, after the training step
   int64_t peak_bytes = 0;                               // of the process
+  int64_t derived_bytes = 0;                            // what TrainingMemory says
 };
 
 struct ModelCostOptions {

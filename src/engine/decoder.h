@@ -97,8 +97,6 @@ class Decoder {
   void AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
   void FinishLayer(int64_t index, int64_t begin, int64_t end, LayerState* state, ThreadPool* pool);
 
-  int64_t LogitRows() const;
-  bool KeepsLogits(const TreeBatch& batch) const;
   void LogitsOf(const TreeBatch& batch, std::span<const size_t> predictions, const Floats& hidden,
                 Floats* logits);
   void ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep);

@@ -9,9 +9,6 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kSliceFloats = int64_t{1} << 23;  // logits at a time: 32 MiB
-constexpr int64_t kKeptFloats = int64_t{1} << 25;   // kept from forward to backward: 128 MiB
-
 std::span<const TokenId> KeptOf(const Node& node, size_t token) {
   if (node.supports.empty()) return {};
   return node.supports[token].kept;
@@ -41,21 +38,14 @@ void Decoder::LogitsOf(const TreeBatch& batch, std::span<const size_t> predictio
   }
 }
 
-int64_t Decoder::LogitRows() const {
-  return std::clamp<int64_t>(kSliceFloats / config().vocab, 32, 1024);
-}
-
-bool Decoder::KeepsLogits(const TreeBatch& batch) const {
-  return static_cast<int64_t>(batch.predictions.size()) * config().vocab <= kKeptFloats;
-}
-
 void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
   const int64_t vocab = config().vocab, width = config().width;
   const auto total = static_cast<int64_t>(batch->predictions.size());
-  keep = keep && KeepsLogits(*batch);
+  keep = keep && KeepsLogits(static_cast<int64_t>(batch->predictions.size()), config().vocab);
   if (keep) Room(&work_->kept_logits, total * vocab);
-  for (int64_t first = 0; first < total; first += LogitRows()) {
-    const int64_t count = std::min(LogitRows(), total - first);
+  const int64_t slice_rows = LogitRowsAtOnce(vocab);
+  for (int64_t first = 0; first < total; first += slice_rows) {
+    const int64_t count = std::min(slice_rows, total - first);
     std::vector<size_t> slice(static_cast<size_t>(count));
     for (size_t i = 0; i < slice.size(); ++i) slice[i] = static_cast<size_t>(first) + i;
     LogitsOf(*batch, slice, hidden, &work_->logits);
@@ -99,8 +89,9 @@ void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* 
     const auto& p = batch->predictions[i];
     if (p.dlogprob != 0 || p.dentropy != 0) active.push_back(i);
   }
-  const bool kept_logits = KeepsLogits(*batch);
-  const auto slice_rows = static_cast<size_t>(LogitRows());
+  const bool kept_logits =
+      KeepsLogits(static_cast<int64_t>(batch->predictions.size()), config().vocab);
+  const auto slice_rows = static_cast<size_t>(LogitRowsAtOnce(config().vocab));
   for (size_t first = 0; first < active.size(); first += slice_rows) {
     const auto slice =
         std::span(active).subspan(first, std::min(slice_rows, active.size() - first));

@@ -2,6 +2,7 @@
 
 // What the files of the decoder share among themselves; nobody else includes it.
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/decoder.h"
@@ -11,6 +12,13 @@ namespace hone {
 inline constexpr int64_t kNormSlice = 48;              // rows whose norm gradients are summed first
 inline constexpr int64_t kBlockRows = 2 * kNormSlice;  // rows that go through a step together
 inline constexpr float kForbiddenLogit = -1e30f;       // its probability is exactly 0
+
+// Rows of logits computed at a time: some 32 MiB. And whether forward keeps them all for backward:
+// up to 128 MiB.
+inline int64_t LogitRowsAtOnce(int64_t vocab) {
+  return std::clamp<int64_t>((int64_t{1} << 23) / vocab, 32, 1024);
+}
+inline bool KeepsLogits(int64_t rows, int64_t vocab) { return rows * vocab <= int64_t{1} << 25; }
 
 // The packed weights of a layer: matrices of the same input together.
 struct Decoder::Layer {

@@ -175,8 +175,12 @@ bool Sampler::TakeFromOrigin(Id id, std::vector<Id>* wanted) {
     sequence.origin = -1;  // it is gone: the tokens are computed again
     return true;
   }
+  // The origin may itself be a fork that has yet to take over its pages.
+  if (found->second.computed < sequence.origin_length && !TakeFromOrigin(sequence.origin, wanted)) {
+    return false;
+  }
   if (found->second.computed < sequence.origin_length) {
-    if (TakeFromOrigin(sequence.origin, wanted)) wanted->push_back(id);
+    wanted->push_back(id);
     return false;
   }
   std::optional<KvSequence> shared = found->second.kv.Fork(sequence.origin_length);
@@ -289,6 +293,7 @@ std::vector<Sampler::Id> Sampler::Step() {
   }
   for (const Id id : wanted) {  // beginnings that forks wait for
     const Sequence& sequence = At(id);
+    if (sequence.origin < 0) continue;  // it has got its pages since
     const auto scheduled = [&](const Work& work) { return work.id == sequence.origin; };
     if (std::none_of(batch.begin(), batch.end(), scheduled)) {
       Schedule(sequence.origin, sequence.origin_length, &budget, &batch);

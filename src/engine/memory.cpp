@@ -1,0 +1,42 @@
+#include "engine/memory.h"
+
+#include <algorithm>
+
+#include "engine/decoder_parts.h"
+
+namespace hone {
+
+std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c,
+                                                            Precision precision, int64_t tokens,
+                                                            bool recompute_activations) {
+  const int64_t kFloat = sizeof(float), product = precision == Precision::kBf16 ? 2 : kFloat;
+  const int64_t parameters = c.ParameterCount();
+  const int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, w = c.width, f = c.ffn;
+  // Embeddings without tying are looked up, not multiplied: only the head is packed.
+  const int64_t multiplied = parameters - (c.tied_embeddings ? 0 : c.vocab * w);
+
+  const int64_t raw = c.qk_norm ? q + kv : 0;
+  const int64_t layer = 2 * w + (q + 2 * kv) + raw + q + 2 * f;       // floats per token, kept
+  const int64_t kept = recompute_activations ? c.layers * w + layer : c.layers * layer;
+  const int64_t pages = c.layers * 2 * kv;                            // in the product's type
+  const int64_t shared = 6 * w + f + 2 * f + q + (q + 2 * kv) + raw;  // floats per token
+  const int64_t panels = std::max(w, f);                              // in the product's type
+
+  const int64_t slice = std::min(tokens, LogitRowsAtOnce(c.vocab)) * (2 * c.vocab + 2 * w);
+  const int64_t logits = KeepsLogits(tokens, c.vocab) ? tokens * c.vocab : 0;
+  return {{"weights", parameters * kFloat},
+          {"packed weights", 2 * multiplied * product},
+          {"gradients", parameters * kFloat},
+          {"moments", 2 * parameters * kFloat},
+          {"activations", tokens * (kept * kFloat + pages * product)},
+          {"buffers", tokens * (shared * kFloat + panels * product)},
+          {"logits", (slice + logits) * kFloat}};
+}
+
+int64_t TotalBytes(const std::vector<std::pair<std::string, int64_t>>& parts) {
+  int64_t total = 0;
+  for (const auto& [name, bytes] : parts) total += bytes;
+  return total;
+}
+
+}  // namespace hone
