@@ -274,6 +274,7 @@ Pass StorePass() {
 std::vector<Pass> BuiltInPasses() {
   std::vector<Pass> passes = {TokenizePass(), RenderPass(),   TemplatePass(),
                               ParsePass(),    ValidatePass(), StorePass()};
+  for (Pass& pass : ToolPasses()) passes.push_back(std::move(pass));
   for (Pass& pass : EnginePasses()) passes.push_back(std::move(pass));
   return passes;
 }

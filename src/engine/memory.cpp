@@ -16,7 +16,7 @@ std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c
   const int64_t multiplied = parameters - (c.tied_embeddings ? 0 : c.vocab * w);
 
   const int64_t raw = c.qk_norm ? q + kv : 0;
-  const int64_t layer = 2 * w + (q + 2 * kv) + raw + q + 2 * f;       // floats per token, kept
+  const int64_t layer = 2 * w + (q + 2 * kv) + raw + q + 2 * f;  // floats per token, kept
   const int64_t kept = recompute_activations ? c.layers * w + layer : c.layers * layer;
   const int64_t pages = c.layers * 2 * kv;                            // in the product's type
   const int64_t shared = 6 * w + f + 2 * f + q + (q + 2 * kv) + raw;  // floats per token

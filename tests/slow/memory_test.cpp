@@ -27,9 +27,9 @@ TEST(Memory, ATrainingStepTakesWhatIsDerived) {
   ASSERT_TRUE(SaveModel(model, SaveType::kBf16, directory.path()).ok());
   for (const char* precision : {"bf16", "f32"}) {
     for (const bool recompute : {false, true}) {
-      std::vector<std::string> command = {HONE_BINARY, "--json",      "bench",   "model",
-                                          directory.path(), "--tokens", "4096", "--precision",
-                                          precision};
+      std::vector<std::string> command = {HONE_BINARY, "--json",         "bench",
+                                          "model",     directory.path(), "--tokens",
+                                          "4096",      "--precision",    precision};
       if (recompute) command.push_back("--recompute");
       const auto run = RunSubprocess(command, "", std::chrono::seconds(300));
       ASSERT_TRUE(run.ok());

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hone {
+
+// A regular expression as JSON Schema means it (ECMAScript, Unicode), on PCRE2 with bounded effort.
+// Immutable and thread-safe.
+class Regex {
+ public:
+  // The error quotes the expression and says where it is wrong.
+  static Result<Regex> Compile(std::string_view expression);
+
+  // Whether the expression matches somewhere in the text. A text on which the search would take
+  // too long counts as not matching.
+  bool Finds(std::string_view text) const;
+
+ private:
+  std::shared_ptr<void> code_;
+};
+
+}  // namespace hone
