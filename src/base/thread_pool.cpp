@@ -41,7 +41,7 @@ ThreadPool::~ThreadPool() {
   for (std::jthread& worker : workers_) worker.request_stop();
 }
 
-void ThreadPool::Help(Job* job) {
+void ThreadPool::Help(Job* job) noexcept {
   while (true) {
     const size_t slice = job->next.fetch_add(1, std::memory_order_relaxed);
     if (slice >= job->slices) return;

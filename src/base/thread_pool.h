@@ -33,7 +33,7 @@ class ThreadPool {
  private:
   struct Job;
   void Work(std::stop_token stop);
-  static void Help(Job* job);
+  static void Help(Job* job) noexcept;  // a job must not leave while others work on it
   void Withdraw(Job* job);
 
   std::mutex mutex_;

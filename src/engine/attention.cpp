@@ -9,8 +9,6 @@
 namespace hone {
 namespace {
 
-int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
 // Rows of a tile: one per position and query head.
 struct Tile {
   int64_t rows, wide;  // wide: head_dim in whole panels

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "engine/engine.h"
 #include "engine/matrix.h"
@@ -66,7 +67,7 @@ class Scale {
 Measurement Pairs(std::string name, Scale* scale, double operations, double tokens, int pairs,
                   const std::function<void()>& work) {
   work();  // memory and caches
-  // Short work is repeated to about 10 ms, so that the clock does not matter.
+  // Short work is repeated for some milliseconds, so that the clock does not matter.
   double start = Now();
   work();
   const int repeats = std::max(1, static_cast<int>(5e-3 / std::max(Now() - start, 1e-7)));
@@ -158,7 +159,7 @@ std::vector<TokenId> RandomTokens(uint64_t seed, int64_t count, int64_t vocab) {
   return tokens;
 }
 
-void AllMinusOne(std::span<TreeTerms> terms) {
+void EqualDerivatives(std::span<TreeTerms> terms) {
   for (TreeTerms& tree : terms) {
     for (PathTerms& path : tree.paths)
       std::fill(path.dlogprobs.begin(), path.dlogprobs.end(), -1e-3f);
@@ -177,7 +178,7 @@ Measurement MeasureTraining(Scale* scale, int threads, int pairs) {
   Measurement m =
       Pairs(fmt::format("training step, {:.1f} M, {} x {}", parameters / 1e6, kSequences, kLength),
             scale, 6 * parameters * kTokens, kTokens, pairs, [&] {
-              engine.Accumulate(trees, AllMinusOne);
+              engine.Accumulate(trees, EqualDerivatives);
               engine.Step({.learning_rate = 1e-6});
             });
   m.note = "by 6 x parameters x tokens";
@@ -192,7 +193,7 @@ std::unique_ptr<Sampler> Decoding(Engine* engine, uint64_t live) {
     TurnRequest turn;
     turn.max_new = engine->config().max_positions;
     turn.rng = Rng(i);
-    if (!sampler->Generate(id, turn).ok()) return nullptr;
+    CHECK(sampler->Generate(id, turn).ok());
   }
   while (sampler->counters().drawn < 4 * static_cast<int64_t>(live)) sampler->Step();
   return sampler;
@@ -241,12 +242,12 @@ void MeasureTree(Scale* scale, int threads, int pairs, std::vector<Measurement>*
                    kPathTokens = kLeaves * (kPrompt + kTurn);
   Measurement shared =
       Pairs("tree 512 + 16 x 64", scale, 6 * parameters * kTreeTokens, kTreeTokens, pairs, [&] {
-        engine.Accumulate({&tree, 1}, AllMinusOne);
+        engine.Accumulate({&tree, 1}, EqualDerivatives);
       });
   Measurement apart = Pairs("its 16 paths", scale, 6 * parameters * kPathTokens, kPathTokens,
                             std::max(3, pairs / 4), [&] {
                               for (const Tree& path : paths)
-                                engine.Accumulate({&path, 1}, AllMinusOne);
+                                engine.Accumulate({&path, 1}, EqualDerivatives);
                             });
   const double faster = (kPathTokens / apart.per_second) / (kTreeTokens / shared.per_second);
   shared.note = fmt::format("{} tokens, {:.2f} TFLOP: {:.1f} x faster than the paths", kTreeTokens,
@@ -303,6 +304,7 @@ Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,
   costs.parameters = config.ParameterCount();
   const int64_t most = config.max_positions;
   auto sampler = engine->NewSampler();
+  if (most < 8) return Error(ErrorCode::kInvalidArgument, "a model of fewer than 8 positions");
   const int64_t prompt = std::min(options.prompt, most / 2);
   const auto id = sampler->Start(RandomTokens(1, prompt, config.vocab));
   TurnRequest turn;
@@ -324,7 +326,7 @@ Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,
   costs.score_tokens_per_second = static_cast<double>(costs.train_tokens) / (Now() - start);
   for (double* seconds : {&costs.first_train_seconds, &costs.train_seconds}) {
     start = Now();
-    engine->Accumulate({&tree, 1}, AllMinusOne);
+    engine->Accumulate({&tree, 1}, EqualDerivatives);
     engine->Step({.learning_rate = 1e-6});
     *seconds = Now() - start;
   }

@@ -33,6 +33,8 @@ struct UninitializedAllocator {
   bool operator==(const UninitializedAllocator&) const { return true; }
 };
 
+inline int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
 // resize() leaves what is new unwritten; assign(n, 0) clears.
 using Floats = std::vector<float, UninitializedAllocator<float>>;
 

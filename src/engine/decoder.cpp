@@ -68,10 +68,10 @@ int64_t Decoder::buffer_bytes() const {
   for (const LayerState& state : states_) bytes += state.bytes();
   size_t floats = 0;
   for (const Floats* part :
-       {&work_->x, &work_->normed, &work_->activated, &work_->hidden, &work_->final_scale,
-        &work_->logits, &work_->kept_logits, &work_->dx, &work_->rounded, &work_->dgate_up,
-        &work_->dattended, &work_->dqkv, &work_->draw, &work_->dhidden, &work_->dlogits,
-        &work_->states, &work_->dstates, &work_->norm_gradient}) {
+       {&work_->x, &work_->normed, &work_->activated, &work_->hidden, &work_->all_hidden,
+        &work_->final_scale, &work_->logits, &work_->kept_logits, &work_->dx, &work_->rounded,
+        &work_->dgate_up, &work_->dattended, &work_->dqkv, &work_->draw, &work_->dhidden,
+        &work_->dlogits, &work_->states, &work_->dstates, &work_->norm_gradient}) {
     floats += part->capacity();
   }
   return bytes + static_cast<int64_t>(floats * sizeof(float));
@@ -106,7 +106,6 @@ Decoder::Rows::Rows(std::span<const Chunk> all) : chunks(all) {
   for (size_t c = 0; c < all.size(); ++c) {
     first_row.push_back(count());
     for (size_t t = 0; t < all[c].tokens.size(); ++t) {
-      chunk_of.push_back(static_cast<int32_t>(c));
       position.push_back(all[c].position + static_cast<int64_t>(t));
     }
   }
@@ -333,8 +332,9 @@ void Decoder::Logits(const float* hidden, int64_t rows, Floats* logits) {
   head_.Forward(hidden, rows, use_adapters_, Room(logits, rows * config().vocab), pool_);
 }
 
-void Decoder::MaskForbidden(const Node& node, float* logits) const {
-  if (node.sampling.forbidden_set == 0) return;
+void Decoder::MaskForbidden(const Sampling& sampling, float* logits) const {
+  if (sampling.forbidden_set == 0) return;
+  CHECK(!options_.forbidden.empty(), "a turn names a forbidden set that the engine was not given");
   for (const TokenId token : options_.forbidden) logits[token] = kForbiddenLogit;
 }
 

@@ -61,6 +61,10 @@ class Decoder {
   // [rows][vocab] for some hidden states.
   void Logits(const float* hidden, int64_t rows, Floats* logits);
 
+  // Forbidden tokens of a row of logits, for turns that name the set: their probability becomes
+  // exactly 0.
+  void MaskForbidden(const Sampling& sampling, float* logits) const;
+
   // Each shared beginning is computed once.
   std::vector<TreeScores> Score(std::span<const Tree> trees);
   // Forward over whole trees, then `loss` fills in the derivatives, then backward: the gradients of
@@ -101,7 +105,6 @@ class Decoder {
                 Floats* logits);
   void ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep);
   void OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* gradients);
-  void MaskForbidden(const Node& node, float* logits) const;
 
   void LayersBackward(TreeBatch* batch, Gradients* gradients);
   void BackwardLayer(int64_t index, const TreeBatch& batch, const LayerState& state,

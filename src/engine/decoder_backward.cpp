@@ -73,6 +73,7 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
   const LayerParameters& p = model_->layers[index];
   const int64_t rows = batch.total_rows, dim = c.head_dim, group = c.heads / c.kv_heads;
   const int64_t q_size = c.heads * dim, kv_size = c.kv_heads * dim, wide = q_size + 2 * kv_size;
+  constexpr int64_t kQueriesAtOnce = 512;
   float* dqkv = ZeroRoom(&work_->dqkv, rows * wide);
   const auto kv_heads = static_cast<size_t>(c.kv_heads);
   // A tree and a head at a time: nodes add to the keys of their ancestors, in the tree's order.
@@ -83,27 +84,31 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
       const auto g = static_cast<int64_t>(piece % kv_heads);
       for (size_t i = batch.first_chunk[tree]; i < batch.first_chunk[tree + 1]; ++i) {
         const Chunk& chunk = batch.chunks[i];
-        if (chunk.tokens.empty()) continue;
-        const int64_t row = batch.first_row[i], at = g * group * dim;
-        AttendBackward({batch.pages, index, g, group, dim, options_.precision},
-                       {.table = chunk.table,
-                        .position = chunk.position,
-                        .count = static_cast<int64_t>(chunk.tokens.size()),
-                        .q = s.qkv.data() + row * wide + at,
-                        .q_row = wide,
-                        .out = const_cast<float*>(s.attended.data()) + row * q_size + at,
-                        .out_row = q_size,
-                        .lse = const_cast<float*>(s.lse.data()) + row * c.heads + g * group,
-                        .lse_row = c.heads},
-                       {.dout = work_->dattended.data() + row * q_size + at,
-                        .dout_row = q_size,
-                        .dq = dqkv + row * wide + at,
-                        .dq_row = wide,
-                        .row_of = batch.path_rows[i],
-                        .dk = dqkv + q_size + g * dim,
-                        .dv = dqkv + q_size + kv_size + g * dim,
-                        .dkv_row = wide},
-                       kernels_);
+        const std::vector<int64_t> path_rows = batch.PathRows(i);
+        const auto length = static_cast<int64_t>(chunk.tokens.size());
+        // Some positions at a time: what is held for them does not grow with the chunk.
+        for (int64_t from = 0; from < length; from += kQueriesAtOnce) {
+          const int64_t row = batch.first_row[i] + from, at = g * group * dim;
+          AttendBackward({batch.pages, index, g, group, dim, options_.precision},
+                         {.table = chunk.table,
+                          .position = chunk.position + from,
+                          .count = std::min(kQueriesAtOnce, length - from),
+                          .q = s.qkv.data() + row * wide + at,
+                          .q_row = wide,
+                          .out = const_cast<float*>(s.attended.data()) + row * q_size + at,
+                          .out_row = q_size,
+                          .lse = const_cast<float*>(s.lse.data()) + row * c.heads + g * group,
+                          .lse_row = c.heads},
+                         {.dout = work_->dattended.data() + row * q_size + at,
+                          .dout_row = q_size,
+                          .dq = dqkv + row * wide + at,
+                          .dq_row = wide,
+                          .row_of = path_rows,
+                          .dk = dqkv + q_size + g * dim,
+                          .dv = dqkv + q_size + kv_size + g * dim,
+                          .dkv_row = wide},
+                         kernels_);
+        }
       }
     }
   });
@@ -147,8 +152,6 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
     add(p.k_bias, q_size, kv_size);
     add(p.v_bias, q_size + kv_size, kv_size);
   }
-  ForRows(rows,
-          [&](int64_t begin, int64_t end) { Round(dqkv + begin * wide, (end - begin) * wide); });
 }
 
 // work_->dx goes from the gradient of the layer's output to that of its input. Gradients of weights

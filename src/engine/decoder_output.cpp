@@ -3,15 +3,20 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "engine/decoder_parts.h"
 #include "engine/distribution.h"
 
 namespace hone {
 namespace {
 
-std::span<const TokenId> KeptOf(const Node& node, size_t token) {
+std::span<const TokenId> KeptOf(const Node& node, size_t token, int64_t vocab) {
   if (node.supports.empty()) return {};
-  return node.supports[token].kept;
+  CHECK(node.supports.size() == node.tokens.size(), "a support per token");
+  const std::vector<TokenId>& kept = node.supports[token].kept;
+  CHECK(kept.empty() || (kept.front() >= 0 && kept.back() < vocab),
+        "a support outside the model's vocabulary");
+  return kept;
 }
 
 // Turns at temperature 0 are recorded at temperature 1.
@@ -34,7 +39,7 @@ void Decoder::LogitsOf(const TreeBatch& batch, std::span<const size_t> predictio
   Logits(states, count, logits);
   for (int64_t i = 0; i < count; ++i) {
     const auto& p = batch.predictions[predictions[static_cast<size_t>(i)]];
-    MaskForbidden(batch.NodeOf(p), logits->data() + i * vocab);
+    MaskForbidden(batch.NodeOf(p).sampling, logits->data() + i * vocab);
   }
 }
 
@@ -56,7 +61,7 @@ void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
         const std::span<const float> row(work_->logits.data() + r * vocab,
                                          static_cast<size_t>(vocab));
         const Distribution d =
-            DistributionOf(row, TemperatureOf(node), KeptOf(node, p.token), kernels_);
+            DistributionOf(row, TemperatureOf(node), KeptOf(node, p.token, vocab), kernels_);
         NodeScores& scores = batch->scores[p.tree][static_cast<size_t>(p.node)];
         scores.logprobs[p.token] = d.LogProb(row[static_cast<size_t>(node.tokens[p.token])]);
         scores.entropies[p.token] = d.entropy;
@@ -115,7 +120,7 @@ void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* 
                                   ? work_->kept_logits.data() + static_cast<int64_t>(index) * vocab
                                   : work_->logits.data() + r * vocab;
         const std::span<const float> row(logits, static_cast<size_t>(vocab));
-        const auto kept = KeptOf(node, p.token);
+        const auto kept = KeptOf(node, p.token, vocab);
         const Distribution d = DistributionOf(row, TemperatureOf(node), kept, kernels_);
         DistributionBackward(row, d, kept, node.tokens[p.token], p.dlogprob, p.dentropy, kernels_,
                              {dlogits + r * vocab, static_cast<size_t>(vocab)});

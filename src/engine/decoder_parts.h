@@ -1,6 +1,6 @@
 #pragma once
 
-// What the files of the decoder share among themselves; nobody else includes it.
+// What the files of the decoder share among themselves, and memory.cpp with them.
 
 #include <algorithm>
 #include <vector>
@@ -46,7 +46,7 @@ struct Decoder::LayerState {
 
 struct Decoder::Workspace {
   LayerState passing;  // the state of a layer when nobody keeps it
-  Floats x, normed, activated, hidden, final_scale, logits, kept_logits;
+  Floats x, normed, activated, hidden, all_hidden, final_scale, logits, kept_logits;
   Floats dx, rounded, dgate_up, dattended, dqkv, draw, dhidden, dlogits, states, dstates,
       norm_gradient;
 };
@@ -67,11 +67,10 @@ struct Decoder::NormRows {
 // The rows of one pass: which chunk and which position each is.
 struct Decoder::Rows {
   std::span<const Chunk> chunks;
-  std::vector<int32_t> chunk_of;
   std::vector<int64_t> position, first_row;
 
   explicit Rows(std::span<const Chunk> all);
-  int64_t count() const { return static_cast<int64_t>(chunk_of.size()); }
+  int64_t count() const { return static_cast<int64_t>(position.size()); }
 };
 
 // Some trees as one batch: every node is a chunk, and knows its rows.
@@ -80,10 +79,11 @@ struct Decoder::TreeBatch {
   KvPages* pages;
   std::vector<KvSequence> sequences;  // per chunk
   std::vector<Chunk> chunks;
-  std::vector<size_t> first_chunk;              // of each tree, and one more
-  std::vector<std::vector<int64_t>> path_rows;  // per chunk: the row of each position of its path
-  std::vector<int64_t> first_row;               // per chunk
-  std::vector<int64_t> position;                // per row
+  std::vector<size_t> first_chunk;  // of each tree, and one more
+  std::vector<size_t> parent;       // per chunk; itself for a root
+  std::vector<int64_t> last_row;    // per chunk: of its path; -1: no token yet
+  std::vector<int64_t> first_row;   // per chunk
+  std::vector<int64_t> position;    // per row
   int64_t total_rows = 0;
 
   // A token and the row whose hidden state predicts it.
@@ -100,6 +100,8 @@ struct Decoder::TreeBatch {
 
   TreeBatch(std::span<const Tree> all, KvPages* in);
   const Node& NodeOf(const Prediction& p) const { return trees[p.tree].nodes[p.node]; }
+  // The row of each position of a chunk's path.
+  std::vector<int64_t> PathRows(size_t chunk) const;
   // Gives the loss its paths and takes back its derivatives.
   void AskLoss(const Loss& loss, SharedTokens shared);
 };

@@ -28,26 +28,24 @@ Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, KvPages* in) : trees(al
     for (size_t n = 0; n < tree.nodes.size(); ++n) {
       const Node& node = tree.nodes[n];
       const bool root = node.parent == kNoNode;
-      const size_t parent = root ? 0 : base + static_cast<size_t>(node.parent);
+      const size_t above = root ? sequences.size() : base + static_cast<size_t>(node.parent);
+      parent.push_back(above);
       Chunk chunk;
       if (root) {
         sequences.emplace_back(pages);
-        path_rows.emplace_back();
       } else {
-        sequences.push_back(*sequences[parent].ForkLater(&chunk.copy));
-        path_rows.push_back(path_rows[parent]);
+        sequences.push_back(*sequences[above].ForkLater(&chunk.copy));
       }
       chunk.position = sequences.back().length();
       chunk.tokens = node.tokens;
       CHECK(sequences.back().Extend(static_cast<int64_t>(node.tokens.size())));
       first_row.push_back(total_rows);
-      std::vector<int64_t>& path = path_rows.back();
+      int64_t last = root ? -1 : last_row[above];
       for (size_t i = 0; i < node.tokens.size(); ++i) {
-        if (!path.empty()) {
-          predictions.push_back({path.back(), t, static_cast<NodeId>(n), i});
-        }
-        path.push_back(total_rows++);
+        if (last >= 0) predictions.push_back({last, t, static_cast<NodeId>(n), i});
+        last = total_rows++;
       }
+      last_row.push_back(last);
       NodeScores& node_scores = scores.back()[n];
       node_scores.logprobs.assign(node.tokens.size(), 0.0f);
       node_scores.entropies.assign(node.tokens.size(), 0.0f);
@@ -56,6 +54,18 @@ Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, KvPages* in) : trees(al
   }
   first_chunk.push_back(sequences.size());
   for (size_t i = 0; i < chunks.size(); ++i) chunks[i].table = sequences[i].table();
+}
+
+std::vector<int64_t> Decoder::TreeBatch::PathRows(size_t chunk) const {
+  std::vector<size_t> path = {chunk};
+  while (parent[path.back()] != path.back()) path.push_back(parent[path.back()]);
+  std::vector<int64_t> rows;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    for (size_t i = 0; i < chunks[*at].tokens.size(); ++i) {
+      rows.push_back(first_row[*at] + static_cast<int64_t>(i));
+    }
+  }
+  return rows;
 }
 
 void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
@@ -131,6 +141,8 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
     const NodeScores& sum = sums[p.tree][static_cast<size_t>(p.node)];
     p.dlogprob = sum.logprobs[p.token];
     p.dentropy = sum.entropies[p.token];
+    CHECK(NodeOf(p).sampling.temperature > 0 || (p.dlogprob == 0 && p.dentropy == 0),
+          "a turn that was drawn at temperature 0 cannot be trained on");
   }
 }
 
@@ -149,7 +161,7 @@ std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
     }
     TreeBatch batch(trees.subspan(begin, end - begin), &pages_);
     const int64_t width = config().width;
-    Room(&work_->dhidden, batch.total_rows * width);  // holds the hidden states here
+    Room(&work_->all_hidden, batch.total_rows * width);
     int64_t done = 0;
     std::vector<Chunk> some;
     size_t rows = 0;
@@ -157,7 +169,7 @@ std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
       if (rows == 0) return;
       Run(Rows(some), &pages_, false, &work_->hidden);
       std::copy_n(work_->hidden.data(), static_cast<int64_t>(rows) * width,
-                  work_->dhidden.data() + done * width);
+                  work_->all_hidden.data() + done * width);
       done += static_cast<int64_t>(rows);
       some.clear();
       rows = 0;
@@ -176,7 +188,7 @@ std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
       } while (!chunk.tokens.empty());
     }
     flush();
-    ScoreRows(&batch, work_->dhidden, false);
+    ScoreRows(&batch, work_->all_hidden, false);
     for (TreeScores& scores : batch.scores) all.push_back(std::move(scores));
     begin = end;
   }

@@ -19,7 +19,7 @@ struct Distribution {
   // Of a kept token with this logit; never above 0.
   float LogProb(float logit) const {
     const float log_probability = logit * inverse_temperature - log_sum;
-    return log_probability < 0 ? log_probability : 0;
+    return log_probability > 0 ? 0 : log_probability;  // not-a-number stays one
   }
 };
 

@@ -1,6 +1,8 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <thread>
 
@@ -36,6 +38,10 @@ Result<void> ReadPart(const SafetensorsFile& file, const std::string& name,
         fmt::format("tensor {} is missing or of another shape; the state cannot be resumed", name));
   }
   CopyAsF32(*view, values);
+  if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("tensor {} holds a number that is not finite", name));
+  }
   return {};
 }
 
@@ -94,6 +100,39 @@ Result<void> Engine::CheckTokens(std::span<const TokenId> tokens) const {
   return {};
 }
 
+Result<void> Engine::CheckTree(const Tree& tree) const {
+  std::vector<int64_t> ends(tree.nodes.size());
+  for (size_t n = 0; n < tree.nodes.size(); ++n) {
+    const Node& node = tree.nodes[n];
+    auto wrong = [&](const std::string& what) {
+      return Error(ErrorCode::kInvalidArgument, fmt::format("node {}: {}", n, what));
+    };
+    if (Result<void> tokens = CheckTokens(node.tokens); !tokens.ok()) {
+      return wrong(tokens.error().message());
+    }
+    const int64_t begin = node.parent == kNoNode ? 0 : ends[static_cast<size_t>(node.parent)];
+    ends[n] = begin + static_cast<int64_t>(node.tokens.size());
+    if (ends[n] > config().max_positions) {
+      return wrong(fmt::format("its path of {} tokens is longer than the model's {} positions",
+                               ends[n], config().max_positions));
+    }
+    if (!node.supports.empty() && node.supports.size() != node.tokens.size()) {
+      return wrong("its supports are not one per token");
+    }
+    for (const Support& support : node.supports) {
+      const bool fits = support.kept.empty() ||
+                        (support.kept.front() >= 0 && support.kept.back() < config().vocab);
+      if (!fits || !std::is_sorted(support.kept.begin(), support.kept.end())) {
+        return wrong("a support is not of this model's vocabulary");
+      }
+    }
+    if (node.sampling.forbidden_set != 0 && options_.forbidden.empty()) {
+      return wrong("it names a forbidden set that the engine was not given");
+    }
+  }
+  return {};
+}
+
 Result<std::vector<SampleResult>> Engine::Sample(std::span<const SampleRequest> requests) {
   return DrawSamples(decoder_.get(), options_.sampler, requests);
 }
@@ -112,7 +151,7 @@ std::vector<TreeScores> Engine::LogProbs(std::span<const Tree> trees, Weights we
 void Engine::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) {
   PrepareTraining();
   decoder_->Accumulate(trees, loss, shared, &gradients_);
-  accumulated_ = true;
+  accumulated_ |= !trees.empty();
 }
 
 double Engine::Step(const AdamWOptions& options) {
@@ -145,8 +184,10 @@ std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
           {"buffers", decoder_->buffer_bytes()}};
 }
 
-Result<void> Engine::Save(const std::filesystem::path& folder, SaveType type) const {
+Result<void> Engine::Save(const std::filesystem::path& given, SaveType type) const {
   CHECK(!accumulated_, "a state is saved between steps");
+  // "dir/" is "dir".
+  const std::filesystem::path folder = given.has_filename() ? given : given.parent_path();
   const std::filesystem::path aside = folder.string() + ".writing";
   std::error_code ignored;
   std::filesystem::remove_all(aside, ignored);
@@ -154,8 +195,9 @@ Result<void> Engine::Save(const std::filesystem::path& folder, SaveType type) co
   if (!model_.lora.empty()) {
     HONE_RETURN_IF_ERROR(SaveLora(model_, folder.string(), aside / kAdapterFolder));
   }
-  const AdamW untouched(model_);
-  const AdamW& optimizer = optimizer_ ? *optimizer_ : untouched;
+  std::optional<AdamW> untouched;
+  if (!optimizer_) untouched.emplace(model_);
+  const AdamW& optimizer = optimizer_ ? *optimizer_ : *untouched;
   std::map<std::string, TensorView> tensors;
   for (size_t p = 0; p < model_.parameters.size(); ++p) {
     const Parameter& parameter = model_.parameters[p];
@@ -183,7 +225,16 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
                                                   path.string(), kStateVersion));
   }
   engine->PrepareTraining();
-  engine->optimizer_->steps = std::atoll(metadata["steps"].c_str());
+  const std::string& steps = metadata["steps"];
+  const auto [end, failed] =
+      std::from_chars(steps.data(), steps.data() + steps.size(), engine->optimizer_->steps);
+  if (failed != std::errc() || end != steps.data() + steps.size() ||
+      engine->optimizer_->steps < 0) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("{}: its metadata does not say how many steps were taken; the state "
+                             "cannot be resumed",
+                             path.string()));
+  }
   for (size_t p = 0; p < engine->model_.parameters.size(); ++p) {
     Parameter& parameter = engine->model_.parameters[p];
     std::vector<std::pair<std::string, std::span<float>>> parts = {{"master.", parameter.value}};

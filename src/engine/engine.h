@@ -28,6 +28,8 @@ class Engine {
   };
 
   Engine(Model model, Options options);
+  Engine(const Engine&) = delete;  // its parts point into each other
+  Engine& operator=(const Engine&) = delete;
   // A Hugging Face folder, with the adapters of its folder "adapter" if there is one.
   static Result<std::unique_ptr<Engine>> Open(const std::filesystem::path& folder, Options options);
 
@@ -36,6 +38,9 @@ class Engine {
   // Whether these are tokens of the model, as many as it has positions; the error names the first
   // that is not.
   Result<void> CheckTokens(std::span<const TokenId> tokens) const;
+  // Whether every path of a tree is, and its supports are of the model's vocabulary. Others abort
+  // scoring and training: records of another model are to be checked first.
+  Result<void> CheckTree(const Tree& tree) const;
 
   // Draws all of them together; equal prompts are computed once. An error when one does not fit
   // into the sampler's memory.
@@ -51,7 +56,8 @@ class Engine {
   // each shared beginning once; a tree is never split, and memory grows with their tokens.
   void Accumulate(std::span<const Tree> trees, const Loss& loss,
                   SharedTokens shared = SharedTokens::kRepeat);
-  // Changes the weights by the accumulated gradient and forgets it. Returns its norm.
+  // Changes the weights by the accumulated gradient and forgets it. Returns its norm; when that is
+  // not finite, the weights stay as they are.
   double Step(const AdamWOptions& options);
 
   // The whole training state as a folder: a Hugging Face model (in `type`), adapters as a PEFT

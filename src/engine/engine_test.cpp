@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "base/file.h"
@@ -116,8 +117,14 @@ TEST(Engine, StopsWhereAsked) {
   requests[0].stop = nullptr;
   requests[0].max_new = 100000;
   const auto long_run = (*engine)->Sample(requests).value()[0];
-  EXPECT_EQ(long_run.tokens.size() + requests[0].prompt.size(), 512u + 1)
-      << "to the end of the positions";
+  EXPECT_EQ(long_run.tokens.size() + requests[0].prompt.size(), 512u) << "all positions";
+  const Tree whole = TreeOf(requests[0], long_run);
+  ASSERT_TRUE((*engine)->CheckTree(whole).ok());
+  EXPECT_EQ((*engine)->LogProbs({&whole, 1})[0][1].logprobs, long_run.logprobs);
+  requests[0].max_new = std::numeric_limits<int64_t>::max();
+  EXPECT_TRUE((*engine)->Sample(requests).ok());
+  requests[0].sampling.temperature = 1e-38f;
+  EXPECT_FALSE((*engine)->Sample(requests).ok());
 }
 
 TEST(Sampler, FollowsTheDistribution) {
@@ -255,6 +262,45 @@ TEST(Engine, TokensAreChecked) {
   EXPECT_EQ((*engine)->CheckTokens(std::vector<TokenId>{0, 512}).error().message(),
             "512 is not a token of the model's vocabulary of 512");
   EXPECT_FALSE((*engine)->CheckTokens(std::vector<TokenId>(513, 1)).ok());
+}
+
+// A model that computes not-a-number must not read as a perfect one, nor ruin what is left of it.
+TEST(Engine, NotANumberIsNotHidden) {
+  Model model = LoadModel(kModels / "qwen2").value();
+  model.parameters[model.final_norm].value[0] = std::numeric_limits<float>::quiet_NaN();
+  Engine engine(std::move(model), {.threads = 1});
+  const std::string before = engine.WeightsHash();
+  const Tree tree = ChainOf({1, 2, 3});
+  const NodeScores scores = engine.LogProbs({&tree, 1})[0][0];
+  EXPECT_TRUE(std::isnan(scores.logprobs[1]));
+  EXPECT_TRUE(std::isnan(scores.entropies[2]));
+  engine.Accumulate({&tree, 1}, [](std::span<TreeTerms> all) {
+    for (float& d : all[0].paths[0].dlogprobs) d = -1;
+  });
+  EXPECT_FALSE(std::isfinite(engine.Step({})));
+  EXPECT_EQ(engine.WeightsHash(), before);
+}
+
+TEST(Engine, TreesOfAnotherModelAreRefused) {
+  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1}).value();
+  Tree tree = ChainOf({1, 2, 3}, {}, {{}, {{1, 2, 3}}, {{3, 600}}});
+  EXPECT_EQ(engine->CheckTree(tree).error().message(),
+            "node 0: a support is not of this model's vocabulary");
+  tree = ChainOf(std::vector<TokenId>(500, 1));
+  tree.nodes.push_back({.parent = 0, .tokens = std::vector<TokenId>(13, 1)});
+  EXPECT_FALSE(engine->CheckTree(tree).ok()) << "513 positions";
+  tree.nodes[1].tokens.pop_back();
+  EXPECT_TRUE(engine->CheckTree(tree).ok());
+}
+
+TEST(Engine, AFolderMayEndWithASlash) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1}).value();
+  TemporaryDirectory directory;
+  const std::string folder = (directory.path() / "state").string() + "/";
+  ASSERT_TRUE(engine->Save(folder, SaveType::kF32).ok());
+  ASSERT_TRUE(engine->Save(folder, SaveType::kF32).ok());
+  EXPECT_TRUE(Engine::Load(folder, {.threads = 1}).ok());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
 // A public bf16 checkpoint, against float64 logits.

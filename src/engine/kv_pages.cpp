@@ -10,8 +10,6 @@
 namespace hone {
 namespace {
 
-int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
 // Where half number k % 2 of the pair of k lies in a bf16 panel.
 Bf16* HalfAt(float* panel, int64_t k, int64_t lane) {
   return reinterpret_cast<Bf16*>(panel) + 2 * (k / 2 * kLanes + lane) + k % 2;

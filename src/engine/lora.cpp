@@ -78,6 +78,8 @@ Result<void> AddModules(const std::vector<std::string>& targets, int64_t rank, f
   }
   HONE_ASSIGN_OR_RETURN(const std::set<std::string> names, ProjectionsOf(targets));
   for (Parameter& parameter : model->parameters) parameter.trained = false;
+  // A head for values is not part of the base: it learns with the adapters.
+  if (model->scalar_head >= 0) model->parameters[model->scalar_head].trained = true;
   for (const LayerParameters& layer : model->layers) {
     for (const auto& [name, member] : kProjections) {
       if (names.contains(name)) AddModule(layer.*member, rank, scale, model);
@@ -103,8 +105,16 @@ Result<void> CheckSupported(const Json& config) {
   if (const Json* type = config.Find("peft_type"); type == nullptr || *type != Json("LORA")) {
     return unsupported("an adapter whose peft_type is not LORA");
   }
-  for (const char* flag : {"use_dora", "fan_in_fan_out", "use_qalora"}) {
-    if (FlagOf(config, flag)) return unsupported(flag);
+  for (const char* flag : {"use_dora", "fan_in_fan_out", "use_qalora", "use_rslora"}) {
+    const Json* value = config.Find(flag);
+    if (value != nullptr && !value->is_null() && !value->is_bool()) {
+      return Error(ErrorCode::kInvalidArgument, fmt::format("{} must be true or false", flag));
+    }
+    if (std::string_view(flag) != "use_rslora" && FlagOf(config, flag)) return unsupported(flag);
+  }
+  const Json* alpha = config.Find("lora_alpha");
+  if (alpha != nullptr && !alpha->is_number()) {
+    return Error(ErrorCode::kInvalidArgument, "lora_alpha must be a number");
   }
   for (const char* key : {"rank_pattern", "alpha_pattern"}) {
     const Json* value = config.Find(key);
@@ -114,7 +124,7 @@ Result<void> CheckSupported(const Json& config) {
   }
   const Json* bias = config.Find("bias");
   if (bias != nullptr && *bias != Json("none")) return unsupported("bias other than \"none\"");
-  for (const char* key : {"modules_to_save", "layers_to_transform"}) {
+  for (const char* key : {"modules_to_save", "layers_to_transform", "alora_invocation_tokens"}) {
     const Json* value = config.Find(key);
     if (value != nullptr && !value->is_null()) return unsupported(key);
   }
@@ -177,10 +187,14 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
       Parameter& parameter = model->parameters[index];
       const std::string name = kPeftPrefix + parameter.name;
       const TensorView* view = file.Find(name);
-      if (view == nullptr || view->shape != parameter.shape) {
+      const bool whole_numbers =
+          view != nullptr && (view->dtype == DType::kI32 || view->dtype == DType::kI64);
+      if (view == nullptr || view->shape != parameter.shape || whole_numbers) {
         return Error(ErrorCode::kInvalidArgument,
-                     fmt::format("{}: tensor {} is missing or of another shape",
-                                 weights_path.string(), name));
+                     fmt::format("{}: tensor {} {}", weights_path.string(), name,
+                                 view == nullptr ? "is missing"
+                                 : whole_numbers ? "is not of a floating type"
+                                                 : "is of another shape"));
       }
       CopyAsF32(*view, parameter.value);
       if (!std::all_of(parameter.value.begin(), parameter.value.end(),

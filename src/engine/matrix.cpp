@@ -14,8 +14,6 @@ constexpr int64_t kRowsAtOnce = 192;  // of the left operand: with kAtOnce of k 
 // Of k: a pair of panels this long stays in the first-level cache.
 constexpr int64_t KAtOnce(Precision precision) { return precision == Precision::kF32 ? 256 : 512; }
 
-int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
 // to[c][r] = from[r][c] for rows x columns; rows of `from` and `to` are so many floats apart.
 void Transpose(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
                int64_t to_row) {

@@ -59,6 +59,7 @@ double AdamW::Step(const AdamWOptions& options, const std::vector<Floats>& gradi
   double total = 0;
   for (const double square : squares) total += square;
   const double norm = std::sqrt(total);
+  if (!std::isfinite(norm)) return norm;
   const bool clip = options.max_norm > 0 && norm > options.max_norm;
 
   ++steps;

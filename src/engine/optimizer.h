@@ -24,7 +24,8 @@ class AdamW {
   explicit AdamW(const Model& model);
 
   // Changes the weights by the gradients (one buffer per trained parameter), which are left as they
-  // are. Returns the norm of the gradient before clipping.
+  // are. Returns the norm of the gradient before clipping. When that
+  // is not finite nothing changes: one bad gradient must not end the weights.
   double Step(const AdamWOptions& options, const std::vector<Floats>& gradients, Model* model,
               const Kernels& kernels, ThreadPool* pool);
 

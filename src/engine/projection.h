@@ -18,8 +18,6 @@ class Projection {
   void Pack(Precision precision, const Kernels& kernels, ThreadPool* pool);
   void PackBackward(ThreadPool* pool);
 
-  int64_t inputs() const { return inputs_; }
-  int64_t outputs() const { return outputs_; }
   int64_t bytes() const;
 
   // y [rows][outputs] is set. In bf16, x must hold bfloat16 values.

@@ -25,6 +25,7 @@ float StridedSum(int64_t count, F f) {
 
 // e^x with a relative error of about 1e-7; 0 for x below -87.3, minus infinity included.
 inline float ExpF32(float x) {
+  if (x != x) return x;  // not-a-number stays one
   if (!(x > -87.3f)) return 0;
   if (x > 88.0f) x = 88.0f;
   // Adding 1.5 * 2^23 leaves the nearest whole number in the low bits.

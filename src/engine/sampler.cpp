@@ -1,6 +1,7 @@
 #include "engine/sampler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 
 namespace hone {
 namespace {
-
-constexpr float kForbiddenLogit = -1e30f;  // its probability is exactly 0
 
 // The first token, in vocabulary order, at which the running probability exceeds u.
 TokenId DrawToken(std::span<const float> logits, const Distribution& d,
@@ -128,9 +127,17 @@ void Sampler::Append(Id id, std::span<const TokenId> tokens) {
 Result<void> Sampler::Generate(Id id, TurnRequest request) {
   Sequence& sequence = At(id);
   CHECK(!sequence.generating, "one turn at a time");
-  const int64_t most =
-      std::min(static_cast<int64_t>(sequence.tokens.size()) + std::max<int64_t>(request.max_new, 0),
-               decoder_->config().max_positions);
+  const Sampling& s = request.sampling;
+  constexpr float kColdest = 1e-4f;  // below, logits over temperature leave float32
+  if (!(s.temperature == 0 || (s.temperature >= kColdest && std::isfinite(s.temperature))) ||
+      !(s.top_p > 0 && s.top_p <= 1) || !(s.min_p >= 0 && s.min_p < 1) || s.top_k < 0) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "temperature must be 0 or at least 0.0001, top_p in (0, 1], min_p in [0, 1), and "
+                 "top_k at least 0");
+  }
+  const auto length = static_cast<int64_t>(sequence.tokens.size());
+  const int64_t free_positions = std::max<int64_t>(0, decoder_->config().max_positions - length);
+  const int64_t most = length + std::clamp<int64_t>(request.max_new, 0, free_positions);
   const int64_t pages = (most + kKeyBlock - 1) / kKeyBlock;
   if (pages > pages_.max_pages()) {
     return Error(ErrorCode::kInvalidArgument,
@@ -166,8 +173,8 @@ bool Sampler::idle() const {
 }
 
 // A sequence without pages takes over those of the one it was forked from. False while that one is
-// still to be computed; `wanted` then gets it.
-bool Sampler::TakeFromOrigin(Id id, std::vector<Id>* wanted) {
+// still to be computed: `missing` is then the fork whose origin comes next.
+bool Sampler::TakeFromOrigin(Id id, Id* missing) {
   Sequence& sequence = At(id);
   if (sequence.origin < 0 || sequence.kv.length() > 0) return true;
   const auto found = sequences_.find(sequence.origin);
@@ -176,11 +183,12 @@ bool Sampler::TakeFromOrigin(Id id, std::vector<Id>* wanted) {
     return true;
   }
   // The origin may itself be a fork that has yet to take over its pages.
-  if (found->second.computed < sequence.origin_length && !TakeFromOrigin(sequence.origin, wanted)) {
+  if (found->second.computed < sequence.origin_length &&
+      !TakeFromOrigin(sequence.origin, missing)) {
     return false;
   }
   if (found->second.computed < sequence.origin_length) {
-    wanted->push_back(id);
+    *missing = id;
     return false;
   }
   std::optional<KvSequence> shared = found->second.kv.Fork(sequence.origin_length);
@@ -193,59 +201,92 @@ bool Sampler::TakeFromOrigin(Id id, std::vector<Id>* wanted) {
   return true;
 }
 
-// Pages for `count` more tokens, taken from others if need be: from the youngest, those without a
-// turn first, never from one that is part of this step.
-bool Sampler::MakeRoom(Sequence* sequence, int64_t count, const std::vector<Work>& batch, Id id) {
-  while (!sequence->kv.Extend(count)) {
-    Sequence* victim = nullptr;
-    for (const bool generating : {false, true}) {
-      for (auto entry = sequences_.rbegin(); entry != sequences_.rend(); ++entry) {
-        Sequence& other = entry->second;
-        if (other.generating != generating || other.kv.length() == 0 || entry->first == id)
-          continue;
-        if (generating && entry->first < id) break;  // never from an older turn
-        const bool busy = std::any_of(batch.begin(), batch.end(),
-                                      [&](const Work& work) { return work.id == entry->first; });
-        if (busy) continue;
-        victim = &other;
-        break;
-      }
-      if (victim != nullptr) break;
+// Who gives up pages for a turn of this priority (its id: older is smaller), in this order: those
+// nobody waits for, then younger turns; the youngest first. Never one that is part of this step.
+std::vector<Sampler::Sequence*> Sampler::Victims(Id id, Id priority,
+                                                 const std::vector<Work>& batch) {
+  std::map<Id, Id> waiting;  // origins, and the oldest turn that waits for each
+  for (const auto& [fork, sequence] : sequences_) {
+    if (sequence.generating && sequence.origin >= 0 && sequence.kv.length() == 0) {
+      waiting.emplace(sequence.origin, fork);  // ids ascend: the first is the oldest
     }
-    if (victim == nullptr) return false;
-    victim->kv.Clear();
-    victim->computed = 0;
-    ++counters_.preemptions;
+  }
+  std::vector<Sequence*> idle, younger;
+  for (auto entry = sequences_.rbegin(); entry != sequences_.rend(); ++entry) {
+    Sequence& other = entry->second;
+    const bool busy = std::any_of(batch.begin(), batch.end(),
+                                  [&](const Work& work) { return work.id == entry->first; });
+    if (other.kv.length() == 0 || entry->first == id || busy) continue;
+    const auto waiter = waiting.find(entry->first);
+    if (other.generating) {
+      if (entry->first > priority) younger.push_back(&other);
+    } else if (waiter == waiting.end()) {
+      idle.push_back(&other);
+    } else if (waiter->second > priority) {
+      younger.push_back(&other);
+    }
+  }
+  idle.insert(idle.end(), younger.begin(), younger.end());
+  return idle;
+}
+
+// Pages for `count` more tokens, taken from others if need be; nobody loses any when it is not
+// enough.
+bool Sampler::MakeRoom(Id id, int64_t count, Id priority, const std::vector<Work>& batch) {
+  Sequence& sequence = At(id);
+  if (!sequence.kv.Extend(count)) {
+    const std::vector<Sequence*> victims = Victims(id, priority, batch);
+    std::map<PageId, int64_t> owned;  // by victims
+    for (const Sequence* victim : victims) {
+      for (const PageId page : victim->kv.table()) ++owned[page];
+    }
+    int64_t free_pages = pages_.max_pages() - pages_.in_use();
+    for (const auto& [page, owners] : owned) free_pages += owners == pages_.Owners(page) ? 1 : 0;
+    if (free_pages < sequence.kv.PagesFor(count)) return false;
+    for (Sequence* victim : victims) {
+      victim->kv.Clear();
+      victim->computed = 0;
+      ++counters_.preemptions;
+      if (sequence.kv.Extend(count)) break;
+    }
   }
   counters_.most_pages = std::max(counters_.most_pages, pages_.in_use());
   return true;
 }
 
 // Puts the tokens of a sequence up to `target` into the step, as many as the budget leaves.
-void Sampler::Schedule(Id id, int64_t target, int64_t* budget, std::vector<Work>* batch) {
-  Sequence& sequence = At(id);
-  const int64_t from = sequence.kv.length(), count = std::min(target - from, *budget);
-  if (count <= 0) return;
-  if (!MakeRoom(&sequence, count, *batch, id)) return;
+void Sampler::Schedule(Id id, int64_t target, Id priority, int64_t* budget,
+                       std::vector<Work>* batch) {
+  const bool scheduled =
+      std::any_of(batch->begin(), batch->end(), [&](const Work& work) { return work.id == id; });
+  const int64_t from = At(id).kv.length(), count = std::min(target - from, *budget);
+  if (scheduled || count <= 0 || !MakeRoom(id, count, priority, *batch)) return;
   batch->push_back({id, from, count});
   *budget -= count;
+}
+
+// The next tokens of a turn, or of the beginning that it waits for.
+void Sampler::ScheduleTurn(Id id, int64_t* budget, std::vector<Work>* batch) {
+  Id missing = -1;
+  if (TakeFromOrigin(id, &missing)) {
+    Schedule(id, static_cast<int64_t>(At(id).tokens.size()), id, budget, batch);
+  } else {
+    const Sequence& fork = At(missing);
+    Schedule(fork.origin, fork.origin_length, id, budget, batch);
+  }
 }
 
 bool Sampler::TurnIsOver(const Sequence& sequence) const {
   return sequence.result.stopped ||
          static_cast<int64_t>(sequence.result.tokens.size()) >= sequence.request.max_new ||
-         static_cast<int64_t>(sequence.tokens.size()) > decoder_->config().max_positions;
+         static_cast<int64_t>(sequence.tokens.size()) >= decoder_->config().max_positions;
 }
 
 void Sampler::Draw(Sequence* sequence, float* row) const {
   const FloatMode mode;
   const TurnRequest& request = sequence->request;
   const std::span<float> logits(row, static_cast<size_t>(decoder_->config().vocab));
-  if (request.sampling.forbidden_set != 0) {
-    for (const TokenId token : decoder_->options().forbidden) {
-      logits[static_cast<size_t>(token)] = kForbiddenLogit;
-    }
-  }
+  decoder_->MaskForbidden(request.sampling, row);
   const bool greedy = request.sampling.temperature == 0;
   std::vector<TokenId> kept =
       greedy ? std::vector<TokenId>() : KeptTokens(logits, request.sampling);
@@ -282,21 +323,12 @@ std::vector<Sampler::Id> Sampler::Step() {
       waiting.push_back(id);
     }
   }
-  // Those that need one token first, so that long prompts do not hold them up.
-  std::vector<Id> wanted;
+  // The oldest turn first, whatever it needs; then those that need one token, so that long prompts
+  // do not hold them up; then the others.
+  if (!waiting.empty()) ScheduleTurn(waiting[0], &budget, &batch);
   for (const bool one_token : {true, false}) {
     for (const Id id : waiting) {
-      Sequence& sequence = At(id);
-      if ((sequence.pending() == 1) != one_token || !TakeFromOrigin(id, &wanted)) continue;
-      Schedule(id, static_cast<int64_t>(sequence.tokens.size()), &budget, &batch);
-    }
-  }
-  for (const Id id : wanted) {  // beginnings that forks wait for
-    const Sequence& sequence = At(id);
-    if (sequence.origin < 0) continue;  // it has got its pages since
-    const auto scheduled = [&](const Work& work) { return work.id == sequence.origin; };
-    if (std::none_of(batch.begin(), batch.end(), scheduled)) {
-      Schedule(sequence.origin, sequence.origin_length, &budget, &batch);
+      if ((At(id).pending() == 1) == one_token) ScheduleTurn(id, &budget, &batch);
     }
   }
   if (batch.empty()) {

@@ -62,6 +62,8 @@ class Sampler {
 
   // `decoder` must outlive it.
   Sampler(Decoder* decoder, const SamplerOptions& options);
+  Sampler(const Sampler&) = delete;  // sequences point into its pages
+  Sampler& operator=(const Sampler&) = delete;
 
   // A sequence that begins with these tokens. Nothing is computed before a turn needs it.
   Id Start(std::vector<TokenId> tokens);
@@ -69,7 +71,9 @@ class Sampler {
   Id Fork(Id from, int64_t length = -1);
   // Adds tokens that the policy did not write. Not during a turn.
   void Append(Id id, std::span<const TokenId> tokens);
-  // Asks for a turn. An error when it could not fit into the memory even alone.
+  // Asks for a turn. An error when it could not fit into the memory even alone, or when the
+  // settings are none: temperature 0 or at least 1e-4, top_p in (0, 1], min_p in [0, 1), top_k from
+  // 0 on.
   Result<void> Generate(Id id, TurnRequest request);
   // Computes some tokens, and draws one for each sequence that is ready. Returns those whose turn
   // ended, in the order they were started.
@@ -80,7 +84,6 @@ class Sampler {
 
   const std::vector<TokenId>& Tokens(Id id) const { return At(id).tokens; }
   bool idle() const;  // no turn is under way
-  int64_t live() const { return static_cast<int64_t>(sequences_.size()); }
 
   struct Counters {
     int64_t steps = 0, rows = 0, drawn = 0, preemptions = 0, most_pages = 0;
@@ -108,9 +111,11 @@ class Sampler {
   };
   Sequence& At(Id id);
   const Sequence& At(Id id) const;
-  bool TakeFromOrigin(Id id, std::vector<Id>* wanted);
-  bool MakeRoom(Sequence* sequence, int64_t count, const std::vector<Work>& batch, Id id);
-  void Schedule(Id id, int64_t target, int64_t* budget, std::vector<Work>* batch);
+  bool TakeFromOrigin(Id id, Id* missing);
+  std::vector<Sequence*> Victims(Id id, Id priority, const std::vector<Work>& batch);
+  bool MakeRoom(Id id, int64_t count, Id priority, const std::vector<Work>& batch);
+  void Schedule(Id id, int64_t target, Id priority, int64_t* budget, std::vector<Work>* batch);
+  void ScheduleTurn(Id id, int64_t* budget, std::vector<Work>* batch);
   void Draw(Sequence* sequence, float* logits) const;
   bool TurnIsOver(const Sequence& sequence) const;
 

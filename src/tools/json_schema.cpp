@@ -1,6 +1,6 @@
 // Compiling finds every subschema, its base URI and its anchors, and follows all references;
-// checking walks schema and value together. Kept apart from the walk: what a subschema says of which
-// members and items have been looked at, for "unevaluatedProperties" and "unevaluatedItems".
+// checking walks schema and value together. Kept apart from the walk: what a subschema says of
+// which members and items have been looked at, for "unevaluatedProperties" and "unevaluatedItems".
 
 #include "tools/json_schema.h"
 
@@ -23,12 +23,20 @@ namespace {
 constexpr size_t kMostProblems = 20;
 
 // Keywords whose value is a schema, a list of schemas, or schemas by name.
-constexpr std::array kOne = {"additionalItems", "additionalProperties", "contains", "else",
-                             "if", "items", "not", "propertyNames", "then",
-                             "unevaluatedItems", "unevaluatedProperties"};
+constexpr std::array kOne = {"additionalItems",
+                             "additionalProperties",
+                             "contains",
+                             "else",
+                             "if",
+                             "items",
+                             "not",
+                             "propertyNames",
+                             "then",
+                             "unevaluatedItems",
+                             "unevaluatedProperties"};
 constexpr std::array kMany = {"allOf", "anyOf", "items", "oneOf", "prefixItems"};
-constexpr std::array kNamed = {"$defs", "definitions", "dependencies", "dependentSchemas",
-                               "patternProperties", "properties"};
+constexpr std::array kNamed = {
+    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"};
 
 bool IsSchema(const Json& json) { return json.is_object() || json.is_bool(); }
 
@@ -103,7 +111,7 @@ std::string JsonSchema::Problem::Text() const {
 struct JsonSchema::Document {
   Json root;
   SchemaDraft draft = SchemaDraft::kDraft2020;
-  std::map<const Json*, const Json*> references;          // from the schema that holds a $ref
+  std::map<const Json*, const Json*> references;  // from the schema that holds a $ref
   std::map<const Json*, std::map<std::string, Regex>> patterns;  // by the schema that holds them
 
   std::map<std::string, const Json*> resources;  // by URI, without fragment
@@ -172,7 +180,8 @@ Result<SchemaDraft> DraftOf(const Json& uri) {
   if (name.starts_with("https://json-schema.org/draft/2020-12/schema")) {
     return SchemaDraft::kDraft2020;
   }
-  return Refused(fmt::format("the meta-schema {} (a custom vocabulary or another draft)", Shown(uri)));
+  return Refused(
+      fmt::format("the meta-schema {} (a custom vocabulary or another draft)", Shown(uri)));
 }
 
 }  // namespace
@@ -212,7 +221,8 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
   }
   if (schema.Find("$vocabulary") != nullptr) return Refused("$vocabulary");
   for (const char* key : {"$dynamicRef", "$recursiveRef"}) {
-    if (!draft7 && schema.Find(key) != nullptr) return Refused(fmt::format("the dynamic reference {}", key));
+    if (!draft7 && schema.Find(key) != nullptr)
+      return Refused(fmt::format("the dynamic reference {}", key));
   }
   for (const char* key : {"$anchor", "$dynamicAnchor"}) {
     const Json* anchor = draft7 ? nullptr : schema.Find(key);
@@ -504,7 +514,8 @@ class SchemaWalk {
     bound("maximum", "at most", [](double a, double b) { return a <= b; });
     bound("exclusiveMinimum", "more than", [](double a, double b) { return a > b; });
     bound("exclusiveMaximum", "less than", [](double a, double b) { return a < b; });
-    if (const Json* unit = schema.Find("multipleOf"); unit != nullptr && !IsMultiple(value, *unit)) {
+    if (const Json* unit = schema.Find("multipleOf");
+        unit != nullptr && !IsMultiple(value, *unit)) {
       fits = Say(problems, path,
                  fmt::format("expected a multiple of {}, got {}", Shown(*unit), Shown(value)));
     }
@@ -516,10 +527,12 @@ class SchemaWalk {
     bool fits = true;
     const auto number = static_cast<double>(count);
     if (const Json* limit = schema.Find(least); limit != nullptr && number < limit->AsDouble()) {
-      fits = Say(problems, path, fmt::format("expected at least {} {}, got {}", Shown(*limit), of, count));
+      fits = Say(problems, path,
+                 fmt::format("expected at least {} {}, got {}", Shown(*limit), of, count));
     }
     if (const Json* limit = schema.Find(most); limit != nullptr && number > limit->AsDouble()) {
-      fits = Say(problems, path, fmt::format("expected at most {} {}, got {}", Shown(*limit), of, count));
+      fits = Say(problems, path,
+                 fmt::format("expected at most {} {}, got {}", Shown(*limit), of, count));
     }
     return fits;
   }
@@ -527,8 +540,9 @@ class SchemaWalk {
   bool FitsString(const Json& schema, const Json& value, const std::string& path,
                   Problems* problems) const {
     const std::string& text = value.AsString();
-    const auto length = static_cast<size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    const auto length = static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
     bool fits = FitsCount(schema, "minLength", "maxLength", length, "characters", path, problems);
     const Json* pattern = schema.Find("pattern");
     if (pattern != nullptr && pattern->is_string() &&
@@ -560,8 +574,9 @@ class SchemaWalk {
       }
       if (!some) {
         const std::string nearest = of_only.empty() ? "" : "; nearest: " + of_only[0].Text();
-        fits = Say(problems, path,
-                   fmt::format("expected one of {} alternatives{}", any->AsArray().size(), nearest));
+        fits =
+            Say(problems, path,
+                fmt::format("expected one of {} alternatives{}", any->AsArray().size(), nearest));
       }
     }
     if (const Json* one = schema.Find("oneOf")) {
@@ -607,7 +622,8 @@ class SchemaWalk {
       Evaluated own;
       return Fits(sub, array[i], Item(path, i), &own, problems);
     };
-    if (const Json* unique = schema.Find("uniqueItems"); unique != nullptr && *unique == Json(true)) {
+    if (const Json* unique = schema.Find("uniqueItems");
+        unique != nullptr && *unique == Json(true)) {
       for (size_t i = 0; i < array.size(); ++i) {
         for (size_t j = 0; j < i; ++j) {
           if (SameValue(array[i], array[j])) {
@@ -622,7 +638,8 @@ class SchemaWalk {
     const Json* items = schema.Find("items");
     const bool list = items != nullptr && items->is_array();
     const Json* first = draft7 ? (list ? items : nullptr) : schema.Find("prefixItems");
-    const Json* rest = draft7 ? (list ? schema.Find("additionalItems") : items) : (list ? nullptr : items);
+    const Json* rest =
+        draft7 ? (list ? schema.Find("additionalItems") : items) : (list ? nullptr : items);
     size_t next = 0;
     if (first != nullptr && first->is_array()) {
       for (; next < std::min(array.size(), first->AsArray().size()); ++next) {
@@ -647,7 +664,8 @@ class SchemaWalk {
       const double wanted = least != nullptr ? least->AsDouble() : 1;
       if (static_cast<double>(found) < wanted ||
           (most != nullptr && static_cast<double>(found) > most->AsDouble())) {
-        fits = Say(problems, path, fmt::format("{} of its items are of the kind that is asked for", found));
+        fits = Say(problems, path,
+                   fmt::format("{} of its items are of the kind that is asked for", found));
       }
     }
     const Json* others = draft7 ? nullptr : schema.Find("unevaluatedItems");
@@ -673,7 +691,8 @@ class SchemaWalk {
       }
     }
     fits &= FitsDependencies(schema, value, path, seen, problems);
-    const Json *properties = schema.Find("properties"), *by_pattern = schema.Find("patternProperties"),
+    const Json *properties = schema.Find("properties"),
+               *by_pattern = schema.Find("patternProperties"),
                *others = schema.Find("additionalProperties"), *names = schema.Find("propertyNames");
     for (const auto& [name, member] : object) {
       const std::string at = Member(path, name);
@@ -707,7 +726,8 @@ class SchemaWalk {
       }
       if (known) seen->members.insert(name);
     }
-    const Json* unseen = draft_ == SchemaDraft::kDraft7 ? nullptr : schema.Find("unevaluatedProperties");
+    const Json* unseen =
+        draft_ == SchemaDraft::kDraft7 ? nullptr : schema.Find("unevaluatedProperties");
     if (unseen != nullptr && !seen->all_members) {
       for (const auto& [name, member] : object) {
         if (seen->members.contains(name)) continue;
@@ -733,7 +753,8 @@ class SchemaWalk {
     for (const char* key : {"dependentRequired", "dependentSchemas", "dependencies"}) {
       const bool old = std::string_view(key) == "dependencies";
       const Json* named = schema.Find(key);
-      if (named == nullptr || !named->is_object() || old != (draft_ == SchemaDraft::kDraft7)) continue;
+      if (named == nullptr || !named->is_object() || old != (draft_ == SchemaDraft::kDraft7))
+        continue;
       for (const auto& [name, needed] : named->AsObject()) {
         if (value.Find(name) == nullptr) continue;
         if (needed.is_array()) {

@@ -23,8 +23,9 @@ std::string ProblemsOf(std::string_view schema, std::string_view value) {
 }
 
 TEST(JsonSchema, SaysWhatToChange) {
-  EXPECT_EQ(ProblemsOf(R"({"properties": {"day": {"enum": ["mon", "tue"]}}})", R"({"day": "Mondy"})"),
-            R"(`day`: expected one of "mon", "tue", got "Mondy")");
+  EXPECT_EQ(
+      ProblemsOf(R"({"properties": {"day": {"enum": ["mon", "tue"]}}})", R"({"day": "Mondy"})"),
+      R"(`day`: expected one of "mon", "tue", got "Mondy")");
   EXPECT_EQ(ProblemsOf(R"({"required": ["city"], "properties": {"days": {"type": "integer"}}})",
                        R"({"days": "three"})"),
             R"(`city`: is missing; `days`: expected integer, got "three")");
@@ -49,9 +50,10 @@ TEST(JsonSchema, RefusesWhatItCannotDo) {
   EXPECT_NE(message(R"({"$ref": "#/$defs/nowhere"})").find("points to no subschema"),
             std::string::npos);
   EXPECT_NE(message(R"({"$ref": "#"})").find("without end"), std::string::npos);
-  EXPECT_NE(message(R"({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}})")
-                .find("without end"),
-            std::string::npos);
+  EXPECT_NE(
+      message(R"({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}})")
+          .find("without end"),
+      std::string::npos);
   EXPECT_NE(message(R"({"type": "strang"})").find("no type of JSON"), std::string::npos);
   EXPECT_NE(message(R"({"pattern": "("})").find("regular expression"), std::string::npos);
   EXPECT_NE(message(R"({"properties": {"a": 5}})").find("must be a schema"), std::string::npos);
@@ -74,8 +76,8 @@ void RunSuite(const std::filesystem::path& folder, SchemaDraft draft) {
     if (!entry.is_regular_file()) continue;
     const Json groups = Parsed(*ReadFile(entry.path()));
     for (const Json& group : groups.AsArray()) {
-      const std::string name = entry.path().filename().string() + ": " +
-                               group.Find("description")->AsString();
+      const std::string name =
+          entry.path().filename().string() + ": " + group.Find("description")->AsString();
       const auto schema = JsonSchema::Compile(*group.Find("schema"), draft);
       if (!schema.ok()) {
         const std::string& why = schema.error().message();
@@ -130,8 +132,7 @@ TEST(JsonSchema, ToolArgumentsAsPythonJudgesThem) {
   int right = 0;
   const auto cases = ParseJsonLines(*ReadFile(data / "tool-argument-validation/cases.jsonl"));
   for (const Json& one : *cases) {
-    const std::string name =
-        one.Find("domain")->AsString() + "/" + one.Find("tool")->AsString();
+    const std::string name = one.Find("domain")->AsString() + "/" + one.Find("tool")->AsString();
     ASSERT_TRUE(schemas.contains(name)) << name;
     EXPECT_EQ(schemas.at(name).Check(*one.Find("arguments")).empty(), one.Find("valid")->AsBool())
         << DumpJson(one);

@@ -30,8 +30,9 @@ std::string FromEcmaScript(std::string_view in) {
       } else if ((next == 's' || next == 'S') && !in_class) {
         // White space and line ends of ECMAScript, the byte order mark included.
         out += next == 's' ? "[" : "[^";
-        out += "\\x{9}-\\x{D}\\x{20}\\x{A0}\\x{FEFF}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}"
-               "\\x{202F}\\x{205F}\\x{3000}]";
+        out +=
+            "\\x{9}-\\x{D}\\x{20}\\x{A0}\\x{FEFF}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}"
+            "\\x{202F}\\x{205F}\\x{3000}]";
       } else if (next == 'u' && i + 4 < in.size() && in[i + 1] != '{') {
         out += fmt::format("\\x{{{}}}", in.substr(i + 1, 4));
         i += 4;

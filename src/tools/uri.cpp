@@ -87,8 +87,8 @@ Uri ResolveUri(const Uri& base, const Uri& reference) {
     out.path = WithoutDots(reference.path);
   } else {
     const size_t slash = base.path.rfind('/');
-    const std::string folder =
-        slash == std::string::npos ? (base.has_authority ? "/" : "") : base.path.substr(0, slash + 1);
+    const std::string folder = slash == std::string::npos ? (base.has_authority ? "/" : "")
+                                                          : base.path.substr(0, slash + 1);
     out.path = WithoutDots(folder + reference.path);
   }
   return out;
@@ -103,7 +103,8 @@ std::string PercentDecoded(std::string_view text) {
   };
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
+    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
+        digit(text[i + 2]) >= 0) {
       out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
       i += 2;
     } else {

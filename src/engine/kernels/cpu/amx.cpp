@@ -221,7 +221,8 @@ bool HasAmx() {
   unsigned a = 7, b = 0, c = 0, d = 0;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   const bool bf16 = (d >> 22 & 1) != 0, tile = (d >> 24 & 1) != 0;
-  return bf16 && tile && __builtin_cpu_supports("avx512f") && AskForTiles();
+  return bf16 && tile && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && AskForTiles();
 }
 
 }  // namespace
