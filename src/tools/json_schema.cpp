@@ -694,7 +694,9 @@ class SchemaWalk {
     const Json *properties = schema.Find("properties"),
                *by_pattern = schema.Find("patternProperties"),
                *others = schema.Find("additionalProperties"), *names = schema.Find("propertyNames");
-    for (const auto& [name, member] : object) {
+    for (const Json::Member& entry : object) {
+      const std::string& name = entry.first;
+      const Json& member = entry.second;
       const std::string at = Member(path, name);
       if (names != nullptr) {
         Evaluated own;
