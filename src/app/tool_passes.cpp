@@ -1,6 +1,7 @@
-// check-schema.
+// check-schema and check-call.
 
 #include "app/passes.h"
+#include "tools/bfcl_check.h"
 #include "tools/json_schema.h"
 
 namespace hone {
@@ -27,27 +28,70 @@ Result<Json> CheckSchema(const Json& in) {
   return Json::Of({{"valid", valid}, {"errors", std::move(errors)}});
 }
 
-}  // namespace
+Result<Json> CheckCall(const Json& in) {
+  const Json *category = in.Find("category"), *functions = in.Find("functions"),
+             *accepted = in.Find("accepted"), *calls = in.Find("calls");
+  if (category == nullptr || !category->is_string() || functions == nullptr ||
+      accepted == nullptr || calls == nullptr) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "the line needs \"category\" (a string), \"functions\", \"accepted\" and "
+                 "\"calls\"");
+  }
+  const Json* dots = in.Find("dots_as_underscores");
+  HONE_ASSIGN_OR_RETURN(const BfclVerdict verdict,
+                        CheckBfclCalls(category->AsString(), *functions, *accepted, *calls,
+                                       dots != nullptr && *dots == Json(true)));
+  return Json::Of({{"valid", verdict.valid},
+                   {"error_type", verdict.valid ? Json() : Json(verdict.error_type)}});
+}
 
-std::vector<Pass> ToolPasses() {
-  return {{.name = "check-schema",
-           .about =
-               "Whether a value fits a JSON Schema, and if not, what to change. Remote documents, "
-               "custom vocabularies and dynamic references are refused.",
-           .options = {},
-           .input_schema = ParseJson(R"({"type": "object", "required": ["schema", "value"],
+Pass CheckCallPass() {
+  return {
+      .name = "check-call",
+      .about =
+          "Whether calls are the accepted ones by the rule of the Berkeley Function-Calling "
+          "Leaderboard for single turns (Python, Java and JavaScript categories).",
+      .options = {},
+      .input_schema = ParseJson(R"({"type": "object",
+              "required": ["category", "functions", "accepted", "calls"], "properties": {
+              "category": {"type": "string"}, "functions": {"type": "array"},
+              "accepted": {"type": "array"},
+              "calls": {"description": "[{\"name\": {arguments}}]; null: could not be read"},
+              "dots_as_underscores": {"type": "boolean", "default": false}}})")
+                          .value(),
+      .output_schema = ParseJson(R"({"type": "object", "required": ["valid", "error_type"],
+              "properties": {"valid": {"type": "boolean"}, "error_type": {"type": ["string", "null"]}}})")
+                           .value(),
+      .example = R"({"category": "simple_python", "functions": [{"name": "f", "parameters": )"
+                 R"({"type": "dict", "properties": {"x": {"type": "integer"}}, )"
+                 R"("required": ["x"]}}], "accepted": [{"f": {"x": [1]}}], )"
+                 R"("calls": [{"f": {"x": "1"}}]})",
+      .open = [](const PassOptions&) -> Result<PassFunction> { return PassFunction(&CheckCall); }};
+}
+
+Pass CheckSchemaPass() {
+  return {.name = "check-schema",
+          .about =
+              "Whether a value fits a JSON Schema, and if not, what to change. Remote documents, "
+              "custom vocabularies and dynamic references are refused.",
+          .options = {},
+          .input_schema = ParseJson(R"({"type": "object", "required": ["schema", "value"],
                "properties": {"schema": {}, "value": {},
                               "draft": {"enum": ["7", "2020-12"], "default": "2020-12"}}})")
-                               .value(),
-           .output_schema = ParseJson(R"({"type": "object", "required": ["valid", "errors"],
+                              .value(),
+          .output_schema = ParseJson(R"({"type": "object", "required": ["valid", "errors"],
                "properties": {"valid": {"type": "boolean"},
                               "errors": {"type": "array", "items": {"type": "string"}}}})")
-                                .value(),
-           .example = R"({"schema": {"properties": {"day": {"enum": ["mon", "tue"]}}}, )"
-                      R"("value": {"day": "Mondy"}})",
-           .open = [](const PassOptions&) -> Result<PassFunction> {
-             return PassFunction(&CheckSchema);
-           }}};
+                               .value(),
+          .example = R"({"schema": {"properties": {"day": {"enum": ["mon", "tue"]}}}, )"
+                     R"("value": {"day": "Mondy"}})",
+          .open = [](const PassOptions&) -> Result<PassFunction> {
+            return PassFunction(&CheckSchema);
+          }};
 }
+
+}  // namespace
+
+std::vector<Pass> ToolPasses() { return {CheckSchemaPass(), CheckCallPass()}; }
 
 }  // namespace hone

@@ -108,6 +108,18 @@ Gradients Zeros(const Model& model) {
   return gradients;
 }
 
+// To 1e-5 of each parameter's largest gradient.
+void ExpectClose(const Model& model, const Gradients& ours, const Gradients& expected) {
+  for (size_t p = 0; p < ours.size(); ++p) {
+    double largest = 1e-12, worst = 0;
+    for (size_t i = 0; i < expected[p].size(); ++i) {
+      largest = std::max<double>(largest, std::abs(expected[p][i]));
+      worst = std::max<double>(worst, std::abs(ours[p][i] - expected[p][i]));
+    }
+    EXPECT_LE(worst, 1e-5 * largest) << model.parameters[p].name;
+  }
+}
+
 TEST(TreeTraining, TheGradientOfATreeIsTheSumOverItsPaths) {
   const Model model = SmallModel();
   const Tree tree = BranchingTree();
@@ -128,14 +140,7 @@ TEST(TreeTraining, TheGradientOfATreeIsTheSumOverItsPaths) {
           {&path, 1}, [&](std::span<TreeTerms> terms) { loss(leaf, &terms[0].paths[0]); },
           SharedTokens::kRepeat, &apart);
     }
-    for (size_t p = 0; p < together.size(); ++p) {
-      double largest = 1e-12, worst = 0;
-      for (size_t i = 0; i < apart[p].size(); ++i) {
-        largest = std::max<double>(largest, std::abs(apart[p][i]));
-        worst = std::max<double>(worst, std::abs(together[p][i] - apart[p][i]));
-      }
-      EXPECT_LE(worst, 1e-5 * largest) << model.parameters[p].name;
-    }
+    ExpectClose(model, together, apart);
   }
 }
 
@@ -183,14 +188,7 @@ TEST(TreeTraining, PackingsAgree) {
     decoder.Accumulate(trees, loss, SharedTokens::kRepeat, &together);
     for (const Tree& tree : trees)
       decoder.Accumulate({&tree, 1}, loss, SharedTokens::kRepeat, &apart);
-    for (size_t p = 0; p < together.size(); ++p) {
-      double largest = 1e-12, worst = 0;
-      for (size_t i = 0; i < apart[p].size(); ++i) {
-        largest = std::max<double>(largest, std::abs(apart[p][i]));
-        worst = std::max<double>(worst, std::abs(together[p][i] - apart[p][i]));
-      }
-      EXPECT_LE(worst, 1e-5 * largest) << model.parameters[p].name;
-    }
+    ExpectClose(model, together, apart);
   }
 }
 

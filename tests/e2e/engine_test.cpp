@@ -42,6 +42,28 @@ TEST(EngineCommands, AFreshModelIsMadeLookedAtConvertedAndSampledFrom) {
       6u);
 }
 
+TEST(EngineCommands, AnExportCarriesTheChatTemplateOfItsDialectAndMergedAdapters) {
+  TemporaryDirectory directory;
+  const std::string out = (directory.path() / "out").string();
+  ASSERT_EQ(Hone({"model", "convert", kModel, out, "--dialect", "tagged:desk"}).exit_code, 0);
+  const std::string text = *ReadFile(out + "/chat_template.jinja");
+  const Json line = LineOf(Hone({"pipe", "template"}, "{\"dialect\": \"tagged:desk\"}\n"));
+  EXPECT_EQ(*line.Find("chat_template"), Json(text));
+  EXPECT_EQ(*ParseJson(*ReadFile(out + "/tokenizer_config.json"))->Find("chat_template"),
+            Json(text));
+  ExpectError(Hone({"model", "convert", kModel, out, "--dialect", "klingon"}), 1, "klingon");
+  ExpectError(Hone({"model", "convert", kModel, out, "--adapter", out}), 1, "adapter_config.json");
+}
+
+TEST(EngineCommands, BenchMeasuresAModelAndTheMachine) {
+  const Json costs =
+      LineOf(Hone({"bench", "model", kModel, "--tokens", "32", "--recompute", "--json"}));
+  EXPECT_GT(costs.Find("train_seconds")->AsDouble(), 0);
+  EXPECT_EQ(*costs.Find("train_tokens"), Json(32));
+  EXPECT_GT(costs.Find("memory")->Find("moments")->AsInteger(), 0);
+  ExpectError(Hone({"bench", "model", "/nowhere"}), 1, "/nowhere/config.json");
+}
+
 TEST(EngineCommands, BadModelsAndInputAreOneLineErrors) {
   TemporaryDirectory directory;
   ExpectError(Hone({"model", "info", "/nowhere"}), 1, "/nowhere/config.json");
