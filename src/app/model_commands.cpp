@@ -1,5 +1,6 @@
 // hone model, hone generate, hone logprobs.
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -23,7 +24,7 @@ namespace {
 
 struct ModelArguments {
   std::string model, out, tokenizer, text, adapter, dialect, precision = "bf16", type = "bf16";
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides, stops;
   int64_t max_new = 64;
   uint64_t seed = 0;
   Sampling sampling;
@@ -250,12 +251,23 @@ Result<std::string> Generate(const ModelArguments& arguments, bool json) {
   for (const char* end : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>"}) {
     if (const auto id = tokenizer.FindAdded(end)) request.stop_tokens.push_back(*id);
   }
+  auto text_of = [&](std::span<const TokenId> tokens) {
+    std::string text;
+    for (const TokenId id : tokens) {
+      if (tokenizer.IsToken(id)) text += tokenizer.TokenBytes(id);
+    }
+    return text;
+  };
+  if (!arguments.stops.empty()) {
+    request.stop = [&](std::span<const TokenId> tokens) {
+      const std::string text = text_of(tokens);
+      return std::any_of(arguments.stops.begin(), arguments.stops.end(),
+                         [&](const std::string& s) { return text.find(s) != std::string::npos; });
+    };
+  }
   HONE_ASSIGN_OR_RETURN(const auto results, engine->Sample({&request, 1}));
   const SampleResult& result = results[0];
-  std::string text;
-  for (const TokenId id : result.tokens) {
-    if (tokenizer.IsToken(id)) text += tokenizer.TokenBytes(id);
-  }
+  const std::string text = text_of(result.tokens);
   if (json) {
     return DumpJson(Json::Of({{"text", Printable(text)},
                               {"ids", Json::ArrayOf(result.tokens)},
@@ -373,6 +385,8 @@ void AddGenerate(CLI::App& app, std::shared_ptr<CommandContext> context) {
   command->add_option("--min-p", arguments->sampling.min_p, "")
       ->check(CLI::Range(0.0, 0.9999))
       ->capture_default_str();
+  command->add_option("--stop", arguments->stops,
+                      "end as soon as this has been written; may repeat");
   command->add_option("--seed", arguments->seed, "")->capture_default_str();
   AddPrecision(command, arguments.get());
   command->footer(

@@ -37,6 +37,11 @@ TEST(EngineCommands, AFreshModelIsMadeLookedAtConvertedAndSampledFrom) {
       first.standard_output,
       Hone({"generate", half, "Hello", "--max-new", "6", "--seed", "3", "--json"}).standard_output);
   EXPECT_EQ(LineOf(first).Find("ids")->AsArray().size(), 6u);
+  const std::string written = LineOf(first).Find("text")->AsString();
+  const Json stopped = LineOf(Hone({"generate", half, "Hello", "--max-new", "6", "--seed", "3",
+                                    "--stop", written.substr(0, 1), "--json"}));
+  EXPECT_EQ(*stopped.Find("stopped"), Json(true));
+  EXPECT_LT(stopped.Find("ids")->AsArray().size(), 6u);
   EXPECT_EQ(
       LineOf(Hone({"logprobs", half, "Hello, world!", "--json"})).Find("tokens")->AsArray().size(),
       6u);
