@@ -17,7 +17,9 @@ constexpr std::array<std::string_view, 4> kEffects = {"pure", "reads", "writes",
 void ReadOwn(const Json& own, JsonErrors* errors, ToolSpec* spec) {
   JsonFields fields(own, kOwnKey, errors);
   std::string effect(EffectName(spec->effect));
-  fields.Optional("output", &spec->output);
+  Json output;
+  fields.Optional("output", &output);
+  if (!output.is_null()) spec->output = std::move(output);
   fields.Optional("effect", &effect);
   fields.Optional("resource", &spec->resource);
   fields.Optional("computable", &spec->computable);
