@@ -154,9 +154,12 @@ class Painter {
                indent);
     }
     for (const ToolResult& result : node.results) {
-      if (result.status == CallStatus::kOk) continue;
-      PutLines(fmt::format("{} call {}: {} (blame {}, tried {}×)", terminal_.Red("✗"), result.call,
-                           CallStatusName(result.status), BlameName(result.blame), result.attempts),
+      if (result.status == CallStatus::kOk && result.injected.empty()) continue;
+      const std::string injected =
+          result.injected.empty() ? "" : fmt::format(", injected {}", result.injected);
+      PutLines(fmt::format("{} call {}: {} (blame {}, tried {}×{})", terminal_.Red("✗"),
+                           result.call, CallStatusName(result.status), BlameName(result.blame),
+                           result.attempts, injected),
                indent);
     }
     const std::string rewards = RewardsAt(id, std::nullopt);

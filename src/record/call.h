@@ -70,7 +70,7 @@ enum class CallStatus {
   kDenied,            // a shield or a person refused it
   kTimeout,           // no answer within the deadline
   kUnavailable,       // the tool could not be reached
-  kInterrupted,       // a write in flight when the run was killed; never repeated
+  kInterrupted,       // cancelled, or a write in flight when the run was killed; never repeated
 };
 
 std::string_view CallStatusName(CallStatus status);
@@ -80,9 +80,11 @@ struct ToolResult {
   int32_t call = 0;  // index into the calls of the parent (policy) node
   CallStatus status = CallStatus::kOk;
   Blame blame = Blame::kNone;
-  std::string content;     // as the tool gave it, before rendering
+  std::string content;     // as the tool gave it, cut to size, before rendering
   int64_t latency_us = 0;  // as measured or simulated
   int32_t attempts = 1;    // retries included
+  int64_t cut_bytes = 0;   // left out of `content` because it was too long
+  std::string injected;    // the kind of fault that was put in on purpose; empty: none
 
   bool operator==(const ToolResult&) const = default;
 };

@@ -107,6 +107,8 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
   fields.Optional("content", &result->content);
   fields.Optional("latency_us", &result->latency_us);
   fields.Optional("attempts", &result->attempts);
+  fields.Optional("cut_bytes", &result->cut_bytes);
+  fields.Optional("injected", &result->injected);
 }
 
 static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Node* node) {
@@ -239,6 +241,8 @@ Json ToJson(const ToolResult& result) {
   json.Set("content", result.content);
   SetUnless(&json, "latency_us", result.latency_us, int64_t{0});
   SetUnless(&json, "attempts", result.attempts, 1);
+  SetUnless(&json, "cut_bytes", result.cut_bytes, int64_t{0});
+  SetName(&json, "injected", result.injected, "");
   return json;
 }
 

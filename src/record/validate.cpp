@@ -172,6 +172,7 @@ class Validator {
       }
       if (result.attempts < 1) Problem(at, "attempts must be at least 1");
       if (result.latency_us < 0) Problem(at, "latency_us must be at least 0");
+      if (result.cut_bytes < 0) Problem(at, "cut_bytes must be at least 0");
     }
   }
 

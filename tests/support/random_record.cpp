@@ -80,6 +80,8 @@ void FillToolNode(Rng* rng, const Node& parent, Node* node) {
       result.blame = Blame::kTool;
       result.attempts = 3;
       result.latency_us = 1234567;
+      result.cut_bytes = 99;
+      result.injected = "slow";
     }
     node->results.push_back(std::move(result));
   }
