@@ -165,7 +165,7 @@ class Writer {
         add_call_(
             file_.get(),
             fmt::format("INSERT INTO calls({}, content_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,"
-                        "?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                        "?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                         kCallColumns)),
         add_begun_(file_.get(),
                    fmt::format("INSERT INTO begun({}) VALUES(?,?,?,?,?,?,?,?,?,?)", kBegunColumns)),

@@ -90,6 +90,7 @@ Json JournalLineToJson(const JournalEntry& entry) {
   if (std::optional<Json> attempts = AttemptsToJson(entry)) {
     json.Set("attempts", *std::move(attempts));
   }
+  if (entry.session_lost) json.Set("session_lost", true);
   json.Set("recorded_ms", entry.recorded_ms);
   return json;
 }
@@ -136,6 +137,7 @@ Result<JournalLine> JournalLineFromJson(const Json& json) {
       fields.Required("source", &entry.source);
       fields.Required("result", &entry.result);
       attempts = fields.Take("attempts");
+      fields.Optional("session_lost", &entry.session_lost);
       fields.Required("recorded_ms", &entry.recorded_ms);
     }
   }

@@ -22,7 +22,7 @@ constexpr const char* kMigrations[] = {
          effect TEXT NOT NULL, source TEXT NOT NULL,
          status TEXT NOT NULL, blame TEXT NOT NULL, injected TEXT NOT NULL,
          latency_us INTEGER NOT NULL, attempts INTEGER NOT NULL, cut_bytes INTEGER NOT NULL,
-         recorded_ms INTEGER NOT NULL, checksum INTEGER NOT NULL,
+         session_lost INTEGER NOT NULL, recorded_ms INTEGER NOT NULL, checksum INTEGER NOT NULL,
          arguments TEXT NOT NULL, attempt_list TEXT, content BLOB NOT NULL);
        CREATE UNIQUE INDEX calls_by_identity ON calls(run, task, path, turn, call);
        CREATE INDEX calls_by_content ON calls(content_hash)
@@ -66,7 +66,7 @@ struct Row {
   int64_t turn, call;
   int64_t environment_seed;  // the 64 bits, read as signed
   std::string_view tool, state_hash, effect, source, status, blame, injected;
-  int64_t latency_us, attempts, cut_bytes, recorded_ms;
+  int64_t latency_us, attempts, cut_bytes, session_lost, recorded_ms;
   std::string_view arguments;
   std::optional<std::string_view> attempt_list;
   std::string_view content;
@@ -78,7 +78,7 @@ struct Row {
       sum.Add(text);
     }
     for (const int64_t number : {turn, call, environment_seed, latency_us, attempts, cut_bytes,
-                                 recorded_ms, int64_t{attempt_list.has_value()}}) {
+                                 session_lost, recorded_ms, int64_t{attempt_list.has_value()}}) {
       sum.Add(number);
     }
     return sum.Add(attempt_list.value_or("")).value();
@@ -194,6 +194,7 @@ void BindCall(const JournalEntry& entry, const CallTexts& texts, SqliteStatement
       result.latency_us,
       result.attempts,
       result.cut_bytes,
+      entry.session_lost,
       entry.recorded_ms,
       texts.arguments,
       texts.attempt_list,
@@ -211,6 +212,7 @@ void BindCall(const JournalEntry& entry, const CallTexts& texts, SqliteStatement
       .Bind(row.latency_us)
       .Bind(row.attempts)
       .Bind(row.cut_bytes)
+      .Bind(row.session_lost)
       .Bind(row.recorded_ms)
       .Bind(row.ComputeChecksum())
       .Bind(row.arguments)
@@ -239,6 +241,7 @@ Result<JournalEntry> ReadCall(const SqliteStatement& statement, int first) {
   row.latency_us = number();
   row.attempts = number();
   row.cut_bytes = number();
+  row.session_lost = number();
   row.recorded_ms = number();
   const int64_t checksum = number();
   row.arguments = text();
@@ -269,6 +272,7 @@ Result<JournalEntry> ReadCall(const SqliteStatement& statement, int first) {
                   static_cast<int32_t>(row.attempts),
                   row.cut_bytes,
                   std::string(row.injected)};
+  entry.session_lost = row.session_lost != 0;
   entry.recorded_ms = row.recorded_ms;
   Result<Json> arguments = ParseJson(row.arguments);
   if (!arguments.ok()) return Damaged(entry.identity, arguments.error().message());

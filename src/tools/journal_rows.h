@@ -16,8 +16,8 @@ extern const SqliteFormat kJournalFormat;
 // The columns of `calls` behind its id, in the order of BindCall and ReadCall.
 inline constexpr std::string_view kCallColumns =
     "run, task, path, turn, call, environment_seed, tool, state_hash, effect, source, status, "
-    "blame, injected, latency_us, attempts, cut_bytes, recorded_ms, checksum, arguments, "
-    "attempt_list, content";
+    "blame, injected, latency_us, attempts, cut_bytes, session_lost, recorded_ms, checksum, "
+    "arguments, attempt_list, content";
 
 // The columns of `begun`.
 inline constexpr std::string_view kBegunColumns =

@@ -1,0 +1,408 @@
+#include "tools/executor.h"
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "tools/cut.h"
+
+namespace hone {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr size_t kNobody = SIZE_MAX;
+
+// A call on its way. Guarded by the executor's mutex.
+struct Pending {
+  uint64_t ticket = 0;
+  CallRequest request;
+  CallContent content;
+  const Toolbox::Tool* tool = nullptr;
+  const ToolLimits* limits = nullptr;
+  std::optional<Sessions::Place> place;
+  Clock::Duration submitted{0};
+  bool settled = false;
+
+  // The current attempt.
+  int32_t attempt = 0;
+  Clock::Duration began{0};
+  size_t asked = kNobody;  // which responder's reply is waited for
+  std::stop_source stop;
+  std::shared_ptr<AttemptNote> note;
+  Timeline::Timer timer;  // the end of the attempt, or of the pause before the next
+
+  std::vector<Attempt> attempts;
+  std::string injected;
+};
+using PendingPtr = std::shared_ptr<Pending>;
+
+int64_t Microseconds(Clock::Duration duration) {
+  return std::chrono::duration_cast<microseconds>(duration).count();
+}
+
+}  // namespace
+
+class Executor::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(ExecutorOptions options, Timeline* timeline)
+      : options_(std::move(options)), timeline_(timeline) {}
+
+  uint64_t Submit(CallRequest request) {
+    auto call = std::make_shared<Pending>();
+    call->request = std::move(request);
+    call->submitted = timeline_->Now();
+    {
+      std::lock_guard lock(mutex_);
+      call->ticket = ++last_ticket_;
+      pending_[call->ticket] = call;
+    }
+    if (std::optional<ToolReply> fault = AgentFault(call.get())) {
+      {
+        std::lock_guard lock(mutex_);
+        call->settled = true;
+        call->attempt = 1;
+      }
+      Deliver(call, ResultOf(*call, *fault), "executor");
+    } else {
+      StartAttempt(call);
+    }
+    return call->ticket;
+  }
+
+  void Cancel(uint64_t ticket) {
+    PendingPtr call;
+    {
+      std::lock_guard lock(mutex_);
+      const auto found = pending_.find(ticket);
+      if (found == pending_.end()) return;
+      call = found->second;
+    }
+    Conclude(call, {.reply = {.status = CallStatus::kInterrupted,
+                              .blame = Blame::kInfrastructure,
+                              .content = "cancelled"},
+                    .source = "executor"});
+  }
+
+  std::optional<CallOutcome> Next(std::stop_token stop) {
+    while (true) {
+      const uint64_t seen = timeline_->news();
+      {
+        std::lock_guard lock(mutex_);
+        if (!outcomes_.empty()) {
+          CallOutcome outcome = std::move(outcomes_.front());
+          outcomes_.pop_front();
+          return outcome;
+        }
+        if (pending_.empty()) return std::nullopt;
+      }
+      if (!timeline_->Wait(seen, stop)) return std::nullopt;
+    }
+  }
+
+  void Close() {
+    std::map<uint64_t, PendingPtr> left;
+    {
+      std::lock_guard lock(mutex_);
+      left.swap(pending_);
+      // Those whose outcome is being recorded go their way to the end.
+      std::erase_if(left, [](const auto& entry) { return entry.second->settled; });
+      for (const auto& [ticket, call] : left) {
+        call->settled = true;
+        timeline_->Cancel(call->timer);
+      }
+    }
+    for (const auto& [ticket, call] : left) {
+      call->stop.request_stop();
+      if (call->place) call->request.sessions->Settle(*call->place, false);
+    }
+  }
+
+  ExecutorCounts counts() const {
+    std::lock_guard lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  // What is wrong with the call itself, if anything; else the call gets its tool and its place.
+  std::optional<ToolReply> AgentFault(Pending* call) {
+    CallRequest& request = call->request;
+    const Toolbox& toolbox = *request.sessions->toolbox();
+    const Toolbox::Tool* tool = toolbox.Find(request.tool);
+    if (tool == nullptr) {
+      return ToolReply{.status = CallStatus::kUnknownTool,
+                       .blame = Blame::kAgent,
+                       .content = toolbox.UnknownTool(request.tool)};
+    }
+    call->limits = &toolbox.kits()[tool->kit].limits;
+    auto invalid = [](std::string why) {
+      return ToolReply{.status = CallStatus::kInvalidArguments,
+                       .blame = Blame::kAgent,
+                       .content = std::move(why)};
+    };
+    const size_t bytes = DumpJson(request.arguments).size();
+    if (bytes > static_cast<size_t>(call->limits->max_argument_bytes)) {
+      return invalid(fmt::format("the arguments have {} bytes; at most {} are allowed", bytes,
+                                 call->limits->max_argument_bytes));
+    }
+    if (std::optional<std::string> problem = tool->checker.Problem(request.arguments)) {
+      return invalid(*std::move(problem));
+    }
+    call->tool = tool;
+    call->place = request.sessions->Enter(*tool, request.arguments);
+    call->content = {.environment_seed = request.sessions->seed(),
+                     .tool = request.tool,
+                     .arguments = options_.redact_arguments
+                                      ? options_.redact_arguments(request.arguments)
+                                      : request.arguments,
+                     .state_hash = call->place->state_hash};
+    return std::nullopt;
+  }
+
+  Clock::Duration DeadlineOf(const Pending& call) const {
+    return call.submitted + call.limits->deadline;
+  }
+
+  void StartAttempt(const PendingPtr& call) {
+    auto attempt = std::make_shared<CallAttempt>();
+    {
+      std::lock_guard lock(mutex_);
+      if (call->settled) return;
+      ++call->attempt;
+      call->began = timeline_->Now();
+      call->stop = std::stop_source();
+      call->note = std::make_shared<AttemptNote>();
+      call->asked = 0;
+      const Clock::Duration until =
+          std::min<Clock::Duration>(call->began + call->limits->attempt, DeadlineOf(*call));
+      *attempt = {.identity = call->request.identity,
+                  .content = call->content,
+                  .arguments = call->request.arguments,
+                  .attempt = call->attempt,
+                  .tool = call->tool,
+                  .sessions = call->request.sessions,
+                  .place = *call->place,
+                  .until = until,
+                  .stop = call->stop.get_token(),
+                  .note = call->note};
+      call->timer = timeline_->At(until, [core = weak_from_this(), call, number = call->attempt] {
+        if (const auto alive = core.lock()) alive->OnTimeout(call, number);
+      });
+    }
+    Ask(call, std::move(attempt), 0);
+  }
+
+  void Ask(const PendingPtr& call, std::shared_ptr<const CallAttempt> attempt, size_t responder) {
+    if (responder == options_.responders.size()) {
+      return OnAnswer(
+          call, attempt->attempt,
+          {.reply = Unavailable("nobody answers this call: it is not in the journal, and the "
+                                "real tools are not asked in this mode",
+                                Blame::kInfrastructure),
+           .source = "executor"});
+    }
+    options_.responders[responder]->Answer(attempt, [core = weak_from_this(), call, attempt,
+                                                     responder](std::optional<CallAnswer> answer) {
+      const auto alive = core.lock();
+      if (alive == nullptr || !alive->Expected(call, attempt->attempt, responder)) return;
+      if (answer) {
+        alive->OnAnswer(call, attempt->attempt, *std::move(answer));
+      } else {
+        alive->Ask(call, attempt, responder + 1);
+      }
+    });
+  }
+
+  // Whether this reply is the one that is waited for; if so, the next one is of the next responder.
+  bool Expected(const PendingPtr& call, int32_t attempt, size_t responder) {
+    std::lock_guard lock(mutex_);
+    if (call->attempt == attempt && call->asked == responder && !call->settled) {
+      call->asked = responder + 1;
+      return true;
+    }
+    const bool answered = call->attempt == attempt && call->asked == responder + 1;
+    ++(answered ? counts_.duplicate_replies : counts_.late_replies);
+    return false;
+  }
+
+  void OnTimeout(const PendingPtr& call, int32_t attempt) {
+    {
+      std::lock_guard lock(mutex_);
+      if (call->settled || call->attempt != attempt) return;
+      call->asked = kNobody;  // whatever comes now is late
+    }
+    std::string content =
+        fmt::format("no answer within {} ms", Microseconds(timeline_->Now() - call->began) / 1000);
+    if (!MayRepeat(call->tool->spec)) content += "; it may or may not have been carried out";
+    EndAttempt(call, attempt, {.reply = TimedOut(std::move(content)), .source = "executor"});
+  }
+
+  void OnAnswer(const PendingPtr& call, int32_t attempt, CallAnswer answer) {
+    if (answer.recorded) return Conclude(call, std::move(answer));
+    EndAttempt(call, attempt, std::move(answer));
+  }
+
+  // The attempt is over: either another follows, or the call is.
+  void EndAttempt(const PendingPtr& call, int32_t attempt, CallAnswer answer) {
+    std::stop_source stop;
+    bool again = false;
+    {
+      std::lock_guard lock(mutex_);
+      if (call->settled || call->attempt != attempt) return;
+      const Clock::Duration now = timeline_->Now();
+      timeline_->Cancel(call->timer);
+      stop = call->stop;
+      call->attempts.push_back({.status = answer.reply.status,
+                                .content = answer.reply.content,
+                                .latency_us = Microseconds(now - call->began),
+                                .injected = call->note->injected()});
+      if (!call->note->injected().empty()) call->injected = call->note->injected();
+      const Clock::Duration pause = PauseBeforeRetry(*call, answer.reply);
+      again = WorthRetrying(*call, answer.reply) && now + pause < DeadlineOf(*call);
+      if (again) {
+        ++counts_.retries;
+        call->timer = timeline_->At(now + pause, [core = weak_from_this(), call] {
+          if (const auto alive = core.lock()) alive->StartAttempt(call);
+        });
+      }
+    }
+    stop.request_stop();
+    if (!again) Conclude(call, std::move(answer));
+  }
+
+  static bool WorthRetrying(const Pending& call, const ToolReply& reply) {
+    if (reply.status != CallStatus::kUnavailable && reply.status != CallStatus::kTimeout) {
+      return false;
+    }
+    if (reply.blame == Blame::kInfrastructure || call.attempt > call.limits->retries) return false;
+    const ToolSpec& spec = call.tool->spec;
+    return MayRepeat(spec) || (reply.refused && spec.effect == Effect::kWrites);
+  }
+
+  // Doubles with each attempt, with a jitter that depends on the call alone; never shorter than the
+  // tool asked for.
+  Clock::Duration PauseBeforeRetry(const Pending& call, const ToolReply& reply) const {
+    const CallIdentity& id = call.request.identity;
+    Rng rng = Rng(options_.seed)
+                  .Split("retry")
+                  .Split(id.task)
+                  .Split(id.path)
+                  .Split(static_cast<uint64_t>(id.turn))
+                  .Split(static_cast<uint64_t>(id.call))
+                  .Split(static_cast<uint64_t>(call.attempt));
+    const int doublings = std::min(call.attempt - 1, 10);
+    const double pause = static_cast<double>(Clock::Duration(call.limits->backoff).count()) *
+                         (1 << doublings) * (0.5 + 0.5 * rng.NextDouble());
+    const Clock::Duration asked = reply.retry_after.value_or(milliseconds(0));
+    return std::max(Clock::Duration(static_cast<int64_t>(pause)), asked);
+  }
+
+  ToolResult ResultOf(const Pending& call, const ToolReply& reply) const {
+    std::string content = reply.content;
+    if (options_.redact_content) content = options_.redact_content(std::move(content));
+    CutText cut = Cut(std::move(content),
+                      call.limits ? call.limits->max_result_bytes : ToolLimits{}.max_result_bytes);
+    return {.call = call.request.identity.call,
+            .status = reply.status,
+            .blame = reply.blame,
+            .content = std::move(cut.text),
+            .latency_us = Microseconds(timeline_->Now() - call.submitted),
+            .attempts = std::max(call.attempt, 1),
+            .cut_bytes = cut.cut_bytes,
+            .injected = call.injected};
+  }
+
+  // The call's outcome stands. It is committed, then given out.
+  void Conclude(const PendingPtr& call, CallAnswer answer) {
+    std::stop_source stop;
+    {
+      std::lock_guard lock(mutex_);
+      if (call->settled) return;
+      call->settled = true;
+      timeline_->Cancel(call->timer);
+      stop = call->stop;
+    }
+    stop.request_stop();
+    if (answer.recorded) {
+      return Deliver(call, answer.recorded->result, "journal", answer.recorded->session_lost);
+    }
+    ToolResult result = ResultOf(*call, answer.reply);
+    if (options_.record == nullptr) {
+      return Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
+    }
+    timeline_->Run([core = shared_from_this(), call, answer = std::move(answer),
+                    result = std::move(result)]() mutable {
+      core->Record(call, std::move(answer), std::move(result));
+    });
+  }
+
+  void Record(const PendingPtr& call, CallAnswer answer, ToolResult result) {
+    for (Attempt& attempt : call->attempts) {
+      if (options_.redact_content) {
+        attempt.content = options_.redact_content(std::move(attempt.content));
+      }
+      attempt.content = Cut(std::move(attempt.content), call->limits->max_result_bytes).text;
+    }
+    const Result<void> recorded =
+        options_.record->Finish({.identity = call->request.identity,
+                                 .content = call->content,
+                                 .effect = call->tool->spec.effect,
+                                 .source = answer.source,
+                                 .result = result,
+                                 .attempts = call->attempts,
+                                 .session_lost = answer.reply.session_lost});
+    if (!recorded.ok()) {
+      // What is not in the journal has not happened: the episode must not go on from it.
+      result.status = CallStatus::kInterrupted;
+      result.blame = Blame::kInfrastructure;
+      result.content = "the outcome could not be recorded: " + recorded.error().message();
+      std::lock_guard lock(mutex_);
+      ++counts_.unrecorded;
+    }
+    Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
+  }
+
+  void Deliver(const PendingPtr& call, ToolResult result, const std::string& source,
+               bool session_lost = false) {
+    if (call->place) {
+      const bool ended =
+          result.status == CallStatus::kOk || result.status == CallStatus::kToolError;
+      call->request.sessions->Settle(*call->place, ended && !session_lost);
+    }
+    {
+      std::lock_guard lock(mutex_);
+      ++counts_.by_status[std::string(CallStatusName(result.status))];
+      ++counts_.by_source[source];
+      if (!result.injected.empty()) ++counts_.injected[result.injected];
+      if (pending_.erase(call->ticket) == 0) return;  // closed meanwhile
+      outcomes_.push_back({call->ticket, std::move(result), source});
+    }
+    timeline_->Notify();
+  }
+
+  const ExecutorOptions options_;
+  Timeline* const timeline_;
+  mutable std::mutex mutex_;
+  uint64_t last_ticket_ = 0;
+  std::map<uint64_t, PendingPtr> pending_;
+  std::deque<CallOutcome> outcomes_;
+  ExecutorCounts counts_;
+};
+
+Executor::Executor(ExecutorOptions options, Timeline* timeline)
+    : core_(std::make_shared<Core>(std::move(options), timeline)) {}
+
+Executor::~Executor() { core_->Close(); }
+
+uint64_t Executor::Submit(CallRequest request) { return core_->Submit(std::move(request)); }
+void Executor::Cancel(uint64_t ticket) { core_->Cancel(ticket); }
+std::optional<CallOutcome> Executor::Next(std::stop_token stop) {
+  return core_->Next(std::move(stop));
+}
+ExecutorCounts Executor::counts() const { return core_->counts(); }
+
+}  // namespace hone

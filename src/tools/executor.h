@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "tools/responder.h"
+#include "tools/timeline.h"
+
+namespace hone {
+
+// A call that the agent made.
+struct CallRequest {
+  CallIdentity identity;  // no two of a run alike
+  std::string tool;
+  Json arguments;
+  std::shared_ptr<Sessions> sessions;  // of its trajectory
+};
+
+struct CallOutcome {
+  uint64_t ticket = 0;
+  ToolResult result;
+  std::string source;  // who answered: "tool", "journal", "simulator", "executor"
+};
+
+struct ExecutorOptions {
+  std::vector<std::shared_ptr<Responder>> responders;  // asked in this order
+  std::shared_ptr<Journal> record;                     // outcomes are committed to it; null: not
+  uint64_t seed = 0;                                   // of the jitter between retries
+  // Take secrets out, before anything is written down and before the agent reads it, so that a
+  // replay gives the agent the very same bytes. Absent: nothing is taken out.
+  std::function<Json(const Json&)> redact_arguments;
+  std::function<std::string(std::string)> redact_content;
+};
+
+// What happened so far.
+struct ExecutorCounts {
+  std::map<std::string, int64_t> by_status;
+  std::map<std::string, int64_t> by_source;
+  std::map<std::string, int64_t> injected;
+  int64_t retries = 0;
+  int64_t late_replies = 0;       // came after the call had ended, or to an earlier attempt
+  int64_t duplicate_replies = 0;  // came a second time
+  int64_t unrecorded = 0;         // outcomes that the journal could not take
+};
+
+// Stands between the agent and the tools. Calls are submitted, outcomes come out of a queue.
+//
+// Every call ends, exactly once, as one typed result, at the latest at its deadline: arguments that
+// do not fit and tools that are not there are the agent's faults; a tool that fails, hangs or
+// answers late is retried where repeating is harmless, and then typed. A reply counts only for the
+// attempt that asked for it. An outcome is committed to the journal before it is given out.
+// Thread-safe; the timeline must outlive it.
+class Executor {
+ public:
+  Executor(ExecutorOptions options, Timeline* timeline);
+  // Cancels what is under way.
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // Calls of one trajectory must be submitted in the order the agent made them.
+  uint64_t Submit(CallRequest request);
+  // The call ends now as `interrupted`, if it has not ended.
+  void Cancel(uint64_t ticket);
+  // The next outcome, waiting for it. Nothing when no call is under way, or when stopped.
+  std::optional<CallOutcome> Next(std::stop_token stop = {});
+
+  ExecutorCounts counts() const;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace hone

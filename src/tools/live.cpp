@@ -1,0 +1,157 @@
+#include "tools/live.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+
+namespace hone {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How many calls of a toolkit run, and which wait for their turn.
+class Lane : public std::enable_shared_from_this<Lane> {
+ public:
+  Lane(const ToolLimits& limits, Timeline* timeline) : limits_(limits), timeline_(timeline) {}
+
+  // `work` is run when there is room, or never when `stop` is requested before. It gets a place,
+  // which it gives back by Leave.
+  void Enter(std::function<void()> work, std::stop_token stop) {
+    {
+      std::lock_guard lock(mutex_);
+      waiting_.push_back({std::move(work), std::move(stop)});
+    }
+    Pump();
+  }
+
+  void Leave() {
+    {
+      std::lock_guard lock(mutex_);
+      --running_;
+    }
+    Pump();
+  }
+
+ private:
+  struct Waiting {
+    std::function<void()> work;
+    std::stop_token stop;
+  };
+
+  // Starts what may start now.
+  void Pump() {
+    std::lock_guard lock(mutex_);
+    while (!waiting_.empty()) {
+      if (waiting_.front().stop.stop_requested()) {
+        waiting_.pop_front();
+        continue;
+      }
+      if (running_ >= limits_.concurrent) return;
+      if (limits_.per_second > 0) {
+        const Clock::Duration now = timeline_->Now();
+        if (now < next_start_) return WakeAt(next_start_);
+        const auto gap = std::chrono::duration<double>(1 / limits_.per_second);
+        next_start_ = now + std::chrono::duration_cast<Clock::Duration>(gap);
+      }
+      ++running_;
+      timeline_->Run(std::move(waiting_.front().work));
+      waiting_.pop_front();
+    }
+  }
+
+  // With the mutex held.
+  void WakeAt(Clock::Duration time) {
+    if (wake_set_) return;
+    wake_set_ = true;
+    timeline_->At(time, [weak = weak_from_this()] {
+      if (const std::shared_ptr<Lane> lane = weak.lock()) {
+        {
+          std::lock_guard lock(lane->mutex_);
+          lane->wake_set_ = false;
+        }
+        lane->Pump();
+      }
+    });
+  }
+
+  const ToolLimits limits_;
+  Timeline* const timeline_;
+  std::mutex mutex_;
+  std::deque<Waiting> waiting_;
+  int64_t running_ = 0;
+  Clock::Duration next_start_{0};
+  bool wake_set_ = false;
+};
+
+// A place in a lane, given back once: when the call is over, or when nobody waits for it any more,
+// so that a call that hangs does not keep others out.
+class LanePlace {
+ public:
+  LanePlace(std::shared_ptr<Lane> lane, std::stop_token stop)
+      : lane_(std::move(lane)), on_stop_(std::move(stop), [this] { GiveBack(); }) {}
+  ~LanePlace() { GiveBack(); }
+
+ private:
+  void GiveBack() {
+    if (!given_back_.exchange(true)) lane_->Leave();
+  }
+
+  const std::shared_ptr<Lane> lane_;
+  std::atomic<bool> given_back_ = false;
+  std::stop_callback<std::function<void()>> on_stop_;
+};
+
+class LiveResponder final : public Responder {
+ public:
+  LiveResponder(const Toolbox& toolbox, Timeline* timeline, std::shared_ptr<Journal> journal)
+      : timeline_(timeline), journal_(std::move(journal)) {
+    for (const Toolbox::Kit& kit : toolbox.kits()) {
+      lanes_.push_back(std::make_shared<Lane>(kit.limits, timeline));
+    }
+  }
+
+  void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
+    const std::shared_ptr<Lane> lane = lanes_[attempt->tool->kit];
+    // What is handed on holds no part of this object: it may outlive it.
+    auto work = [attempt, lane, timeline = timeline_, journal = journal_, reply] {
+      const LanePlace place(lane, attempt->stop);
+      if (attempt->stop.stop_requested()) return;
+      reply(CallAnswer{.reply = CarryOut(*attempt, *timeline, journal.get()), .source = "tool"});
+    };
+    attempt->sessions->WhenTurn(attempt->place, [attempt, lane, work = std::move(work)] {
+      lane->Enter(work, attempt->stop);
+    });
+  }
+
+ private:
+  static ToolReply CarryOut(const CallAttempt& attempt, const Timeline& timeline,
+                            Journal* journal) {
+    const ToolSpec& spec = attempt.tool->spec;
+    if (journal != nullptr && !MayRepeat(spec)) {
+      const Result<void> begun = journal->Begin(attempt.identity, attempt.content, spec.effect);
+      if (!begun.ok()) {
+        return Unavailable("not carried out, because it could not be noted in the journal: " +
+                               begun.error().message(),
+                           Blame::kInfrastructure);
+      }
+    }
+    const auto left = std::chrono::duration_cast<milliseconds>(attempt.until - timeline.Now());
+    if (left.count() <= 0) return TimedOut("no time was left to begin");
+    return attempt.sessions->Perform(attempt.place, *attempt.tool, attempt.arguments,
+                                     {left, attempt.stop});
+  }
+
+  Timeline* const timeline_;
+  const std::shared_ptr<Journal> journal_;
+  std::vector<std::shared_ptr<Lane>> lanes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Responder> NewLiveResponder(const Toolbox& toolbox, Timeline* timeline,
+                                            std::shared_ptr<Journal> journal) {
+  return std::make_unique<LiveResponder>(toolbox, timeline, std::move(journal));
+}
+
+}  // namespace hone

@@ -1,0 +1,225 @@
+#include "tools/sessions.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+
+namespace hone {
+namespace {
+
+// What the effects of a tool are about. A session's belong to its toolkit alone.
+std::string ScopeOf(const Toolbox::Tool& tool) {
+  return tool.spec.resource == kSessionResource ? fmt::format("session {}", tool.kit)
+                                                : tool.spec.resource;
+}
+
+bool Writes(const ToolSpec& spec) {
+  return spec.effect == Effect::kWrites || spec.effect == Effect::kIrreversible;
+}
+
+}  // namespace
+
+Sessions::Sessions(std::shared_ptr<const Toolbox> toolbox, uint64_t seed)
+    : toolbox_(std::move(toolbox)), seed_(seed), kits_(toolbox_->kits().size()) {}
+
+Result<std::shared_ptr<Sessions>> Sessions::Fork() const {
+  auto fork = std::make_shared<Sessions>(toolbox_, seed_);
+  std::lock_guard lock(mutex_);
+  fork->ordinals_ = ordinals_;
+  fork->writes_ = writes_;
+  fork->answers_ = answers_;
+  for (size_t k = 0; k < kits_.size(); ++k) {
+    const KitState& from = kits_[k];
+    if (from.history.empty()) continue;
+    for (const HistoryCall& call : from.history) {
+      CHECK(call.settled, "a trajectory with calls under way cannot fork");
+    }
+    if (SharingOf(k) == Sharing::kOnce) {
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("a branch needs a second session of the toolkit of \"{}\", which "
+                               "cannot be had twice; use a strategy that does not branch",
+                               toolbox_->tools()[from.history[0].tool].spec.name));
+    }
+    KitState& to = fork->kits_[k];
+    to.history = from.history;
+    if (SharingOf(k) == Sharing::kClone && from.session != nullptr) {
+      HONE_ASSIGN_OR_RETURN(to.session, from.session->Clone());
+      to.applied = from.applied;
+    }
+  }
+  return fork;
+}
+
+Sessions::Place Sessions::Enter(const Toolbox::Tool& tool, const Json& arguments) {
+  std::lock_guard lock(mutex_);
+  Place place{.kit = tool.kit, .ordinal = ordinals_[tool.spec.name]++};
+  const std::string scope = ScopeOf(tool);
+  if (tool.spec.effect != Effect::kPure) {
+    // A write to the world may have changed anything, and what reads the world depends on all.
+    std::string seen;
+    for (const Write& write : writes_) {
+      if (scope.empty() || write.scope.empty() || write.scope == scope) seen += write.what;
+    }
+    if (!seen.empty()) place.state_hash = Sha256Hex(seen);
+  }
+  if (Writes(tool.spec)) {
+    writes_.push_back(
+        {scope, Sha256Hex(tool.spec.name + "\n" + DumpJson(arguments, JsonStyle::kCanonical))});
+  }
+  if (SharingOf(tool.kit) != Sharing::kNothing) {
+    std::vector<HistoryCall>& history = kits_[tool.kit].history;
+    place.index = history.size();
+    history.push_back(
+        {.tool = static_cast<size_t>(&tool - toolbox_->tools().data()), .arguments = arguments});
+  }
+  return place;
+}
+
+void Sessions::WhenTurn(const Place& place, std::function<void()> then) {
+  if (SharingOf(place.kit) != Sharing::kNothing) {
+    std::lock_guard lock(mutex_);
+    KitState& state = kits_[place.kit];
+    for (size_t i = 0; i < place.index; ++i) {
+      if (state.history[i].settled) continue;
+      state.waiting[place.index] = std::move(then);
+      return;
+    }
+  }
+  then();
+}
+
+void Sessions::LeaveBehind(KitState* state) {
+  state->session = nullptr;
+  state->applied = 0;
+  state->busy = std::nullopt;
+  ++state->generation;
+}
+
+Result<std::shared_ptr<Session>> Sessions::OpenSession(size_t kit, uint64_t generation) {
+  // Every session of a trajectory has randomness of its own, the same each time it is built.
+  const uint64_t seed = Rng(seed_).Split("session").Split(kit).NextU64();
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Session> opened, toolbox_->kits()[kit].toolkit->Open(seed));
+  std::shared_ptr<Session> session = std::move(opened);
+  std::lock_guard lock(mutex_);
+  if (kits_[kit].generation == generation) kits_[kit].session = session;
+  return session;
+}
+
+// Carries out the calls that the session has not seen. Ok when it is where the history is.
+ToolReply Sessions::CatchUp(size_t kit, size_t end, Session* session, uint64_t generation,
+                            const CallLimits& limits) {
+  while (true) {
+    HistoryCall call;
+    {
+      std::lock_guard lock(mutex_);
+      KitState& state = kits_[kit];
+      if (state.generation != generation) return TimedOut("left behind");
+      while (state.applied < end && !state.history[state.applied].counts) ++state.applied;
+      if (state.applied >= end) return Answered("");
+      call = state.history[state.applied];
+    }
+    const ToolReply reply = toolbox_->kits()[kit].toolkit->Call(
+        toolbox_->tools()[call.tool].spec.name, call.arguments, session, limits);
+    std::lock_guard lock(mutex_);
+    KitState& state = kits_[kit];
+    if (state.generation != generation) return TimedOut("left behind");
+    if (reply.session_lost ||
+        (reply.status != CallStatus::kOk && reply.status != CallStatus::kToolError)) {
+      return Unavailable(
+          "the session could not be built again: its earlier calls failed this time: " +
+              reply.content,
+          Blame::kInfrastructure);
+    }
+    if (call.status && *call.status != reply.status) ++rebuild_mismatches_;
+    ++state.applied;
+  }
+}
+
+ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const Json& arguments,
+                            const CallLimits& limits) {
+  Toolkit& toolkit = *toolbox_->kits()[place.kit].toolkit;
+  const Sharing sharing = toolkit.sharing();
+  if (sharing == Sharing::kNothing) return toolkit.Call(tool.spec.name, arguments, nullptr, limits);
+
+  std::shared_ptr<Session> session;
+  uint64_t generation = 0;
+  {
+    std::lock_guard lock(mutex_);
+    KitState& state = kits_[place.kit];
+    // An earlier attempt still runs, or ran and was not heard of: as if it had not been.
+    const bool acted = state.applied > place.index && sharing != Sharing::kOnce;
+    if (state.busy || acted) LeaveBehind(&state);
+    state.busy = place.index;
+    session = state.session;
+    generation = state.generation;
+  }
+  ToolReply reply;
+  if (session == nullptr) {
+    Result<std::shared_ptr<Session>> opened = OpenSession(place.kit, generation);
+    if (opened.ok()) {
+      session = *opened;
+    } else {
+      reply = FromError(opened.error());
+    }
+  }
+  if (session != nullptr && sharing != Sharing::kOnce) {
+    reply = CatchUp(place.kit, place.index, session.get(), generation, limits);
+  }
+  if (session != nullptr && reply.status == CallStatus::kOk) {
+    reply = toolkit.Call(tool.spec.name, arguments, session.get(), limits);
+  }
+
+  std::lock_guard lock(mutex_);
+  KitState& state = kits_[place.kit];
+  if (state.generation != generation) return reply;
+  state.busy = std::nullopt;
+  const bool ended = reply.status == CallStatus::kOk || reply.status == CallStatus::kToolError;
+  if (reply.session_lost || (!ended && sharing != Sharing::kOnce)) {
+    LeaveBehind(&state);  // who knows what it has done
+  } else {
+    state.applied = place.index + 1;
+    state.history[place.index].status = reply.status;
+  }
+  return reply;
+}
+
+void Sessions::Settle(const Place& place, bool counts) {
+  if (SharingOf(place.kit) == Sharing::kNothing) return;
+  std::function<void()> next;
+  {
+    std::lock_guard lock(mutex_);
+    KitState& state = kits_[place.kit];
+    HistoryCall& call = state.history[place.index];
+    CHECK(!call.settled, "a call is settled once");
+    call.settled = true;
+    call.counts = counts;
+    const bool seen = state.applied > place.index;
+    if (state.busy == place.index || (!counts && seen && SharingOf(place.kit) != Sharing::kOnce)) {
+      LeaveBehind(&state);
+    }
+    state.waiting.erase(place.index);
+    size_t first = 0;
+    while (first < state.history.size() && state.history[first].settled) ++first;
+    if (const auto waiting = state.waiting.find(first); waiting != state.waiting.end()) {
+      next = std::move(waiting->second);
+      state.waiting.erase(waiting);
+    }
+  }
+  if (next) next();
+}
+
+std::optional<std::string> Sessions::Remember(const std::string& content_key,
+                                              const std::string& answer) {
+  std::lock_guard lock(mutex_);
+  const auto [at, fresh] = answers_.emplace(content_key, answer);
+  if (fresh) return std::nullopt;
+  return std::exchange(at->second, answer);
+}
+
+int64_t Sessions::rebuild_mismatches() const {
+  std::lock_guard lock(mutex_);
+  return rebuild_mismatches_;
+}
+
+}  // namespace hone

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/toolbox.h"
+
+namespace hone {
+
+// The sessions of one trajectory, and what was called in it.
+//
+// A session is opened at the first call that needs it. Its calls have places in a history, and are
+// carried out in that order, one at a time. A call that was answered without the tool (from a
+// journal) stays in the history, and is made up for when the tool is needed after all: so a resumed
+// run, a branch and a restarted interpreter are all the same thing, a history that is carried out
+// again. Thread-safe.
+class Sessions {
+ public:
+  Sessions(std::shared_ptr<const Toolbox> toolbox, uint64_t seed);
+
+  // A second trajectory that goes on from here, with sessions of its own. No call may be under way.
+  // kUnsupported when a session that was used cannot be had twice.
+  Result<std::shared_ptr<Sessions>> Fork() const;
+
+  const std::shared_ptr<const Toolbox>& toolbox() const { return toolbox_; }
+  uint64_t seed() const { return seed_; }
+
+  // The place of one call in the trajectory.
+  struct Place {
+    size_t kit = 0;
+    size_t index = 0;        // in the history of its toolkit's session
+    int64_t ordinal = 0;     // how many calls of this tool came before
+    std::string state_hash;  // of the earlier calls that wrote what this one depends on
+  };
+  // In the order the agent made the calls. The tool is one of the toolbox.
+  Place Enter(const Toolbox::Tool& tool, const Json& arguments);
+
+  // Runs `then` once every earlier call of the same session is settled: now, or from Settle.
+  void WhenTurn(const Place& place, std::function<void()> then);
+
+  // One attempt at a call whose turn it is: opens the session or builds it again if need be.
+  ToolReply Perform(const Place& place, const Toolbox::Tool& tool, const Json& arguments,
+                    const CallLimits& limits);
+
+  // The call has its outcome. It `counts` when its effects on the session are part of the history;
+  // else the session goes on as if it had not been. An attempt still running is left behind.
+  void Settle(const Place& place, bool counts);
+
+  // What an equal call was answered before, if there was one; and now remembers this answer.
+  std::optional<std::string> Remember(const std::string& content_key, const std::string& answer);
+
+  // Calls that were carried out again and ended differently than the first time.
+  int64_t rebuild_mismatches() const;
+
+ private:
+  struct HistoryCall {
+    size_t tool = 0;  // index into toolbox tools
+    Json arguments;
+    bool settled = false;
+    bool counts = false;
+    std::optional<CallStatus> status;  // how it ended when the tool carried it out
+  };
+  struct KitState {
+    std::shared_ptr<Session> session;
+    uint64_t generation = 0;     // goes up when the session is left behind
+    std::optional<size_t> busy;  // the place whose call is being carried out
+    size_t applied = 0;          // calls of the history that the session has seen
+    std::vector<HistoryCall> history;
+    std::map<size_t, std::function<void()>> waiting;  // by place
+  };
+  struct Write {
+    std::string scope;  // its resource; empty: the world
+    std::string what;   // tool and arguments, hashed
+  };
+
+  Result<std::shared_ptr<Session>> OpenSession(size_t kit, uint64_t generation);
+  ToolReply CatchUp(size_t kit, size_t end, Session* session, uint64_t generation,
+                    const CallLimits& limits);
+  void LeaveBehind(KitState* state);
+  Sharing SharingOf(size_t kit) const { return toolbox_->kits()[kit].toolkit->sharing(); }
+
+  const std::shared_ptr<const Toolbox> toolbox_;
+  const uint64_t seed_;
+  mutable std::mutex mutex_;
+  std::vector<KitState> kits_;
+  std::map<std::string, int64_t> ordinals_;
+  std::vector<Write> writes_;
+  std::map<std::string, std::string> answers_;
+  int64_t rebuild_mismatches_ = 0;
+};
+
+}  // namespace hone
