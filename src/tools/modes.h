@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/executor.h"
+#include "tools/faults.h"
+
+namespace hone {
+
+// Who answers calls.
+enum class ToolMode {
+  kLive,                // the real tools; nothing is recorded
+  kRecord,              // the journal for what it has of this run, else the real tools; recorded
+  kReplay,              // the journal alone; what it has not is a fault
+  kReplayElseSimulate,  // the journal, else the simulator
+  kSimulate,            // the simulator
+};
+std::string_view ToolModeName(ToolMode mode);
+std::vector<std::string> ToolModeNames();
+std::optional<ToolMode> ToolModeFromName(std::string_view name);
+
+struct AnswerPlan {
+  ToolMode mode = ToolMode::kLive;
+  std::shared_ptr<Journal> journal;      // of every mode but live
+  std::shared_ptr<Responder> simulator;  // of the two that simulate
+  std::vector<FaultRule> faults;
+  uint64_t seed = 0;
+};
+
+// The responders of a plan, in order, and the journal to record to. Outcomes that a journal has
+// under the very identity of a call are taken as they are, faults included; everything else goes
+// through the fault plan. The timeline must outlive it.
+Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbox,
+                                   Timeline* timeline);
+
+}  // namespace hone
