@@ -36,6 +36,12 @@ class ChaoticResponder final : public Responder {
   Timeline* const timeline_;
 };
 
+#ifdef __SANITIZE_THREAD__
+constexpr uint64_t kRounds = 500;  // a hundred times slower there
+#else
+constexpr uint64_t kRounds = 10000;
+#endif
+
 TEST(Interleavings, EveryCallEndsOnceWithItsOwnAnswerWhateverTheOrder) {
   auto echo = std::make_shared<ScriptedToolkit>();
   echo->Add("echo", Effect::kReads,
@@ -52,8 +58,8 @@ TEST(Interleavings, EveryCallEndsOnceWithItsOwnAnswerWhateverTheOrder) {
                                   .backoff = milliseconds(5),
                                   .concurrent = 3});
 
-  int64_t ok = 0, timeouts = 0, late = 0, duplicates = 0, retries = 0;
-  for (uint64_t round = 0; round < 10000; ++round) {
+  uint64_t ok = 0, timeouts = 0, late = 0, duplicates = 0, retries = 0;
+  for (uint64_t round = 0; round < kRounds; ++round) {
     Rng rng = Rng(2026).Split(round);
     const auto timeline = NewVirtualTimeline();
     const auto chaos = std::make_shared<ChaoticResponder>(
@@ -109,16 +115,13 @@ TEST(Interleavings, EveryCallEndsOnceWithItsOwnAnswerWhateverTheOrder) {
     }
     for (const auto& [number, times] : written) ASSERT_EQ(times, 1) << "a write was repeated";
     const ExecutorCounts counts = executor.counts();
-    late += counts.late_replies;
-    duplicates += counts.duplicate_replies;
-    retries += counts.retries;
+    late += static_cast<uint64_t>(counts.late_replies);
+    duplicates += static_cast<uint64_t>(counts.duplicate_replies);
+    retries += static_cast<uint64_t>(counts.retries);
   }
   // The interleavings were of every kind.
-  EXPECT_GT(ok, 30000);
-  EXPECT_GT(timeouts, 5000);
-  EXPECT_GT(late, 5000);
-  EXPECT_GT(duplicates, 5000);
-  EXPECT_GT(retries, 5000);
+  EXPECT_GT(ok, 3 * kRounds);
+  for (const uint64_t count : {timeouts, late, duplicates, retries}) EXPECT_GT(count, kRounds / 2);
 }
 
 }  // namespace
