@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/sqlite.h"
 #include "record/score.h"
-
-struct sqlite3;
 
 namespace hone {
 
@@ -74,19 +73,12 @@ class RunStore {
   Result<std::vector<std::string>> MetricNames() const;
 
  private:
-  class Statement;
-  explicit RunStore(std::filesystem::path file) : file_(std::move(file)) {}
+  explicit RunStore(std::unique_ptr<SqliteFile> file) : file_(std::move(file)) {}
 
   Result<void> WriteScores(int64_t id, const std::vector<Score>& scores);
   Result<void> WriteAdvantages(int64_t id, const std::vector<Advantages>& advantages);
-  Result<void> Connect(int flags, std::string_view uri_options = "");
-  Result<void> CheckVersion(int* version) const;
-  Result<void> Migrate();
-  Result<void> Execute(const char* sql) const;
-  Error ErrorOf(int code, std::string_view doing) const;
 
-  std::filesystem::path file_;
-  sqlite3* database_ = nullptr;
+  std::unique_ptr<SqliteFile> file_;
   bool in_transaction_ = false;
 };
 
