@@ -57,8 +57,7 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
                      FaultKind* value) {
   ReadName(json, path, errors, kFaultKinds, &FaultKindName, value);
 }
-static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors,
-                     CallStatus* value) {
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, CallStatus* value) {
   ReadName(json, path, errors, kStatuses, &CallStatusName, value);
 }
 
@@ -98,8 +97,7 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
   fields.Optional("span", &fault->span);
 }
 
-static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors,
-                     ToolResult* result) {
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, ToolResult* result) {
   JsonFields fields(json, path, errors);
   fields.Required("call", &result->call);
   fields.Optional("status", &result->status);
@@ -299,6 +297,8 @@ Json TaskToJson(const Task& task) {
   if (!task.metadata.is_null()) json.Set("metadata", task.metadata);
   return json;
 }
+
+Json ToolResultToJson(const ToolResult& result) { return ToJson(result); }
 
 Json ScoresToJson(const std::vector<Score>& scores) {
   Json::Array array;

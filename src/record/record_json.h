@@ -27,6 +27,11 @@ Result<ScoredTree> RecordFromJson(const Json& json);
 Json TaskToJson(const Task& task);
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Task* task);
 
+// One result as it stands in a node.
+Json ToolResultToJson(const ToolResult& result);
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, ToolResult* result);
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, CallStatus* value);
+
 Json ScoresToJson(const std::vector<Score>& scores);
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Score* score);
 

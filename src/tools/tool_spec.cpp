@@ -25,19 +25,24 @@ void ReadOwn(const Json& own, JsonErrors* errors, ToolSpec* spec) {
   fields.Optional("computable", &spec->computable);
   fields.Optional("price", &spec->price);
   fields.Optional("typical_latency_ms", &spec->typical_latency_ms);
-  for (size_t i = 0; i < kEffects.size(); ++i) {
-    if (kEffects[i] == effect) {
-      spec->effect = static_cast<Effect>(i);
-      return;
-    }
+  if (const std::optional<Effect> known = EffectFromName(effect)) {
+    spec->effect = *known;
+  } else {
+    errors->Add(std::string(kOwnKey) + ".effect",
+                fmt::format("\"{}\" is not one of {}", effect, fmt::join(kEffects, ", ")));
   }
-  errors->Add(std::string(kOwnKey) + ".effect",
-              fmt::format("\"{}\" is not one of {}", effect, fmt::join(kEffects, ", ")));
 }
 
 }  // namespace
 
 std::string_view EffectName(Effect effect) { return kEffects[static_cast<size_t>(effect)]; }
+
+std::optional<Effect> EffectFromName(std::string_view name) {
+  for (size_t i = 0; i < kEffects.size(); ++i) {
+    if (kEffects[i] == name) return static_cast<Effect>(i);
+  }
+  return std::nullopt;
+}
 
 Json ToolSpec::ToJson() const {
   Json own = Json::Of({{"effect", EffectName(effect)}});

@@ -19,6 +19,7 @@ enum class Effect {
   kIrreversible,  // changes something for good: never retried, may need a person's consent
 };
 std::string_view EffectName(Effect effect);
+std::optional<Effect> EffectFromName(std::string_view name);
 
 // A tool as the agent is told of it, and as the rest of Hone needs to know it.
 struct ToolSpec {
