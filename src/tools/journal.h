@@ -159,7 +159,4 @@ class Journal {
   virtual Result<JournalStatistics> Statistics() = 0;
 };
 
-// Adds everything of one journal to another.
-Result<AddReport> MergeJournal(Journal* from, Journal* into);
-
 }  // namespace hone

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -257,34 +258,6 @@ TEST_F(JournalTest, ACallThatGetsItsOutcomeWhileLookedForIsNeverUnknown) {
       if (found->entry) break;
     }
   }
-}
-
-TEST_F(JournalTest, MergingKeepsEqualCallsOnceAndReportsConflicts) {
-  auto a = Opened(directory_.path() / "a"), b = Opened(directory_.path() / "b");
-  for (int64_t n = 0; n < 1200; n += 100) ASSERT_TRUE(a->Finish(NthCall(n)).ok());
-  for (int64_t n = 1000; n < 1500; n += 50) ASSERT_TRUE(b->Finish(NthCall(n)).ok());
-  JournalEntry conflict = NthCall(1), mine = NthCall(1), begun = NthCall(2), done = NthCall(3);
-  conflict.result.content += "!";
-  ASSERT_TRUE(a->Finish(mine).ok());
-  ASSERT_TRUE(b->Finish(conflict).ok());
-  ASSERT_TRUE(b->Begin(begun.identity, begun.content, Effect::kWrites).ok());
-  // Begun here, ended there, in both directions.
-  ASSERT_TRUE(a->Begin(done.identity, done.content, done.effect).ok());
-  ASSERT_TRUE(b->Finish(done).ok());
-  JournalEntry ended = NthCall(5);
-  ASSERT_TRUE(a->Finish(ended).ok());
-  ASSERT_TRUE(b->Begin(ended.identity, ended.content, ended.effect).ok());
-
-  const auto report = MergeJournal(b.get(), a.get());
-  ASSERT_TRUE(report.ok()) << report.error().message();
-  EXPECT_EQ(report->added, 10 - 2 + 1 + 1) << "8 calls, one begun, one outcome of a begun";
-  EXPECT_EQ(report->equal, 2 + 1);
-  EXPECT_EQ(report->conflicts, std::vector{mine.identity});
-  EXPECT_EQ(a->Find(mine.identity)->entry, mine) << "what is there stays";
-  EXPECT_TRUE(a->Find(begun.identity)->begun);
-  EXPECT_EQ(a->Find(done.identity)->entry, done);
-  EXPECT_EQ(a->Find(ended.identity)->entry, ended);
-  EXPECT_EQ(MergeJournal(b.get(), a.get())->added, 0) << "once more changes nothing";
 }
 
 TEST_F(JournalTest, NoByteOfASecretReachesTheDisk) {
