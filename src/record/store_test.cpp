@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <cmath>
 #include <csignal>
 
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/full_disk.h"
 #include "support/random_record.h"
 
 namespace hone {
@@ -264,38 +264,12 @@ TEST_F(StoreTest, AWriterKilledAt50RandomMomentsLosesNothingCommitted) {
   for (int64_t id = 1; id <= told; ++id) ASSERT_EQ(*(*store)->ReadTree(id), NthRecord(id));
 }
 
-// A disk with so many bytes left: SQLite lets its system calls be replaced.
-int64_t bytes_left = 0;
-
-ssize_t LimitedWrite(int fd, const void* data, size_t size, off_t offset) {
-  if (bytes_left < static_cast<int64_t>(size)) {
-    errno = ENOSPC;
-    return -1;
-  }
-  bytes_left -= static_cast<int64_t>(size);
-  return ::pwrite(fd, data, size, offset);
-}
-
-class FullDisk {
- public:
-  FullDisk() { Replace(reinterpret_cast<sqlite3_syscall_ptr>(&LimitedWrite)); }
-  ~FullDisk() { Replace(nullptr); }
-
- private:
-  static void Replace(sqlite3_syscall_ptr call) {
-    sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
-    system->xSetSystemCall(system, "pwrite", call);
-    system->xSetSystemCall(system, "pwrite64", call);
-  }
-};
-
 TEST_F(StoreTest, AFullDiskIsAClearErrorAndLosesNothingCommitted) {
   auto store = Opened(file_);
   int64_t committed = 0;
   Rng rng(5);
   for (int round = 0; round < 30; ++round) {
-    FullDisk disk;
-    bytes_left = static_cast<int64_t>(rng.Below(200000));
+    FullDisk disk(static_cast<int64_t>(rng.Below(200000)));
     while (true) {
       auto id = store->AddTree(0, NthRecord(committed + 1));
       if (!id.ok()) {
@@ -305,7 +279,7 @@ TEST_F(StoreTest, AFullDiskIsAClearErrorAndLosesNothingCommitted) {
       }
       ++committed;
     }
-    bytes_left = INT64_MAX;
+    FullDisk::bytes_left = INT64_MAX;
     // Space was freed: the same connection goes on, and so does a new one.
     if (round % 2 == 0) store = Opened(file_);
     ASSERT_EQ(*store->CountTrees(), committed);

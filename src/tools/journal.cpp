@@ -77,10 +77,10 @@ struct Reader {
   explicit Reader(std::unique_ptr<SqliteFile> opened)
       : file(std::move(opened)),
         lookup(file.get()),
-        by_content(file.get(), Select(kCallColumns, "calls",
-                                      "WHERE content_hash = ? AND status IN ('ok', 'tool_error') "
-                                      "AND injected = '' AND source <> 'simulator' "
-                                      "ORDER BY id LIMIT 1")) {}
+        by_content(file.get(),
+                   Select(kCallColumns, "calls",
+                          fmt::format("WHERE content_hash = ? AND {} ORDER BY id LIMIT 1",
+                                      kAnsweredByContent))) {}
 
   std::unique_ptr<SqliteFile> file;
   Lookup lookup;
@@ -286,7 +286,7 @@ class Writer {
 
 // --- the journal ---------------------------------------------------------------------------------
 
-class SqliteJournal : public Journal {
+class SqliteJournal final : public Journal {
  public:
   // `writer` is null for a journal that is only read.
   SqliteJournal(std::filesystem::path file, std::unique_ptr<Writer> writer)
@@ -427,31 +427,6 @@ Result<std::unique_ptr<Journal>> Journal::OpenForReading(const std::filesystem::
   // Opened here for its errors only; whoever reads opens it.
   HONE_RETURN_IF_ERROR(SqliteFile::OpenForReading(file, kJournalFormat));
   return std::unique_ptr<Journal>(new SqliteJournal(file, nullptr));
-}
-
-Result<AddReport> MergeJournal(Journal* from, Journal* into) {
-  constexpr int64_t kPage = 1000;
-  AddReport total;
-  const auto add = [&](std::span<const JournalEntry> entries,
-                       std::span<const BegunCall> begun) -> Result<void> {
-    HONE_ASSIGN_OR_RETURN(const AddReport report, into->Add(entries, begun));
-    total.added += report.added;
-    total.equal += report.equal;
-    total.conflicts.insert(total.conflicts.end(), report.conflicts.begin(), report.conflicts.end());
-    return {};
-  };
-  // First what was begun: what gets its outcome while this runs is then found among the outcomes.
-  HONE_ASSIGN_OR_RETURN(const std::vector<BegunCall> begun, from->ListBegun({}));
-  HONE_RETURN_IF_ERROR(add({}, begun));
-  int64_t last = 0;
-  while (true) {
-    HONE_ASSIGN_OR_RETURN(std::vector<NumberedEntry> page, from->List({}, last, kPage));
-    if (page.empty()) return total;
-    last = page.back().id;
-    std::vector<JournalEntry> entries;
-    for (NumberedEntry& numbered : page) entries.push_back(std::move(numbered.entry));
-    HONE_RETURN_IF_ERROR(add(entries, {}));
-  }
 }
 
 }  // namespace hone

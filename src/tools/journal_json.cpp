@@ -96,7 +96,9 @@ Json JournalLineToJson(const JournalEntry& entry) {
 }
 
 Json JournalLineToJson(const BegunCall& begun) {
-  return HeadToJson(begun.identity, begun.content, begun.effect).Set("begun", true);
+  Json json = HeadToJson(begun.identity, begun.content, begun.effect);
+  json.Set("begun", true);
+  return json;
 }
 
 Result<JournalLine> JournalLineFromJson(const Json& json) {

@@ -60,9 +60,8 @@ Result<JournalStatistics> ReadStatisticsOfNow(const SqliteFile& file) {
   HONE_ASSIGN_OR_RETURN(all.begun, Count(file, "SELECT count(*) FROM begun"));
   HONE_ASSIGN_OR_RETURN(
       all.contents,
-      Count(file,
-            "SELECT count(DISTINCT content_hash) FROM calls WHERE status IN ('ok', 'tool_error') "
-            "AND injected = '' AND source <> 'simulator'"));
+      Count(file, fmt::format("SELECT count(DISTINCT content_hash) FROM calls WHERE {}",
+                              kAnsweredByContent)));
   for (const char* suffix : {"", "-wal"}) {
     std::error_code absent;
     const auto bytes = std::filesystem::file_size(file.path().string() + suffix, absent);

@@ -23,6 +23,11 @@ inline constexpr std::string_view kCallColumns =
 inline constexpr std::string_view kBegunColumns =
     "run, task, path, turn, call, environment_seed, tool, state_hash, effect, arguments";
 
+// Which calls FindByContent may answer with: really answered, no fault put in. The spelling is that
+// of the index, which serves only queries that repeat it.
+inline constexpr std::string_view kAnsweredByContent =
+    "status IN ('ok', 'tool_error') AND injected = '' AND source <> 'simulator'";
+
 // The texts of a call that its struct does not hold as they are stored.
 struct CallTexts {
   std::string arguments;                    // JSON, members in their order

@@ -3,6 +3,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace hone {
@@ -77,15 +79,50 @@ Result<Regex> Regex::Compile(std::string_view expression) {
   return regex;
 }
 
-bool Regex::Finds(std::string_view text) const {
-  auto* code = static_cast<pcre2_code*>(code_.get());
-  const std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)> match(
-      pcre2_match_data_create_from_pattern(code, nullptr), &pcre2_match_data_free);
+namespace {
+
+using MatchData = std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)>;
+
+MatchData NewMatchData(pcre2_code* code) {
+  return MatchData(pcre2_match_data_create_from_pattern(code, nullptr), &pcre2_match_data_free);
+}
+
+// One search from `start` on; what PCRE2 returns.
+int Search(pcre2_code* code, std::string_view text, size_t start, uint32_t options,
+           pcre2_match_data* match) {
   const std::unique_ptr<pcre2_match_context, void (*)(pcre2_match_context*)> limits(
       pcre2_match_context_create(nullptr), &pcre2_match_context_free);
   pcre2_set_match_limit(limits.get(), kMostSteps);
-  return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
-                     match.get(), limits.get()) >= 0;
+  return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), start, options,
+                     match, limits.get());
+}
+
+}  // namespace
+
+bool Regex::Finds(std::string_view text) const {
+  auto* code = static_cast<pcre2_code*>(code_.get());
+  const MatchData match = NewMatchData(code);
+  return Search(code, text, 0, 0, match.get()) >= 0;
+}
+
+Result<std::vector<Regex::Match>> Regex::FindAll(std::string_view text) const {
+  auto* code = static_cast<pcre2_code*>(code_.get());
+  const MatchData match = NewMatchData(code);
+  std::vector<Match> matches;
+  size_t start = 0;
+  uint32_t options = PCRE2_NOTEMPTY;
+  while (true) {
+    const int code_or_count = Search(code, text, start, options, match.get());
+    if (code_or_count == PCRE2_ERROR_NOMATCH) return matches;
+    if (code_or_count < 0) {
+      return Error(ErrorCode::kDeadline, "a regular expression took too long on a text");
+    }
+    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(match.get());
+    // \K in a look-around can put the beginning behind the end.
+    matches.push_back({std::min(ends[0], ends[1]), ends[1]});
+    start = ends[1];
+    options |= PCRE2_NO_UTF_CHECK;  // the first search has looked
+  }
 }
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -18,6 +19,14 @@ class Regex {
   // Whether the expression matches somewhere in the text. A text on which the search would take
   // too long counts as not matching.
   bool Finds(std::string_view text) const;
+
+  struct Match {
+    size_t begin = 0;
+    size_t end = 0;  // just behind
+  };
+  // Every match that is not empty, from left to right, none overlapping. The text must be UTF-8. A
+  // text on which the search would take too long is kDeadline.
+  Result<std::vector<Match>> FindAll(std::string_view text) const;
 
  private:
   std::shared_ptr<void> code_;
