@@ -24,6 +24,7 @@ constexpr char kSpecs[] = R"([{
 class CalculatorToolkit final : public Toolkit {
  public:
   const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return Sharing::kNothing; }
   Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::unique_ptr<Session>(); }
 
   ToolReply Call(std::string_view, const Json& arguments, Session*, const CallLimits&) override {

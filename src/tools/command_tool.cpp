@@ -23,7 +23,6 @@ constexpr size_t kKeptErrorBytes = 4096;
 class CommandSession final : public Session {
  public:
   explicit CommandSession(uint64_t seed_number) : seed(fmt::format("{}", seed_number)) {}
-  Copying copying() const override { return Copying::kReplay; }
 
   const std::string seed;
   std::unique_ptr<CommandProcess> process;
@@ -51,6 +50,7 @@ class CommandToolkit final : public Toolkit {
   }
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return per_session_ ? Sharing::kReplay : Sharing::kNothing; }
 
   Result<std::unique_ptr<Session>> Open(uint64_t seed) override {
     if (!per_session_) return std::unique_ptr<Session>();

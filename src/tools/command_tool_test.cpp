@@ -137,7 +137,7 @@ TEST_F(CommandToolTest, ATrajectoryCanHaveAProgramOfItsOwn) {
   options.per_session = true;
   const auto toolkit = Start(options);
   const auto one = *toolkit->Open(11), two = *toolkit->Open(12);
-  EXPECT_EQ(one->copying(), Copying::kReplay);
+  EXPECT_EQ(toolkit->sharing(), Sharing::kReplay);
   EXPECT_EQ(Do(*toolkit, "count", one.get()), Answered("1"));
   EXPECT_EQ(Do(*toolkit, "count", one.get()), Answered("2"));
   EXPECT_EQ(Do(*toolkit, "count", two.get()), Answered("1"));

@@ -60,7 +60,6 @@ constexpr char kSpecs[] = R"([{
 class FilesSession final : public Session {
  public:
   explicit FilesSession(std::unique_ptr<ScratchFolder> own) : folder(std::move(own)) {}
-  Copying copying() const override { return Copying::kClone; }
   Result<std::unique_ptr<Session>> Clone() override {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> copy, folder->Clone());
     return std::unique_ptr<Session>(std::make_unique<FilesSession>(std::move(copy)));
@@ -97,6 +96,7 @@ class FilesToolkit final : public Toolkit {
   explicit FilesToolkit(const FilesOptions& options) : options_(options) {}
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return Sharing::kClone; }
 
   Result<std::unique_ptr<Session>> Open(uint64_t) override {
     HONE_ASSIGN_OR_RETURN(auto folder, ScratchFolder::New(options_.limits));

@@ -36,7 +36,7 @@ TEST(FilesTool, ASessionIsAWorkspaceOfItsOwn) {
   EXPECT_EQ(toolkit->Call("list_files", Json::Of({}), other.get(), {}).content,
             R"([{"path":"binary","bytes":2},{"path":"task.txt","bytes":14}])");
 
-  ASSERT_EQ(session->copying(), Copying::kClone);
+  ASSERT_EQ(toolkit->sharing(), Sharing::kClone);
   const auto copy = *session->Clone();
   EXPECT_EQ(call("delete_file", Json::Of({{"path", "c"}})), Answered("deleted"));
   EXPECT_EQ(toolkit->Call("read_file", Json::Of({{"path", "c"}}), copy.get(), {}), Answered("xyz"));

@@ -12,6 +12,7 @@ class SpecToolkit final : public Toolkit {
   explicit SpecToolkit(std::vector<ToolSpec> tools) : tools_(std::move(tools)) {}
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return Sharing::kNothing; }
   Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::unique_ptr<Session>(); }
 
   ToolReply Call(std::string_view tool, const Json&, Session*, const CallLimits&) override {

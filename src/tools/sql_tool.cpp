@@ -37,6 +37,7 @@ class SqlToolkit final : public Toolkit {
   }
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return Sharing::kNothing; }
   Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::unique_ptr<Session>(); }
 
   ToolReply Call(std::string_view tool, const Json& arguments, Session*,

@@ -42,20 +42,20 @@ ToolReply TimedOut(std::string content);
 // TimedOut, everything else Unavailable.
 ToolReply FromError(const Error& error);
 
-// How the state of a session can be had a second time.
-enum class Copying {
-  kClone,   // Clone() makes an independent copy
-  kReplay,  // calling a fresh session with the same calls makes an equal one
-  kNever,   // it cannot: branching inside an episode is refused before the run
+// What the calls of one trajectory share, and how that can be had a second time.
+enum class Sharing {
+  kNothing,  // calls are independent: there are no sessions
+  kClone,    // a session can be copied: Session::Clone
+  kReplay,   // a fresh session that is called with the same calls becomes an equal one
+  kOnce,     // a session cannot be had twice: branching inside an episode is refused
 };
 
-// What the calls of one trajectory share: variables of an interpreter, a folder, a connection.
-// One thread at a time.
+// The state that the calls of one trajectory share: variables of an interpreter, a folder, a
+// connection. One thread at a time.
 class Session {
  public:
   virtual ~Session() = default;
-  virtual Copying copying() const = 0;
-  // Only where copying() is kClone.
+  // Only of toolkits that share by kClone.
   virtual Result<std::unique_ptr<Session>> Clone();
 };
 
@@ -73,6 +73,8 @@ class Toolkit {
 
   // The tools, under the names they are called by. The same list for the life of the object.
   virtual const std::vector<ToolSpec>& tools() const = 0;
+
+  virtual Sharing sharing() const = 0;
 
   // A fresh session; null when calls share nothing. `seed` is all the randomness it may have.
   virtual Result<std::unique_ptr<Session>> Open(uint64_t seed) = 0;
