@@ -10,6 +10,7 @@
 #include "tools/command_tool.h"
 #include "tools/files_tool.h"
 #include "tools/json_schema.h"
+#include "tools/openapi_tool.h"
 #include "tools/search_tool.h"
 #include "tools/spec_tool.h"
 #include "tools/sql_tool.h"
@@ -255,9 +256,27 @@ ToolkitCase Spec() {
           .status = CallStatus::kUnavailable};
 }
 
+ToolkitCase OpenApi() {
+  return {.name = "OpenApi",
+          .make =
+              [](const std::filesystem::path& scratch) {
+                static constexpr char kDocument[] = R"({"openapi": "3.0.0", "paths": {"/a/{id}": {
+                  "get": {"operationId": "get_a", "parameters": [
+                    {"name": "id", "in": "path", "schema": {"type": "string"}},
+                    {"name": "x", "in": "header", "schema": {"type": "string"}}]}}}})";
+                EXPECT_TRUE(WriteFileAtomic(scratch / "api.json", kDocument).ok());
+                // Nobody listens there: what a server answers is in openapi_tool_test.cpp.
+                return NewOpenApiToolkit(
+                    {.file = (scratch / "api.json").string(), .base_url = "http://127.0.0.1:1"});
+              },
+          .calls = {{"get_a", Json::Of({{"id", "b"}})}},
+          .endless = std::nullopt,
+          .status = CallStatus::kUnavailable};
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ToolkitConformance,
                          ::testing::Values(Calculator(), Search(), Sql(), Files(), Command(false),
-                                           Command(true), Spec()),
+                                           Command(true), Spec(), OpenApi()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
