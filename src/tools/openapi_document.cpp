@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "tools/openapi_schema.h"
 
 namespace hone {
@@ -27,7 +28,8 @@ std::string TextAt(const Json& object, std::string_view key) {
 
 bool TrueAt(const Json& object, std::string_view key) {
   const Json* value = object.Find(key);
-  return value != nullptr && *value == Json(true);
+  // Some documents quote it.
+  return value != nullptr && (*value == Json(true) || *value == Json("true"));
 }
 
 Error Unsupported(std::string message) {
@@ -143,7 +145,8 @@ class DocumentReader {
     for (const Json* holder : {&json, &item, &document_}) {
       if (operation.server.empty()) operation.server = ServerOf(*holder);
     }
-    const std::string summary = TextAt(json, "summary"), more = TextAt(json, "description");
+    const std::string summary(Trim(TextAt(json, "summary")));
+    const std::string more(Trim(TextAt(json, "description")));
     operation.spec.description = summary.empty() || more.empty() || more.starts_with(summary)
                                      ? (more.empty() ? summary : more)
                                      : summary + "\n" + more;

@@ -28,6 +28,29 @@ bool IsOneOf(std::string_view key, const auto& keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
+constexpr std::array<std::string_view, 11> kNumbers = {
+    "minimum",   "maximum",  "exclusiveMinimum", "exclusiveMaximum", "multipleOf",   "minLength",
+    "maxLength", "minItems", "maxItems",         "minProperties",    "maxProperties"};
+
+// A number that was written as a text, as documents made by hand and by generators have it.
+void MendNumber(Json* value) {
+  if (!value->is_string()) return;
+  const Result<Json> number = ParseJson(value->AsString());
+  if (number.ok() && number->is_number()) *value = *number;
+}
+
+// Real documents have "minimum": "0". What can only be meant in one way is read so.
+void Mend(Json* schema) {
+  const Json* type = schema->Find("type");
+  const bool number = type != nullptr && (*type == Json("integer") || *type == Json("number"));
+  for (auto& [key, value] : schema->AsObject()) {
+    if (IsOneOf(key, kNumbers) || (number && key == "default")) MendNumber(&value);
+    if (number && key == "enum" && value.is_array()) {
+      for (Json& choice : value.AsArray()) MendNumber(&choice);
+    }
+  }
+}
+
 // 3.0: a bound that is excluded is marked by a boolean beside it.
 void TranslateBound(const char* bound, const char* exclusive, Json* schema) {
   const Json* mark = schema->Find(exclusive);
@@ -124,6 +147,7 @@ Result<Json> OpenApiSchemas::Write(const Json& schema, Writing* writing) const {
                  "a schema becomes too large when its references are written out");
   }
   if (schema.is_bool()) return schema;
+  if (schema == Json("true") || schema == Json("false")) return Json(schema == Json("true"));
   if (!schema.is_object()) return Error(ErrorCode::kInvalidArgument, "a schema must be an object");
 
   if (const Json* reference = schema.Find("$ref"); reference != nullptr && reference->is_string()) {
@@ -172,6 +196,7 @@ Result<Json> OpenApiSchemas::Write(const Json& schema, Writing* writing) const {
     }
   }
   --writing->depth;
+  Mend(&out);
   if (old_) {
     TranslateBound("minimum", "exclusiveMinimum", &out);
     TranslateBound("maximum", "exclusiveMaximum", &out);

@@ -21,8 +21,9 @@ class OpenApiSchemas {
 
   // The schema without references: each is replaced by what it means. Where a schema contains
   // itself it is cut, and the cut says so in its description. What version 3.0 spells differently
-  // from JSON Schema (nullable, a boolean exclusiveMinimum) is translated; what only matters to
-  // other programs (xml, example, discriminator) is left out. Too large a result is an error.
+  // from JSON Schema (nullable, a boolean exclusiveMinimum) is translated, numbers and booleans
+  // written as texts are read as such, and what only matters to other programs (xml, example,
+  // discriminator) is left out. Too large a result is an error.
   Result<Json> WriteOut(const Json& schema) const;
 
  private:

@@ -46,6 +46,15 @@ TEST(OpenApiSchemas, OldSpellingsAreTranslated) {
       R"({"properties":{"example":{"type":"string"},"nullable":{}}})");
 }
 
+TEST(OpenApiSchemas, NumbersAndBooleansWrittenAsTextsAreSuch) {
+  EXPECT_EQ(Written(R"({"additionalProperties":"true"})", "{}"),
+            R"({"additionalProperties":true})");
+  EXPECT_EQ(Written(R"({"type":"integer","minimum":"0","default":"20","enum":["-1","5"]})", "{}"),
+            R"({"type":"integer","minimum":0,"default":20,"enum":[-1,5]})");
+  EXPECT_EQ(Written(R"({"type":"string","default":"20","enum":["-1"],"minLength":"x"})", "{}"),
+            R"({"type":"string","default":"20","enum":["-1"],"minLength":"x"})");
+}
+
 TEST(OpenApiSchemas, WhatCannotBeFollowedIsNamed) {
   EXPECT_NE(Written(R"({"$ref":"other.json#/A"})", "{}").find("another document"),
             std::string::npos);
