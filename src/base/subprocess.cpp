@@ -228,26 +228,54 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
   return result;
 }
 
-Subprocess::Subprocess(int pid, int input, int output, size_t max_output_bytes)
-    : pid_(pid), input_(input), output_(output), max_output_bytes_(max_output_bytes) {
-  SetNonBlocking(input_);
-  SetNonBlocking(output_);
+Subprocess::Subprocess(int pid, int input, int output, int error, const SubprocessOptions& options)
+    : pid_(pid),
+      input_(input),
+      output_(output),
+      error_(error),
+      max_output_bytes_(options.max_output_bytes),
+      kept_error_bytes_(options.kept_error_bytes) {
+  for (const int fd : {input_, output_, error_}) {
+    if (fd >= 0) SetNonBlocking(fd);
+  }
 }
 
 Result<std::unique_ptr<Subprocess>> Subprocess::Start(const std::vector<std::string>& command,
                                                       const SubprocessOptions& options) {
   IgnoreSigpipe();
-  Pipe in, out;
-  if (!in.ok() || !out.ok()) return ErrnoError("cannot create a pipe");
-  HONE_ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, options, in.read, out.write, -1));
+  Pipe in, out, err;
+  if (!in.ok() || !out.ok() || !err.ok()) return ErrnoError("cannot create a pipe");
+  const bool keep = options.kept_error_bytes > 0;
+  HONE_ASSIGN_OR_RETURN(const pid_t pid,
+                        Spawn(command, options, in.read, out.write, keep ? err.write : -1));
   return std::unique_ptr<Subprocess>(
-      new Subprocess(pid, in.TakeWrite(), out.TakeRead(), options.max_output_bytes));
+      new Subprocess(pid, in.TakeWrite(), out.TakeRead(), keep ? err.TakeRead() : -1, options));
 }
 
 Subprocess::~Subprocess() {
   CloseOnce(&input_);
   CloseOnce(&output_);
+  CloseOnce(&error_);
   if (!reaped_) KillGroupAndReap(pid_);
+}
+
+std::string_view Subprocess::KeptError() {
+  // A program that writes without end must not keep us here: a pipe's content, and a little more.
+  bool more = error_ >= 0;
+  for (int i = 0; more && i < 4; ++i) {
+    if (!ReadSome(error_, &kept_error_, &more)) CloseOnce(&error_);
+    if (kept_error_.size() > kept_error_bytes_) {
+      kept_error_.erase(0, kept_error_.size() - kept_error_bytes_);
+    }
+  }
+  return kept_error_;
+}
+
+bool Subprocess::PollOnce(int fd, short events, int timeout_ms) {
+  pollfd polled[2] = {{fd, events, 0}, {error_, POLLIN, 0}};
+  if (::poll(polled, 2, timeout_ms) <= 0) return false;
+  if (polled[1].revents != 0) KeptError();
+  return polled[0].revents != 0;
 }
 
 Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline,
@@ -259,8 +287,7 @@ Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline,
     }
     if (bytes.empty()) return {};
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "write"));
-    pollfd polled{input_, POLLOUT, 0};
-    ::poll(&polled, 1, PollTimeout(end));
+    PollOnce(input_, POLLOUT, PollTimeout(end));
   }
 }
 
@@ -282,9 +309,8 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
                    fmt::format("a line of more than {} bytes", max_output_bytes_));
     }
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "read"));
-    pollfd polled{output_, POLLIN, 0};
     bool more = false;
-    if (::poll(&polled, 1, PollTimeout(end)) > 0) open = ReadSome(output_, &buffer_, &more);
+    if (PollOnce(output_, POLLIN, PollTimeout(end))) open = ReadSome(output_, &buffer_, &more);
   }
 }
 

@@ -16,6 +16,8 @@ struct SubprocessOptions {
   std::string directory;                                // working directory; empty: the caller's
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: the caller's
   size_t max_output_bytes = 64 << 20;                   // per stream; more is an error, not a hang
+  // Of Subprocess: when above 0, its standard error comes here and this much of its end is kept.
+  size_t kept_error_bytes = 0;
 };
 
 struct SubprocessResult {
@@ -36,7 +38,8 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
 // A program that is talked to line by line while it runs. Not synchronised.
 class Subprocess {
  public:
-  // Starts it. Its standard error goes to ours.
+  // Starts it. Its standard error goes to ours, unless some of it is to be kept; then it is taken
+  // in whenever one of the functions below waits, so a program that is never listened to may block.
   static Result<std::unique_ptr<Subprocess>> Start(const std::vector<std::string>& command,
                                                    const SubprocessOptions& options = {});
   // Kills the whole group and reaps it.
@@ -54,16 +57,26 @@ class Subprocess {
   // SubprocessResult; kDeadline leaves it running.
   Result<int> Wait(std::chrono::milliseconds deadline, std::stop_token stop = {});
 
+  // The end of what it has written to its standard error until now, as bytes; empty unless
+  // kept_error_bytes is set.
+  std::string_view KeptError();
+
   int pid() const { return pid_; }
 
  private:
-  Subprocess(int pid, int input, int output, size_t max_output_bytes);
+  Subprocess(int pid, int input, int output, int error, const SubprocessOptions& options);
+  // Waits for one slice at most, until `fd` is ready for `events` or there is error output, which
+  // is taken in. True when `fd` is ready.
+  bool PollOnce(int fd, short events, int timeout_ms);
 
   int pid_;
   int input_;
   int output_;
+  int error_;  // -1: not kept
   size_t max_output_bytes_;
+  size_t kept_error_bytes_;
   std::string buffer_;
+  std::string kept_error_;
   bool reaped_ = false;
 };
 

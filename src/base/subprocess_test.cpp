@@ -128,6 +128,19 @@ TEST(Subprocess, AConversationGoesLineByLine) {
   EXPECT_EQ(*(*process)->Wait(seconds(20)), 0);
 }
 
+TEST(Subprocess, TheEndOfTheErrorOutputIsKeptWhereAsked) {
+  SubprocessOptions options;
+  options.kept_error_bytes = 1000;
+  // More than a pipe holds, so that it must be taken in while the answer is awaited.
+  auto process = Subprocess::Start(
+      {"sh", "-c", "head -c 300000 /dev/zero >&2; echo last words >&2; echo ready; read x"},
+      options);
+  ASSERT_TRUE(process.ok());
+  EXPECT_EQ((*process)->ReadLine(seconds(20)).value(), "ready");
+  EXPECT_TRUE((*process)->KeptError().ends_with("last words\n"));
+  EXPECT_EQ((*process)->KeptError().size(), 1000u);
+}
+
 TEST(Subprocess, DroppingAConversationReapsTheProgram) {
   pid_t pid = 0;
   {

@@ -16,7 +16,7 @@ class JournalRowsTest : public testing::Test {
       const CallTexts texts = CallTexts::Of(entries_.back());
       SqliteStatement insert(
           file_.get(), "INSERT INTO calls(" + std::string(kCallColumns) +
-                           ", content_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                           ", content_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
       BindCall(entries_.back(), texts, &insert);
       insert.BindBlob(texts.content_hash);
       ASSERT_TRUE(insert.Run("inserting").ok());

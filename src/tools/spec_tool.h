@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/recipe.h"
+#include "base/result.h"
+#include "tools/toolkit.h"
+
+namespace hone {
+
+// Tools that are only described (tools/spec_file.h). A call is unavailable, for a simulator or a
+// journal to answer.
+struct SpecOptions {
+  std::string file;
+};
+SpecOptions ReadSpecOptions(RecipeTable table);
+Result<std::shared_ptr<Toolkit>> NewSpecToolkit(const SpecOptions& options);
+
+}  // namespace hone
