@@ -228,25 +228,34 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
   return result;
 }
 
-Subprocess::Subprocess(int pid, int input, int output, size_t max_output_bytes)
-    : pid_(pid), input_(input), output_(output), max_output_bytes_(max_output_bytes) {
-  SetNonBlocking(input_);
-  SetNonBlocking(output_);
+Subprocess::Subprocess(int pid, int input, int output, int error, const SubprocessOptions& options)
+    : pid_(pid),
+      input_(input),
+      output_(output),
+      error_(error),
+      max_output_bytes_(options.max_output_bytes),
+      keep_error_bytes_(options.keep_error_bytes) {
+  for (const int fd : {input_, output_, error_}) {
+    if (fd >= 0) SetNonBlocking(fd);
+  }
 }
 
 Result<std::unique_ptr<Subprocess>> Subprocess::Start(const std::vector<std::string>& command,
                                                       const SubprocessOptions& options) {
   IgnoreSigpipe();
-  Pipe in, out;
-  if (!in.ok() || !out.ok()) return ErrnoError("cannot create a pipe");
-  HONE_ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, options, in.read, out.write, -1));
+  Pipe in, out, err;
+  if (!in.ok() || !out.ok() || !err.ok()) return ErrnoError("cannot create a pipe");
+  const bool keep = options.keep_error_bytes > 0;
+  HONE_ASSIGN_OR_RETURN(const pid_t pid,
+                        Spawn(command, options, in.read, out.write, keep ? err.write : -1));
   return std::unique_ptr<Subprocess>(
-      new Subprocess(pid, in.TakeWrite(), out.TakeRead(), options.max_output_bytes));
+      new Subprocess(pid, in.TakeWrite(), out.TakeRead(), keep ? err.TakeRead() : -1, options));
 }
 
 Subprocess::~Subprocess() {
   CloseOnce(&input_);
   CloseOnce(&output_);
+  CloseOnce(&error_);
   if (!reaped_) KillGroupAndReap(pid_);
 }
 
@@ -270,10 +279,12 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
   const auto end = SteadyClock::now() + deadline;
   bool open = true;
   while (true) {
-    const size_t newline = buffer_.find('\n');
+    const size_t newline = buffer_.find('\n', searched_);
+    searched_ = buffer_.size();
     if (newline != std::string::npos || (!open && !buffer_.empty())) {
       std::string line = buffer_.substr(0, newline);
       buffer_.erase(0, newline == std::string::npos ? newline : newline + 1);
+      searched_ = 0;
       return line;
     }
     if (!open) return Error(ErrorCode::kUnavailable, "the program's output has ended");
@@ -282,17 +293,41 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
                    fmt::format("a line of more than {} bytes", max_output_bytes_));
     }
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "read"));
-    pollfd polled{output_, POLLIN, 0};
+    pollfd polled[2] = {{output_, POLLIN, 0}, {error_, POLLIN, 0}};
+    if (::poll(polled, 2, PollTimeout(end)) <= 0) continue;
+    if (polled[1].revents != 0) TakeErrors();
     bool more = false;
-    if (::poll(&polled, 1, PollTimeout(end)) > 0) open = ReadSome(output_, &buffer_, &more);
+    if (polled[0].revents != 0) open = ReadSome(output_, &buffer_, &more);
   }
+}
+
+void Subprocess::TakeErrors() {
+  bool more = error_ >= 0;
+  while (more) {
+    std::string bytes;
+    if (!ReadSome(error_, &bytes, &more)) CloseOnce(&error_);
+    const std::lock_guard lock(mutex_);
+    errors_ += bytes;
+    if (errors_.size() > keep_error_bytes_) errors_.erase(0, errors_.size() - keep_error_bytes_);
+  }
+}
+
+std::string Subprocess::LastErrors() const {
+  const std::lock_guard lock(mutex_);
+  return errors_;
 }
 
 Result<int> Subprocess::Wait(milliseconds deadline, std::stop_token stop) {
   CHECK(!reaped_, "Wait after the end was already seen");
-  HONE_ASSIGN_OR_RETURN(const int code, WaitFor(pid_, SteadyClock::now() + deadline, stop, "wait"));
+  const auto end = SteadyClock::now() + deadline;
+  while (!HasEnded(pid_)) {
+    TakeErrors();
+    HONE_RETURN_IF_ERROR(CheckTime(end, stop, "wait"));
+    ::poll(nullptr, 0, std::min(PollTimeout(end), 2));
+  }
+  TakeErrors();
   reaped_ = true;
-  return code;
+  return KillGroupAndReap(pid_);
 }
 
 }  // namespace hone

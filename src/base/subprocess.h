@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,6 +17,8 @@ struct SubprocessOptions {
   std::string directory;                                // working directory; empty: the caller's
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: the caller's
   size_t max_output_bytes = 64 << 20;                   // per stream; more is an error, not a hang
+  // Of a Subprocess: how much of the end of its standard error is kept; 0: it goes to ours.
+  size_t keep_error_bytes = 0;
 };
 
 struct SubprocessResult {
@@ -33,10 +36,11 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
                                        const SubprocessOptions& options = {},
                                        std::stop_token stop = {});
 
-// A program that is talked to line by line while it runs. Not synchronised.
+// A program that is talked to line by line while it runs. One thread may write (Write, CloseInput)
+// while another reads (ReadLine, Wait); two that write, or two that read, must take turns.
 class Subprocess {
  public:
-  // Starts it. Its standard error goes to ours.
+  // Starts it. Its standard error goes to ours, or is kept: see keep_error_bytes.
   static Result<std::unique_ptr<Subprocess>> Start(const std::vector<std::string>& command,
                                                    const SubprocessOptions& options = {});
   // Kills the whole group and reaps it.
@@ -54,17 +58,30 @@ class Subprocess {
   // SubprocessResult; kDeadline leaves it running.
   Result<int> Wait(std::chrono::milliseconds deadline, std::stop_token stop = {});
 
+  // The end of what it wrote to its standard error, as far as ReadLine and Wait came across it.
+  // Thread-safe.
+  std::string LastErrors() const;
+
   int pid() const { return pid_; }
 
  private:
-  Subprocess(int pid, int input, int output, size_t max_output_bytes);
+  Subprocess(int pid, int input, int output, int error, const SubprocessOptions& options);
+
+  // Takes in what waits on the standard error, so that the program is never held up by it.
+  void TakeErrors();
 
   int pid_;
   int input_;
   int output_;
+  int error_;  // negative: not kept, or at its end
   size_t max_output_bytes_;
+  size_t keep_error_bytes_;
   std::string buffer_;
+  size_t searched_ = 0;  // no line ends in this much of the buffer
   bool reaped_ = false;
+
+  mutable std::mutex mutex_;  // of errors_
+  std::string errors_;
 };
 
 }  // namespace hone
