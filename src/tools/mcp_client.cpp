@@ -139,6 +139,38 @@ McpOutcome McpClient::CallTool(std::string_view name, const Json& arguments,
   return outcome;
 }
 
+McpOutcome McpClient::CallToolAsTask(std::string_view name, const Json& arguments,
+                                     const McpLimits& limits) {
+  const auto end = SteadyClock::now() + limits.time;
+  const Json params = Json::Of({{"name", name},
+                                {"arguments", arguments},
+                                {"task", Json::Of({{"ttl", int64_t{limits.time.count()}}})}});
+  McpOutcome begun = Ask("tools/call", params, limits);
+  const Json* result = std::get_if<Json>(&begun);
+  if (result == nullptr) return begun;
+  const Json* task = result->Find("task");
+  const Json* id = task != nullptr ? task->Find("taskId") : nullptr;
+  if (id == nullptr || !id->is_string()) return begun;  // it was done at once, or refused
+  const Json which = Json::Of({{"taskId", *id}});
+  // The server answers when the task has ended.
+  McpOutcome outcome = Ask("tasks/result", which, {Left(end), limits.stop});
+  if (auto* failure = std::get_if<McpFailure>(&outcome)) {
+    failure->refused = false;  // the question was not seen, perhaps; the task was begun
+    if (IsLate(failure->error)) PostRequest("tasks/cancel", which);
+  }
+  return outcome;
+}
+
+void McpClient::PostRequest(const std::string& method, const Json& params) {
+  std::shared_ptr<Connection> connection;
+  {
+    const std::lock_guard lock(mutex_);
+    connection = connection_;
+  }
+  if (connection == nullptr) return;
+  connection->transport->Post(JsonRpcRequest{connection->next_id++, method, params});
+}
+
 McpOutcome McpClient::Ask(const std::string& method, const Json& params, const McpLimits& limits) {
   const auto end = SteadyClock::now() + limits.time;
   for (int attempt = 0;; ++attempt) {

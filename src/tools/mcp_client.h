@@ -45,6 +45,9 @@ class McpClient {
 
   // tools/call; the result is a CallToolResult.
   McpOutcome CallTool(std::string_view name, const Json& arguments, const McpLimits& limits);
+  // The same for a tool that runs as a task of 2025-11-25 only: begun, waited for, and cancelled
+  // when it takes too long.
+  McpOutcome CallToolAsTask(std::string_view name, const Json& arguments, const McpLimits& limits);
 
   // How often servers said that their list of tools has changed.
   int64_t list_changes() const { return *list_changes_; }
@@ -67,6 +70,8 @@ class McpClient {
   McpOutcome AskOver(Connection* connection, const std::string& method, Json params,
                      const McpLimits& limits);
   McpOutcome Ask(const std::string& method, const Json& params, const McpLimits& limits);
+  // Sends a request whose answer nobody waits for.
+  void PostRequest(const std::string& method, const Json& params);
   void CountFailure();
 
   const McpConnect connect_;

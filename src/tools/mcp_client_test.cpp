@@ -119,7 +119,7 @@ Json CancellationAfter(McpClient& client, const McpLimits& limits, ErrorCode cod
 TEST(McpClient, ACallThatRunsOutOfTimeIsCancelledAtTheServer) {
   McpClient client = Scripted();
   EXPECT_EQ(Call(client, "echo", Text("up")), "up");
-  EXPECT_EQ(CancellationAfter(client, {milliseconds(300), {}}, ErrorCode::kDeadline),
+  EXPECT_EQ(CancellationAfter(client, {milliseconds(1000), {}}, ErrorCode::kDeadline),
             Json("timed out"));
 }
 

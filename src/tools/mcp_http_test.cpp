@@ -277,7 +277,7 @@ TEST(McpHttp, RedirectsWrongAddressesAndClosedPortsAreSaidPlainly) {
 TEST(McpHttp, ACallThatRunsOutOfTimeIsCancelledAtTheServer) {
   Server server([](const LoopbackRequest&, const Json&) { return ""; });
   McpClient client = ClientOf(server.url());
-  EXPECT_EQ(FailureOf(Call(client, {milliseconds(300), {}})).error.code(), ErrorCode::kDeadline);
+  EXPECT_EQ(FailureOf(Call(client, {milliseconds(1000), {}})).error.code(), ErrorCode::kDeadline);
   const auto deadline = std::chrono::steady_clock::now() + seconds(20);
   bool cancelled = false;
   while (!cancelled && std::chrono::steady_clock::now() < deadline) {

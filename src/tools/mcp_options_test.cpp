@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+
 namespace hone {
 namespace {
 
@@ -30,6 +32,25 @@ TEST(McpOptions, AreReadFromARecipe) {
   EXPECT_TRUE(options.per_session);
   EXPECT_EQ(options.only, std::vector<std::string>{"echo"});
   EXPECT_EQ(ProblemsOf("url = 'https://example.com/mcp'\nheaders = ['X-Who: me']"), "");
+}
+
+TEST(McpOptions, TheExampleOfTheDocumentationIsRight) {
+  const std::string page = *ReadFile(std::string(HONE_SOURCE_DIR) + "/docs/tools-mcp.md");
+  const size_t begin = page.find("```toml\n") + 8;
+  auto recipe = Recipe::Parse(page.substr(begin, page.find("```", begin) - begin), "tools-mcp.md");
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  std::vector<McpOptions> servers;
+  for (RecipeTable table : recipe->Root().Tables("tools")) {
+    std::string kind;
+    table.ReadChoice("kind", &kind, {"mcp"}, "");
+    servers.push_back(ReadMcpOptions(table));
+  }
+  const Result<void> finished = recipe->Finish();
+  EXPECT_TRUE(finished.ok()) << finished.error().message();
+  ASSERT_EQ(servers.size(), 2u);
+  for (const McpOptions& server : servers) {
+    EXPECT_TRUE(McpConnectionOf(server, [](const std::string&) { return "x"; }).ok());
+  }
 }
 
 TEST(McpOptions, ProblemsNameTheKey) {

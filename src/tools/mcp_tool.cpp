@@ -95,6 +95,12 @@ Result<ToolSpec> ToolSpecFromMcp(const Json& tool) {
   return spec;
 }
 
+bool NeedsTask(const Json& tool) {
+  const Json* execution = tool.Find("execution");
+  const Json* support = execution != nullptr ? execution->Find("taskSupport") : nullptr;
+  return support != nullptr && *support == Json("required");
+}
+
 std::string McpResultText(const Json& result, bool has_output_schema) {
   const Json* content = result.Find("content");
   const Json* structured = result.Find("structuredContent");

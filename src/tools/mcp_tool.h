@@ -24,6 +24,9 @@ namespace hone {
 // An output schema that cannot be compiled is left out.
 Result<ToolSpec> ToolSpecFromMcp(const Json& tool);
 
+// Whether the tool can be called as a task only.
+bool NeedsTask(const Json& tool);
+
 // What the agent reads of a CallToolResult: the structured content as JSON where the tool promises
 // a schema for it or there is nothing else; else the blocks, one below the other, texts as they are
 // and images, audio and resources described.

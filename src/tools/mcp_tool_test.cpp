@@ -54,6 +54,12 @@ TEST(McpTool, ASchemaThatCannotBeCheckedIsToldInsteadOfChecked) {
   EXPECT_NE(checker->Problem(Json(1)), std::nullopt);
 }
 
+TEST(McpTool, SomeToolsRunAsTasksOnly) {
+  EXPECT_TRUE(NeedsTask(Parsed(R"({"execution": {"taskSupport": "required"}})")));
+  EXPECT_FALSE(NeedsTask(Parsed(R"({"execution": {"taskSupport": "optional"}})")));
+  EXPECT_FALSE(NeedsTask(Parsed(R"({"name": "x"})")));
+}
+
 TEST(McpTool, AToolWithoutNameOrSchemaIsRefused) {
   EXPECT_FALSE(ToolSpecFromMcp(Parsed(R"({"inputSchema": {}})")).ok());
   EXPECT_FALSE(ToolSpecFromMcp(Parsed(R"({"name": 5, "inputSchema": {}})")).ok());

@@ -1,6 +1,7 @@
 #include "tools/mcp_toolkit.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,7 @@ class McpToolkit final : public Toolkit {
       }
       names.push_back(spec.name);
       if (only.empty() || std::find(only.begin(), only.end(), spec.name) != only.end()) {
+        if (NeedsTask(tool)) tasks_.insert(spec.name);
         tools_.push_back(std::move(spec));
       }
     }
@@ -72,8 +74,11 @@ class McpToolkit final : public Toolkit {
     CHECK(spec != tools_.end(), "a call of a tool that is not in the list");
     CHECK(session != nullptr, "a call without the session that Open gave");
     McpClient* own = static_cast<McpSession*>(session)->own();
-    const McpOutcome outcome =
-        (own != nullptr ? *own : *shared_).CallTool(tool, arguments, {limits.time, limits.stop});
+    McpClient& client = own != nullptr ? *own : *shared_;
+    const McpLimits mcp_limits{limits.time, limits.stop};
+    const McpOutcome outcome = tasks_.contains(spec->name)
+                                   ? client.CallToolAsTask(tool, arguments, mcp_limits)
+                                   : client.CallTool(tool, arguments, mcp_limits);
     ToolReply reply = ReplyOfMcp(outcome, spec->output.has_value());
     const auto* failure = std::get_if<McpFailure>(&outcome);
     reply.session_lost = own != nullptr && failure != nullptr && failure->session_lost;
@@ -89,6 +94,7 @@ class McpToolkit final : public Toolkit {
   const std::chrono::milliseconds startup_;
   const bool per_session_;
   std::vector<ToolSpec> tools_;
+  std::set<std::string> tasks_;  // those of them that run as tasks
   std::unique_ptr<McpClient> shared_;
 };
 

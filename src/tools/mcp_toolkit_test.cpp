@@ -89,6 +89,19 @@ TEST(McpToolkit, ACallThatTakesTooLongIsATimeout) {
   EXPECT_FALSE(reply.refused);
 }
 
+TEST(McpToolkit, ATaskIsBegunWaitedForAndCancelledWhenLate) {
+  const auto kit = KitOf(ScriptedMcp());
+  const auto session = *kit->Open(1);
+  EXPECT_EQ(Call(*kit, session.get(), "task"), Answered("done"));
+  const ToolReply late =
+      kit->Call("endless-task", Json::Of({}), session.get(), {milliseconds(200), {}});
+  EXPECT_EQ(late.status, CallStatus::kTimeout);
+  EXPECT_FALSE(late.refused);
+  const std::string seen = Call(*kit, session.get(), "seen").content;
+  EXPECT_NE(seen.find(R"("method": "tasks/cancel", "params": {"taskId": "endless-task"})"),
+            std::string::npos);
+}
+
 TEST(McpToolkit, TheServerSeesOnlyTheEnvironmentItIsGiven) {
   ::setenv("HONE_TEST_HIDDEN", "hidden", 1);
   ::setenv("HONE_TEST_TOKEN", "s3cret-token", 1);

@@ -46,6 +46,7 @@ def tool(name, **more):
 TOOLS = ["echo", "garbage", "half", "never", "wrong-id", "twice", "hold", "huge", "ping", "roots",
          "changed", "malformed", "error", "invalid", "is-error", "die", "seen", "pid", "count",
          "deaf", "env", "number"]
+TASKS = ["task", "endless-task"]  # these run as tasks only
 
 
 def list_tools(request_id, params):
@@ -59,13 +60,15 @@ def list_tools(request_id, params):
     elif mode == "bad-list":
         result = {"tools": [{"name": "x"}]}
     else:
-        result = {"tools": [tool(name) for name in TOOLS]}
+        result = {"tools": [tool(name) for name in TOOLS] +
+                  [tool(name, execution={"taskSupport": "required"}) for name in TASKS]}
     if mode == "stateless":
         result.update(resultType="complete", ttlMs=0, cacheScope="private")
     answer(request_id, result)
 
 
-def call(request_id, name, arguments):
+def call(request_id, params):
+    name, arguments = params["name"], params.get("arguments", {})
     if name == "echo":
         for waiting in held:  # what was asked before, too late
             say(waiting, "late")
@@ -113,6 +116,9 @@ def call(request_id, name, arguments):
               "error": {"code": -32602, "message": "no such city"}})
     elif name == "is-error":
         say(request_id, "no such file", isError=True)
+    elif name in TASKS and "task" in params:
+        answer(request_id, {"task": {"taskId": name, "status": "working", "ttl": None,
+                                     "createdAt": "x", "lastUpdatedAt": "x"}})
     elif name == "number":
         answer(request_id, 5)
     elif name == "seen":
@@ -155,7 +161,10 @@ while True:
     elif method == "tools/list":
         list_tools(request_id, message.get("params", {}))
     elif method == "tools/call":
-        call(request_id, message["params"]["name"], message["params"].get("arguments", {}))
+        call(request_id, message["params"])
+    elif method == "tasks/result":
+        if message["params"]["taskId"] == "task":
+            say(request_id, "done")
     else:
         send({"jsonrpc": "2.0", "id": request_id,
               "error": {"code": -32601, "message": "no method " + str(method)}})
