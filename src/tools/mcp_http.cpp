@@ -101,7 +101,7 @@ class HttpTransport final : public McpTransport {
   ~HttpTransport() override {
     poster_.request_stop();
     poster_.join();
-    if (session_.empty()) return;
+    if (session_.empty() || broken_) return;
     HttpRequest goodbye = NewRequest("DELETE", kGoodbyeTime);
     (void)HttpFetch(goodbye).ok();  // a server need not take it
   }
@@ -208,8 +208,10 @@ class HttpTransport final : public McpTransport {
   // What a status other than success means.
   McpOutcome Refusal(const HttpResponse& response, const AnswerReader& answer, bool had_session) {
     const int status = response.status;
-    const std::string body =
-        Redacted(Utf8Lossy(Trim(answer.body()).substr(0, kShownBody)), options_.secrets);
+    auto shown = [&](std::string_view text) {
+      return Redacted(Utf8Lossy(Trim(text).substr(0, kShownBody)), options_.secrets);
+    };
+    const std::string body = shown(answer.body());
     auto failure = [&](ErrorCode code, std::string what) {
       return McpFailure{.error = Error(code, fmt::format("{}: {}", options_.url, what)),
                         .refused = true};
@@ -232,7 +234,7 @@ class HttpTransport final : public McpTransport {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("the server redirects (status {}) to \"{}\"; write the address "
                                  "that is meant as url",
-                                 status, response.Header("location")));
+                                 status, shown(response.Header("location"))));
     }
     if (status == 408 || status == 429 || status >= 500) {
       McpFailure busy = failure(ErrorCode::kUnavailable,

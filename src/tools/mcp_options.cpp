@@ -39,6 +39,15 @@ struct Pair {
   std::string name, value;
 };
 
+// A credential that stands in the options itself.
+std::optional<Error> Exposed(const char* key, const Pair& pair, const char* separator) {
+  if (!IsCredential(pair.name) || HasReference(pair.value)) return std::nullopt;
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{}: {} looks like a credential; keep it in an environment variable and "
+                           "write \"{}{}env:NAME\"",
+                           key, pair.name, pair.name, separator));
+}
+
 Result<Pair> SplitHeader(const std::string& text) {
   const size_t colon = text.find(':');
   Pair pair{text.substr(0, colon), ""};
@@ -46,12 +55,7 @@ Result<Pair> SplitHeader(const std::string& text) {
     return Error(ErrorCode::kInvalidArgument, "headers: wants \"Name: value\"");
   }
   pair.value = Trim(std::string_view(text).substr(colon + 1));
-  if (IsCredential(pair.name) && !HasReference(pair.value)) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("headers: {} looks like a credential; keep it in an environment "
-                             "variable and write \"{}: env:NAME\"",
-                             pair.name, pair.name));
-  }
+  if (auto exposed = Exposed("headers", pair, ": ")) return *std::move(exposed);
   return pair;
 }
 
@@ -62,6 +66,7 @@ Result<Pair> SplitAssignment(const std::string& text) {
     return Error(ErrorCode::kInvalidArgument, "environment: wants \"NAME=value\" or \"NAME\"");
   }
   pair.value = equals == std::string::npos ? "env:" + pair.name : text.substr(equals + 1);
+  if (auto exposed = Exposed("environment", pair, "=")) return *std::move(exposed);
   return pair;
 }
 

@@ -80,6 +80,10 @@ TEST(McpOptions, ACredentialInAFileIsRefusedAndNotShown) {
     EXPECT_EQ(problems.find("s3cret"), std::string::npos) << problems;
   }
   EXPECT_EQ(ProblemsOf("url = 'http://x'\nheaders = ['Authorization: Bearer env:MY_TOKEN']"), "");
+  const std::string problems = ProblemsOf("command = ['x']\nenvironment = ['MY_KEY=s3cret']");
+  EXPECT_NE(problems.find("write \"MY_KEY=env:NAME\""), std::string::npos) << problems;
+  EXPECT_EQ(problems.find("s3cret"), std::string::npos) << problems;
+  EXPECT_EQ(ProblemsOf("command = ['x']\nenvironment = ['MY_KEY', 'A_TOKEN=env:B']"), "");
 }
 
 TEST(McpOptions, AVariableThatIsNotSetIsNamedWithItsSetting) {
