@@ -15,21 +15,33 @@ namespace {
 // What the callbacks of one transfer share.
 struct Transfer {
   const HttpRequest* request;
-  std::stop_token stop;
+  CURL* handle;
   HttpResponse response;
   size_t body_bytes = 0;
   bool too_large = false;
+  bool enough = false;
 };
+
+int StatusOf(CURL* handle) {
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  return static_cast<int>(status);
+}
 
 size_t OnBody(char* data, size_t, size_t size, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
+  if (transfer->body_bytes == 0 && transfer->request->on_headers) {
+    transfer->response.status = StatusOf(transfer->handle);
+    transfer->request->on_headers(transfer->response);
+  }
   transfer->body_bytes += size;
   if (transfer->body_bytes > transfer->request->max_body_bytes) {
     transfer->too_large = true;
     return 0;  // anything but `size` ends the transfer
   }
   if (transfer->request->on_data) {
-    transfer->request->on_data(std::string_view(data, size));
+    transfer->enough = !transfer->request->on_data(std::string_view(data, size));
+    if (transfer->enough) return 0;
   } else {
     transfer->response.body.append(data, size);
   }
@@ -49,9 +61,26 @@ size_t OnHeader(char* data, size_t, size_t size, void* user) {
   return size;
 }
 
-// libcurl calls this at least once a second, and oftener while bytes move.
-int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  return static_cast<Transfer*>(user)->stop.stop_requested() ? 1 : 0;
+// curl_easy_perform that a stop ends at once.
+CURLcode Perform(CURL* handle, const std::stop_token& stop) {
+  const std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi(curl_multi_init(),
+                                                                    &curl_multi_cleanup);
+  CHECK(multi != nullptr);
+  curl_multi_add_handle(multi.get(), handle);
+  CURLcode code = CURLE_ABORTED_BY_CALLBACK;
+  {
+    const std::stop_callback wake(stop, [&] { curl_multi_wakeup(multi.get()); });
+    int running = 1;
+    while (running != 0 && !stop.stop_requested()) {
+      curl_multi_perform(multi.get(), &running);
+      if (running != 0) curl_multi_poll(multi.get(), nullptr, 0, 1000, nullptr);
+    }
+    int left = 0;
+    const CURLMsg* done = curl_multi_info_read(multi.get(), &left);
+    if (running == 0 && done != nullptr) code = done->data.result;
+  }
+  curl_multi_remove_handle(multi.get(), handle);
+  return code;
 }
 
 Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
@@ -90,7 +119,7 @@ Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop)
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  &curl_easy_cleanup);
   CHECK(curl != nullptr);
-  Transfer transfer{&request, stop, {}};
+  Transfer transfer{&request, curl.get(), {}};
   char detail[CURL_ERROR_SIZE] = "";
 
   curl_slist* list = nullptr;
@@ -115,9 +144,6 @@ Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop)
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &OnHeader);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, &transfer);
-  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &OnProgress);
-  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &transfer);
   if (!request.body.empty() || request.method == "POST") {
     curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
     curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
@@ -125,11 +151,9 @@ Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop)
   } else if (request.method == "HEAD") {
     curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
   }
-  const CURLcode code = curl_easy_perform(handle);
-  if (code != CURLE_OK) return ErrorOf(code, transfer, detail);
-  long status = 0;
-  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
-  transfer.response.status = static_cast<int>(status);
+  const CURLcode code = Perform(handle, stop);
+  if (code != CURLE_OK && !transfer.enough) return ErrorOf(code, transfer, detail);
+  transfer.response.status = StatusOf(handle);
   return std::move(transfer.response);
 }
 

@@ -12,17 +12,6 @@
 
 namespace hone {
 
-struct HttpRequest {
-  std::string method = "GET";
-  std::string url;  // http:// or https://
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
-  std::chrono::milliseconds deadline{30000};  // for the whole exchange, connecting included
-  size_t max_body_bytes = 64 << 20;
-  // When set, gets the body as it arrives (server-sent events); the response's body stays empty.
-  std::function<void(std::string_view)> on_data;
-};
-
 struct HttpResponse {
   int status = 0;  // any status is an answer: 500 is a response, not an Error
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
@@ -32,9 +21,23 @@ struct HttpResponse {
   std::string_view Header(std::string_view name) const;
 };
 
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;  // http:// or https://
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::chrono::milliseconds deadline{30000};  // for the whole exchange, connecting included
+  size_t max_body_bytes = 64 << 20;
+  // When set, gets status and headers before the first byte of a body.
+  std::function<void(const HttpResponse&)> on_headers;
+  // When set, gets the body as it arrives (server-sent events); the response's body stays empty.
+  // False: that was enough, and the exchange ends here, well.
+  std::function<bool(std::string_view)> on_data;
+};
+
 // One HTTP exchange. Redirects are not followed and no proxy of the environment is used: the bytes
 // go where the URL says. Errors: kDeadline, kStopped, kFull (body too large), kInvalidArgument
-// (URL), kUnavailable (no connection, no answer). Thread-safe.
+// (URL), kUnavailable (no connection, no answer). A stop ends it at once. Thread-safe.
 Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop = {});
 
 }  // namespace hone

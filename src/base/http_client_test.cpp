@@ -134,11 +134,44 @@ TEST(HttpClient, StreamsTheBodyWhereAsked) {
   HttpRequest request;
   request.url = server.url();
   std::string streamed;
-  request.on_data = [&](std::string_view data) { streamed += data; };
+  request.on_headers = [&](const HttpResponse& head) {
+    EXPECT_EQ(head.status, 200);
+    EXPECT_EQ(head.Header("transfer-encoding"), "chunked");
+    EXPECT_EQ(streamed, "");
+  };
+  request.on_data = [&](std::string_view data) {
+    streamed += data;
+    return true;
+  };
   auto response = HttpFetch(request);
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(streamed, "abcde");
   EXPECT_EQ(response->body, "");
+}
+
+TEST(HttpClient, AStreamEndsWhereItIsEnough) {
+  OneShotServer server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + std::string(50000, 'x');
+  });
+  HttpRequest request;
+  request.url = server.url();
+  request.on_data = [&](std::string_view) { return false; };
+  auto response = HttpFetch(request);
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+}
+
+TEST(HttpClient, AStopWhileWaitingEndsTheExchange) {
+  std::stop_source stop;
+  OneShotServer server([&](const std::string&) {
+    stop.request_stop();
+    return "";
+  });
+  HttpRequest request;
+  request.url = server.url();
+  auto response = HttpFetch(request, stop.get_token());
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kStopped);
 }
 
 TEST(HttpClient, NobodyListeningAndBadUrlsAreTypedErrors) {

@@ -234,7 +234,7 @@ Subprocess::Subprocess(int pid, int input, int output, int error, const Subproce
       output_(output),
       error_(error),
       max_output_bytes_(options.max_output_bytes),
-      kept_error_bytes_(options.kept_error_bytes) {
+      keep_error_bytes_(options.keep_error_bytes) {
   for (const int fd : {input_, output_, error_}) {
     if (fd >= 0) SetNonBlocking(fd);
   }
@@ -245,7 +245,7 @@ Result<std::unique_ptr<Subprocess>> Subprocess::Start(const std::vector<std::str
   IgnoreSigpipe();
   Pipe in, out, err;
   if (!in.ok() || !out.ok() || !err.ok()) return ErrnoError("cannot create a pipe");
-  const bool keep = options.kept_error_bytes > 0;
+  const bool keep = options.keep_error_bytes > 0;
   HONE_ASSIGN_OR_RETURN(const pid_t pid,
                         Spawn(command, options, in.read, out.write, keep ? err.write : -1));
   return std::unique_ptr<Subprocess>(
@@ -255,27 +255,8 @@ Result<std::unique_ptr<Subprocess>> Subprocess::Start(const std::vector<std::str
 Subprocess::~Subprocess() {
   CloseOnce(&input_);
   CloseOnce(&output_);
-  CloseOnce(&error_);
+  if (error_ >= 0) ::close(error_);
   if (!reaped_) KillGroupAndReap(pid_);
-}
-
-std::string_view Subprocess::KeptError() {
-  // A program that writes without end must not keep us here: a pipe's content, and a little more.
-  bool more = error_ >= 0;
-  for (int i = 0; more && i < 4; ++i) {
-    if (!ReadSome(error_, &kept_error_, &more)) CloseOnce(&error_);
-    if (kept_error_.size() > kept_error_bytes_) {
-      kept_error_.erase(0, kept_error_.size() - kept_error_bytes_);
-    }
-  }
-  return kept_error_;
-}
-
-bool Subprocess::PollOnce(int fd, short events, int timeout_ms) {
-  pollfd polled[2] = {{fd, events, 0}, {error_, POLLIN, 0}};
-  if (::poll(polled, 2, timeout_ms) <= 0) return false;
-  if (polled[1].revents != 0) KeptError();
-  return polled[0].revents != 0;
 }
 
 Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline,
@@ -287,7 +268,9 @@ Result<void> Subprocess::Write(std::string_view bytes, milliseconds deadline,
     }
     if (bytes.empty()) return {};
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "write"));
-    PollOnce(input_, POLLOUT, PollTimeout(end));
+    pollfd polled[2] = {{input_, POLLOUT, 0}, {errors_ended_ ? -1 : error_, POLLIN, 0}};
+    ::poll(polled, 2, PollTimeout(end));
+    if (polled[1].revents != 0) TakeErrors();
   }
 }
 
@@ -297,10 +280,12 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
   const auto end = SteadyClock::now() + deadline;
   bool open = true;
   while (true) {
-    const size_t newline = buffer_.find('\n');
+    const size_t newline = buffer_.find('\n', searched_);
+    searched_ = buffer_.size();
     if (newline != std::string::npos || (!open && !buffer_.empty())) {
       std::string line = buffer_.substr(0, newline);
       buffer_.erase(0, newline == std::string::npos ? newline : newline + 1);
+      searched_ = 0;
       return line;
     }
     if (!open) return Error(ErrorCode::kUnavailable, "the program's output has ended");
@@ -309,16 +294,39 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
                    fmt::format("a line of more than {} bytes", max_output_bytes_));
     }
     HONE_RETURN_IF_ERROR(CheckTime(end, stop, "read"));
+    pollfd polled[2] = {{output_, POLLIN, 0}, {errors_ended_ ? -1 : error_, POLLIN, 0}};
+    if (::poll(polled, 2, PollTimeout(end)) <= 0) continue;
+    if (polled[1].revents != 0) TakeErrors();
     bool more = false;
-    if (PollOnce(output_, POLLIN, PollTimeout(end))) open = ReadSome(output_, &buffer_, &more);
+    if (polled[0].revents != 0) open = ReadSome(output_, &buffer_, &more);
   }
+}
+
+void Subprocess::TakeErrors() {
+  const std::lock_guard lock(mutex_);
+  for (bool more = error_ >= 0 && !errors_ended_; more;) {
+    if (!ReadSome(error_, &errors_, &more)) errors_ended_ = true;
+    if (errors_.size() > keep_error_bytes_) errors_.erase(0, errors_.size() - keep_error_bytes_);
+  }
+}
+
+std::string Subprocess::LastErrors() {
+  TakeErrors();
+  const std::lock_guard lock(mutex_);
+  return errors_;
 }
 
 Result<int> Subprocess::Wait(milliseconds deadline, std::stop_token stop) {
   CHECK(!reaped_, "Wait after the end was already seen");
-  HONE_ASSIGN_OR_RETURN(const int code, WaitFor(pid_, SteadyClock::now() + deadline, stop, "wait"));
+  const auto end = SteadyClock::now() + deadline;
+  while (!HasEnded(pid_)) {
+    TakeErrors();
+    HONE_RETURN_IF_ERROR(CheckTime(end, stop, "wait"));
+    ::poll(nullptr, 0, std::min(PollTimeout(end), 2));
+  }
+  TakeErrors();
   reaped_ = true;
-  return code;
+  return KillGroupAndReap(pid_);
 }
 
 }  // namespace hone

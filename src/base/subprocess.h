@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,8 +18,8 @@ struct SubprocessOptions {
   std::string directory;                                // working directory; empty: the caller's
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: the caller's
   size_t max_output_bytes = 64 << 20;                   // per stream; more is an error, not a hang
-  // Of Subprocess: when above 0, its standard error comes here and this much of its end is kept.
-  size_t kept_error_bytes = 0;
+  // Of a Subprocess: how much of the end of its standard error is kept; 0: it goes to ours.
+  size_t keep_error_bytes = 0;
 };
 
 struct SubprocessResult {
@@ -35,11 +37,11 @@ Result<SubprocessResult> RunSubprocess(const std::vector<std::string>& command,
                                        const SubprocessOptions& options = {},
                                        std::stop_token stop = {});
 
-// A program that is talked to line by line while it runs. Not synchronised.
+// A program that is talked to line by line while it runs. One thread may write (Write, CloseInput)
+// while another reads (ReadLine, Wait); two that write, or two that read, must take turns.
 class Subprocess {
  public:
-  // Starts it. Its standard error goes to ours, unless some of it is to be kept; then it is taken
-  // in whenever one of the functions below waits, so a program that is never listened to may block.
+  // Starts it. Its standard error goes to ours, or is kept: see keep_error_bytes.
   static Result<std::unique_ptr<Subprocess>> Start(const std::vector<std::string>& command,
                                                    const SubprocessOptions& options = {});
   // Kills the whole group and reaps it.
@@ -57,27 +59,30 @@ class Subprocess {
   // SubprocessResult; kDeadline leaves it running.
   Result<int> Wait(std::chrono::milliseconds deadline, std::stop_token stop = {});
 
-  // The end of what it has written to its standard error until now, as bytes; empty unless
-  // kept_error_bytes is set.
-  std::string_view KeptError();
+  // The end of what it has written to its standard error until now. Thread-safe.
+  std::string LastErrors();
 
   int pid() const { return pid_; }
 
  private:
   Subprocess(int pid, int input, int output, int error, const SubprocessOptions& options);
-  // Waits for one slice at most, until `fd` is ready for `events` or there is error output, which
-  // is taken in. True when `fd` is ready.
-  bool PollOnce(int fd, short events, int timeout_ms);
+
+  // Takes in what waits on the standard error, so that the program is never held up by it.
+  void TakeErrors();
 
   int pid_;
   int input_;
   int output_;
-  int error_;  // -1: not kept
+  const int error_;  // negative: not kept
   size_t max_output_bytes_;
-  size_t kept_error_bytes_;
+  size_t keep_error_bytes_;
   std::string buffer_;
-  std::string kept_error_;
+  size_t searched_ = 0;  // no line ends in this much of the buffer
   bool reaped_ = false;
+
+  std::mutex mutex_;  // of what is taken from error_
+  std::string errors_;
+  std::atomic<bool> errors_ended_ = false;
 };
 
 }  // namespace hone

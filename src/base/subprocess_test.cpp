@@ -128,17 +128,28 @@ TEST(Subprocess, AConversationGoesLineByLine) {
   EXPECT_EQ(*(*process)->Wait(seconds(20)), 0);
 }
 
-TEST(Subprocess, TheEndOfTheErrorOutputIsKeptWhereAsked) {
+TEST(Subprocess, TheEndOfItsErrorsIsKept) {
   SubprocessOptions options;
-  options.kept_error_bytes = 1000;
-  // More than a pipe holds, so that it must be taken in while the answer is awaited.
+  options.keep_error_bytes = 6;
+  // More than a pipe holds, so it ends only if somebody reads it.
   auto process = Subprocess::Start(
-      {"sh", "-c", "head -c 300000 /dev/zero >&2; echo last words >&2; echo ready; read x"},
-      options);
+      {"sh", "-c", "head -c 300000 /dev/zero >&2; echo last >&2; echo done; exit 3"}, options);
   ASSERT_TRUE(process.ok());
-  EXPECT_EQ((*process)->ReadLine(seconds(20)).value(), "ready");
-  EXPECT_TRUE((*process)->KeptError().ends_with("last words\n"));
-  EXPECT_EQ((*process)->KeptError().size(), 1000u);
+  EXPECT_EQ(*(*process)->ReadLine(seconds(20)), "done");
+  EXPECT_EQ(*(*process)->Wait(seconds(20)), 3);
+  EXPECT_EQ((*process)->LastErrors(), std::string("\0last\n", 6));
+}
+
+TEST(Subprocess, OneThreadWritesWhileAnotherReads) {
+  auto process = Subprocess::Start({"cat"});
+  ASSERT_TRUE(process.ok());
+  const std::string line(100000, 'x');
+  std::jthread writer([&] {
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE((*process)->Write(line + "\n", seconds(20)).ok());
+    (*process)->CloseInput();
+  });
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(*(*process)->ReadLine(seconds(20)), line);
+  EXPECT_EQ((*process)->ReadLine(seconds(20)).error().code(), ErrorCode::kUnavailable);
 }
 
 TEST(Subprocess, DroppingAConversationReapsTheProgram) {

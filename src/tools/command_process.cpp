@@ -170,7 +170,7 @@ ToolReply CommandProcess::Broken(const Error& error) {
 }
 
 std::string CommandProcess::WithLastWords(std::string_view text) {
-  const std::string words = Utf8Lossy(LastLines(process_->KeptError()));
+  const std::string words = Utf8Lossy(LastLines(process_->LastErrors()));
   return fmt::format("{}: {}{}{}", name_, text, words.empty() ? "" : "; it last wrote:\n", words);
 }
 

@@ -11,7 +11,7 @@ using std::chrono::seconds;
 CommandProgram Shell(const std::string& script, bool announces = false) {
   CommandProgram program;
   program.command = {"sh", "-c", script};
-  program.process.kept_error_bytes = 1000;
+  program.process.keep_error_bytes = 1000;
   program.announces = announces;
   return program;
 }

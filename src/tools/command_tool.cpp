@@ -179,7 +179,7 @@ Result<std::shared_ptr<Toolkit>> NewCommandToolkit(const CommandOptions& options
   program.process.directory = options.directory;
   program.process.environment = EnvironmentOf(options);
   program.process.max_output_bytes = static_cast<size_t>(options.max_line_bytes);
-  program.process.kept_error_bytes = kKeptErrorBytes;
+  program.process.keep_error_bytes = kKeptErrorBytes;
   program.announces = options.specs.empty();
   program.startup = milliseconds(options.startup_ms);
   auto toolkit = std::make_shared<CommandToolkit>(std::move(program), options);

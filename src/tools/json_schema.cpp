@@ -122,6 +122,10 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
   }
   Uri base = outer;
   const bool draft7 = draft == SchemaDraft::kDraft7;
+  if (const Json* reference = schema.Find("$ref");
+      reference != nullptr && !reference->is_string()) {
+    return Wrong("$ref", "must be a text");
+  }
   // In draft 7, nothing beside a $ref counts.
   const bool only_reference = draft7 && schema.Find("$ref") != nullptr;
   if (const Json* id = schema.Find("$id"); id != nullptr && id->is_string() && !only_reference) {

@@ -58,6 +58,9 @@ TEST(JsonSchema, RefusesWhatItCannotDo) {
   EXPECT_NE(message(R"({"pattern": "("})").find("regular expression"), std::string::npos);
   EXPECT_NE(message(R"({"properties": {"a": 5}})").find("must be a schema"), std::string::npos);
   EXPECT_FALSE(JsonSchema::Compile(Json(3)).ok());
+  // In draft 7 its neighbours are passed over, so nobody had looked at this oneOf.
+  EXPECT_FALSE(
+      JsonSchema::Compile(Parsed(R"({"$ref": [], "oneOf": {}})"), SchemaDraft::kDraft7).ok());
 }
 
 TEST(JsonSchema, ASchemaThatHoldsItselfIsFine) {

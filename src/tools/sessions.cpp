@@ -119,6 +119,12 @@ ToolReply Sessions::CatchUp(size_t kit, size_t end, Session* session, uint64_t g
       if (state.applied >= end) return Answered("");
       call = state.history[state.applied];
     }
+    if (const ToolSpec& spec = toolbox_->tools()[call.tool].spec; !MayRepeat(spec)) {
+      return Unavailable(
+          fmt::format("the session could not be built again: that would repeat {}, which {}",
+                      spec.name, EffectName(spec.effect)),
+          Blame::kInfrastructure);
+    }
     const ToolReply reply = toolbox_->kits()[kit].toolkit->Call(
         toolbox_->tools()[call.tool].spec.name, call.arguments, session, limits);
     std::lock_guard lock(mutex_);

@@ -89,6 +89,35 @@ TEST_F(SessionsTest, ALostSessionIsBuiltAgain) {
   EXPECT_EQ(kit_->opened(), 2);
 }
 
+TEST_F(SessionsTest, NoSessionIsBuiltAgainByRepeatingWhatMustNotBe) {
+  // A session whose calls reach the world outside.
+  class Outside final : public Toolkit {
+   public:
+    const std::vector<ToolSpec>& tools() const override { return specs_; }
+    Sharing sharing() const override { return Sharing::kReplay; }
+    Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::make_unique<Session>(); }
+    ToolReply Call(std::string_view, const Json&, Session*, const CallLimits&) override {
+      return Answered(std::to_string(++calls));
+    }
+    int calls = 0;
+
+   private:
+    const std::vector<ToolSpec> specs_ = {{.name = "send",
+                                           .parameters = Json::Of({{"type", "object"}}),
+                                           .effect = Effect::kIrreversible}};
+  };
+  const auto kit = std::make_shared<Outside>();
+  const auto toolbox = ToolboxOf({kit});
+  const Toolbox::Tool& send = toolbox->tools()[0];
+  Sessions sessions(toolbox, 1);
+  sessions.Settle(sessions.Enter(send, N(1)), true);  // from a journal
+  const Sessions::Place place = sessions.Enter(send, N(2));
+  const ToolReply reply = sessions.Perform(place, send, N(2), {});
+  EXPECT_EQ(reply.status, CallStatus::kUnavailable);
+  EXPECT_EQ(reply.blame, Blame::kInfrastructure);
+  EXPECT_EQ(kit->calls, 0);
+}
+
 TEST_F(SessionsTest, CallsHaveTheirTurnsInTheOrderTheyWereMade) {
   Use(Sharing::kReplay);
   std::vector<int> turns;
