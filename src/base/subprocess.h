@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -16,6 +17,10 @@ struct SubprocessOptions {
   std::string directory;                                // working directory; empty: the caller's
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: the caller's
   size_t max_output_bytes = 64 << 20;                   // per stream; more is an error, not a hang
+  // Another way to start the program: with these as its standard input, output and error (negative:
+  // ours), as the leader of a process group of its own. Returns its process id. The directory and
+  // the environment are then its business.
+  std::function<Result<int>(int input, int output, int error)> launch;
 };
 
 struct SubprocessResult {
