@@ -203,6 +203,22 @@ std::string Sandbox::DirectoryInside(const Scratch* scratch) const {
   return scratch == nullptr ? "/tmp" : kScratchInside;
 }
 
+bool Sandbox::CanRead(const std::string& path) const {
+  std::error_code failed;
+  const fs::path real = fs::canonical(path, failed);
+  if (failed || !fs::path(path).is_absolute()) return false;
+  if (method_ == SandboxMethod::kNone) return true;
+  // Where it is said to be, and where it is.
+  auto beneath = [&](const fs::path& file) {
+    const std::vector<std::string> readable = ReadablePaths(options_);
+    return std::any_of(readable.begin(), readable.end(), [&](const fs::path& folder) {
+      return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
+             folder.end();
+    });
+  };
+  return beneath(path) && beneath(real);
+}
+
 // The programs of a supervisor have it and nobody else beside them; none of them may touch it.
 std::vector<sock_filter> Sandbox::InnerFilter() const {
   if (method_ == SandboxMethod::kNone) return {};
@@ -258,6 +274,7 @@ Result<pid_t> Sandbox::StartInRoom(const Program& program, LaunchPlan plan) cons
   // A room has its own processes, which cannot see others: signals and groups need no rule.
   SyscallRules rules;
   rules.processes = program.supervisor || options_.max_processes > 1;
+  rules.outlive_parent = program.supervisor;
   HONE_ASSIGN_OR_RETURN(const Descriptor filter, FilterFile(SeccompFilter(rules)));
   BubblewrapRoom room;
   room.readable = ReadablePaths(options_);
@@ -285,6 +302,7 @@ Result<pid_t> Sandbox::StartUnderLandlock(const Program& program, LaunchPlan pla
   const int version = LandlockVersion();
   SyscallRules rules;
   rules.processes = program.supervisor || options_.max_processes > 1;
+  rules.outlive_parent = program.supervisor;
   rules.signal_others = program.supervisor || version >= kLandlockSignals;
   rules.leave_group = false;
   rules.file_metadata = false;

@@ -81,6 +81,8 @@ class Sandbox {
   std::vector<sock_filter> InnerFilter() const;
   uint64_t InnerProcessLimit() const;
 
+  // Whether programs can read (and execute) this file of the machine, links followed.
+  bool CanRead(const std::string& path) const;
   // Where a program finds its working directory.
   std::string DirectoryInside(const Scratch* scratch) const;
 

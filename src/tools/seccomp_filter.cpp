@@ -277,9 +277,9 @@ std::vector<sock_filter> SeccompFilter(const SyscallRules& rules) {
     }
     filter.One(SYS_setpriority, Refuse(EPERM));
   }
-  // It must die with its parent, and a debugger cannot be invited.
-  filter.ByArgument(SYS_prctl, 0, {PR_SET_PDEATHSIG, PR_SET_PTRACER, PR_SET_MM}, Refuse(EPERM),
-                    kAllow);
+  // A debugger cannot be invited.
+  const uint32_t death = rules.outlive_parent ? PR_SET_PTRACER : PR_SET_PDEATHSIG;
+  filter.ByArgument(SYS_prctl, 0, {death, PR_SET_PTRACER, PR_SET_MM}, Refuse(EPERM), kAllow);
   // Signals by way of a descriptor's owner; keystrokes put into a terminal.
   filter.ByArgument(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG}, Refuse(EPERM), kAllow);
   filter.ByArgument(SYS_ioctl, 1, {TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP}, Refuse(EPERM),
