@@ -27,6 +27,8 @@ std::vector<std::string> BubblewrapCommand(const BubblewrapRoom& room,
     const size_t equals = variable.find('=');
     add({"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
   }
+  add({"--proc", "/proc", "--dev", "/dev"});
+  add({"--size", std::to_string(room.temporary_bytes), "--tmpfs", "/tmp"});
   for (const std::string& path : room.readable) {
     std::error_code ignored;
     // /bin and /lib are links into /usr on most systems, and stay links.
@@ -36,8 +38,6 @@ std::vector<std::string> BubblewrapCommand(const BubblewrapRoom& room,
       add({"--ro-bind-try", path, path});
     }
   }
-  add({"--proc", "/proc", "--dev", "/dev"});
-  add({"--size", std::to_string(room.temporary_bytes), "--tmpfs", "/tmp"});
   if (!room.scratch.empty()) add({"--bind", room.scratch, kScratchInside});
   // What bubblewrap makes itself is memory without a limit; nothing may be put there.
   add({"--remount-ro", "/dev", "--remount-ro", "/"});

@@ -6,6 +6,11 @@ const char* const kPythonScript = R"python(
 import _socket, ast, builtins, ctypes, gc, json, linecache, math, os, random, resource, signal, sys
 import time, traceback, types
 
+# The code may take builtins away; a module's own names come first.
+compile, eval, exec, isinstance, len, repr, type = (
+    builtins.compile, builtins.eval, builtins.exec, builtins.isinstance, builtins.len,
+    builtins.repr, builtins.type)
+
 CONTROL = 3
 settings = json.loads(sys.argv[1])
 libc = ctypes.CDLL(None, use_errno=True)
@@ -42,8 +47,10 @@ def confine(parent):
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter))
 
 
-def well_formed(text):
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def answer(kind, text):
+    if len(text) > settings["max_output_bytes"]:
+        return {"long": True}
+    return {kind: text.encode("utf-8", "backslashreplace").decode("utf-8")}
 
 
 def traceback_of(error):
@@ -64,12 +71,12 @@ def run(code, name, scope):
         if last is not None:
             value = eval(compile(ast.Expression(last.value), name, "eval", 0, True), scope)
             scope["_"] = value
-        return {} if value is None else {"value": well_formed(repr(value))}
+        return {} if value is None else answer("value", repr(value))
     except SystemExit as error:
-        return {} if error.code in (None, 0) else {"raised": well_formed(f"SystemExit: {error}\n")}
+        return {} if error.code in (None, 0) else answer("raised", f"SystemExit: {error}\n")
     except BaseException as error:
         try:
-            return {"raised": well_formed(traceback_of(error))}
+            return answer("raised", traceback_of(error))
         except BaseException:
             return {"raised": type(error).__name__ + "\n"}
 
@@ -85,12 +92,12 @@ def flush():
 def serve(conversation):
     """Answers requests until the other side is gone. Keeps hold of what it needs, since the code
     may take apart every module."""
-    loads, dumps, read, write, size = json.loads, json.dumps, os.read, os.write, len
+    loads, dumps, read, write = json.loads, json.dumps, os.read, os.write
     seed, text, finish = random.seed, str, os._exit
     module = types.ModuleType("__main__")
     module.__builtins__ = builtins
     sys.modules["__main__"] = module
-    limit, cells, unread = settings["max_output_bytes"], 0, b""
+    cells, unread = 0, b""
     while True:
         while b"\n" not in unread:
             more = read(conversation, 1 << 16)
@@ -104,12 +111,10 @@ def serve(conversation):
             seed(request["seed"])
         reply = run(request["code"], "<call " + text(cells) + ">", module.__dict__)
         flush()
-        if size(reply.get("value", reply.get("raised", ""))) > limit:
-            reply = {"long": True}
         reply["nonce"] = request["nonce"]
-        answer = dumps(reply).encode() + b"\n"
-        while answer:
-            answer = answer[write(conversation, answer):]
+        line = dumps(reply).encode() + b"\n"
+        while line:
+            line = line[write(conversation, line):]
 
 
 def interpret(parent, descriptors):

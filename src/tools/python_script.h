@@ -12,6 +12,8 @@ namespace hone {
 //
 // Conversation: one line of JSON each way: {"nonce", "seed", "code"} is answered by {"nonce"} with
 // "value" (text of the last expression), "raised" (a traceback) or "long" (either was too long).
+// An interpreter that cannot go on because of what the code did to it ends with kBrokenExit.
+inline constexpr int kBrokenExit = 70;
 extern const char* const kPythonScript;
 
 }  // namespace hone

@@ -232,6 +232,7 @@ Result<std::string> PythonWorker::HowItEnded() {
   HONE_ASSIGN_OR_RETURN(const std::string packet, Acknowledged(kPatience));
   HONE_ASSIGN_OR_RETURN(const Json how, ParseJson(packet));
   if (const Json* code = how.Find("exit")) {
+    if (*code == Json(kBrokenExit)) return std::string("the code broke its interpreter");
     return fmt::format("the code ended its interpreter (exit code {})", code->AsInteger());
   }
   if (const Json* signal = how.Find("signal")) {
@@ -290,13 +291,15 @@ PythonWorker::Finish PythonWorker::Converse(std::string_view request, millisecon
 }
 
 Result<void> PythonWorker::End(Finish finish, milliseconds time, PythonOutcome* outcome) {
-  HONE_ASSIGN_OR_RETURN(const std::string how, HowItEnded());
   conversation_.Close();
   switch (finish) {
     case Finish::kReplied:
       outcome->ended = "the code wrote to its interpreter's connection";
       return {};
-    case Finish::kClosed: outcome->ended = how; return {};
+    case Finish::kClosed: {
+      HONE_ASSIGN_OR_RETURN(outcome->ended, HowItEnded());
+      return {};
+    }
     case Finish::kTooMuch:
       outcome->ended =
           fmt::format("the code printed or returned more than {} bytes", options_.max_output_bytes);

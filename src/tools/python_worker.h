@@ -49,7 +49,7 @@ class PythonWorker {
 
   // Runs code in the interpreter; `seed` is for the random module and counts at the first call.
   // An error is not about the code: kStopped (the interpreter is gone), else the worker is of no
-  // more use. An interpreter that is gone has to be renewed.
+  // more use. An interpreter that is gone has to be renewed, which is also what kills it.
   Result<PythonOutcome> Execute(std::string_view code, uint64_t seed,
                                 std::chrono::milliseconds time, std::stop_token stop);
 
@@ -63,7 +63,7 @@ class PythonWorker {
   Error StartError(const Error& cause) const;
   // The supervisor's next packet.
   Result<std::string> Acknowledged(std::chrono::milliseconds time);
-  // Asks how the interpreter ended, killing it if it has not.
+  // Asks how the interpreter ended.
   Result<std::string> HowItEnded();
   Result<void> AwaitInterpreter();
   enum class Finish { kReplied, kClosed, kTooMuch, kScratchFull, kLate, kStopped };

@@ -33,7 +33,7 @@ using std::chrono::milliseconds;
 constexpr uint64_t kThreads = 64;
 // Landlock has no count of its own: the kernel counts all that the user has, and somebody else may
 // start some meanwhile. What matters is that there is an end.
-constexpr uint64_t kThreadsOfTheUser = 1024;
+constexpr uint64_t kThreadsOfTheUser = 512;
 
 constexpr uint32_t kNobody = 65534;
 

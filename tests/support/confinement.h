@@ -32,10 +32,11 @@ class ConfinementTest : public testing::TestWithParam<const char*> {
   std::string_view method() const { return GetParam(); }
 };
 
-#define HONE_UNDER_EVERY_METHOD(suite)                         \
-  INSTANTIATE_TEST_SUITE_P(                                    \
-      Under, suite, testing::Values("bubblewrap", "landlock"), \
-      [](const testing::TestParamInfo<const char*>& info) -> std::string { return info.param; })
+#define HONE_UNDER_EVERY_METHOD(suite)                                                            \
+  INSTANTIATE_TEST_SUITE_P(Under, suite, testing::Values("bubblewrap", "landlock"),               \
+                           [](const testing::TestParamInfo<const char*>& method) -> std::string { \
+                             return method.param;                                                 \
+                           })
 
 // Whether no process is left whose command line has `mark`. Killed ones may take a moment to go.
 inline bool NoProcessWith(const std::string& mark) {
