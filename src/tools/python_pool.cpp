@@ -65,8 +65,9 @@ Result<std::unique_ptr<PythonWorker>> PythonPool::Take(milliseconds time, std::s
       changed_.wait_for(lock, stop, time, [&] { return !idle_.empty() || failures_ != failures; });
   --waiting_;
   if (!idle_.empty()) {
-    std::unique_ptr<PythonWorker> worker = std::move(idle_.back());
-    idle_.pop_back();
+    // The one that has had the longest time to make its fresh interpreter.
+    std::unique_ptr<PythonWorker> worker = std::move(idle_.front());
+    idle_.pop_front();
     ++taken_;
     changed_.notify_all();
     return worker;

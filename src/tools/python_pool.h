@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
-#include <vector>
 
 #include "base/result.h"
 #include "tools/python_worker.h"
@@ -44,7 +44,7 @@ class PythonPool {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::vector<std::unique_ptr<PythonWorker>> idle_;
+  std::deque<std::unique_ptr<PythonWorker>> idle_;
   size_t taken_ = 0;
   size_t waiting_ = 0;
   std::optional<Error> failure_;  // of the last start

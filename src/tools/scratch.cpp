@@ -1,7 +1,10 @@
 #include "tools/scratch.h"
 
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <dirent.h>
@@ -47,28 +50,36 @@ bool RemoveOne(int folder, const std::string& name) {
   return false;
 }
 
-}  // namespace
-
 // What a folder holds is moved up beside it before it is removed: so the depth never matters.
-void RemoveTree(const fs::path& path) {
-  const Descriptor top(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  uint64_t moved = 0;
-  for (bool progress = top.ok(); progress;) {
+void Empty(int top, uint64_t* moved) {
+  for (bool progress = true; progress;) {
     progress = false;
-    for (const std::string& name : NamesIn(top.get())) {
-      if (RemoveOne(top.get(), name)) continue;
+    for (const std::string& name : NamesIn(top)) {
+      if (RemoveOne(top, name)) continue;
       const Descriptor folder(
-          ::openat(top.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+          ::openat(top, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (!folder.ok()) continue;
       for (const std::string& inner : NamesIn(folder.get())) {
         if (RemoveOne(folder.get(), inner)) continue;
-        const std::string fresh = fmt::format(".hone-moved-{}", moved++);
-        progress |= ::renameat(folder.get(), inner.c_str(), top.get(), fresh.c_str()) == 0;
+        const std::string fresh = fmt::format(".hone-moved-{}", (*moved)++);
+        progress |= ::renameat(folder.get(), inner.c_str(), top, fresh.c_str()) == 0;
       }
-      progress |= RemoveOne(top.get(), name);
+      progress |= RemoveOne(top, name);
     }
   }
-  ::rmdir(path.c_str());
+}
+
+}  // namespace
+
+void RemoveTree(const fs::path& path) {
+  const Descriptor top(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  uint64_t moved = 0;
+  // A process that was killed just now may still finish what it was writing.
+  for (int attempt = 0; top.ok() && attempt < 100; ++attempt) {
+    Empty(top.get(), &moved);
+    if (::rmdir(path.c_str()) == 0 || errno != ENOTEMPTY) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 Result<std::unique_ptr<Scratch>> Scratch::New(const std::optional<LaunchPlan::Identity>& owner) {
