@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,7 +108,13 @@ Result<void> Scratch::Write(std::string_view name, std::string_view content) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("\"{}\" is not the name of a file inside the scratch folder", name));
   }
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(path_ / relative, content));
+  // Not atomically: nobody looks before it is there, and a crash makes it worthless.
+  std::error_code failed;
+  fs::create_directories((path_ / relative).parent_path(), failed);
+  std::ofstream file(path_ / relative, std::ios::binary);
+  if (!file.write(content.data(), static_cast<std::streamsize>(content.size())).flush()) {
+    return Error(ErrorCode::kIo, fmt::format("cannot write \"{}\" to the scratch folder", name));
+  }
   fs::path made = path_;
   for (const fs::path& part : relative) {
     made /= part;
