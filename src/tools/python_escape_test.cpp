@@ -274,6 +274,11 @@ TEST_P(PythonEscapeTest, AForkBombEndsWithItsCallWhereProcessesMayBeStarted) {
   EXPECT_EQ(Call("import subprocess\nprint(subprocess.run(['/bin/echo', 'child'], "
                  "capture_output=True).stdout)"),
             Answered("b'child\\n'\n"));
+  EXPECT_EQ(Call("import subprocess\nchild = subprocess.Popen(['/bin/sleep', '1000'])\n"
+                 "child.kill()\nchild.wait()"),
+            Answered("-9"));
+  Contained("import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (0, 0))",
+            "PermissionError");
   // In the background, out of the session where that is possible, ignoring what can be ignored.
   const ToolReply reply = Call(fmt::format(R"(
 import os, signal, subprocess

@@ -122,10 +122,8 @@ class PythonToolkit final : public Toolkit {
     const Result<PythonOutcome> outcome = session->worker()->Execute(
         code, session->seed(), std::clamp(left, milliseconds(0), own), limits.stop);
     if (!outcome.ok()) {
-      const bool stopped = outcome.error().code() == ErrorCode::kStopped;
-      session->Drop(stopped);
-      ToolReply reply = stopped ? FromError(outcome.error())
-                                : Unavailable(outcome.error().message(), Blame::kInfrastructure);
+      session->Drop(false);
+      ToolReply reply = Failed(outcome.error());
       reply.session_lost = true;
       return reply;
     }
@@ -141,10 +139,13 @@ class PythonToolkit final : public Toolkit {
     return reply;
   }
 
-  static ToolReply NotRun(const Error& error) {
+  // Not the code's doing.
+  static ToolReply Failed(const Error& error) {
     const bool late = error.code() == ErrorCode::kDeadline || error.code() == ErrorCode::kStopped;
-    ToolReply reply =
-        late ? FromError(error) : Unavailable(error.message(), Blame::kInfrastructure);
+    return late ? FromError(error) : Unavailable(error.message(), Blame::kInfrastructure);
+  }
+  static ToolReply NotRun(const Error& error) {
+    ToolReply reply = Failed(error);
     reply.refused = true;
     return reply;
   }

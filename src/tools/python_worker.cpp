@@ -119,7 +119,7 @@ Result<std::unique_ptr<PythonWorker>> PythonWorker::Start(const Sandbox& sandbox
                                                           const PythonWorkerOptions& options) {
   std::unique_ptr<PythonWorker> worker(new PythonWorker(sandbox, options));
   HONE_RETURN_IF_ERROR(worker->Launch(sandbox));
-  if (const auto ready = worker->Acknowledged(kPatience); !ready.ok()) {
+  if (const auto ready = worker->Acknowledged(kPatience, {}); !ready.ok()) {
     return worker->StartError(ready.error());
   }
   HONE_RETURN_IF_ERROR(worker->Renew());
@@ -188,7 +188,7 @@ Error PythonWorker::StartError(const Error& cause) const {
                                          said.empty() ? cause.message() : Utf8Lossy(Trim(said))));
 }
 
-Result<std::string> PythonWorker::Acknowledged(milliseconds time) {
+Result<std::string> PythonWorker::Acknowledged(milliseconds time, const std::stop_token& stop) {
   const auto deadline = SteadyClock::now() + time;
   char buffer[256];
   while (true) {
@@ -197,16 +197,17 @@ Result<std::string> PythonWorker::Acknowledged(milliseconds time) {
     if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
       return Error(ErrorCode::kUnavailable, "the Python worker is gone");
     }
+    if (stop.stop_requested()) return Error(ErrorCode::kStopped, "python: stopped");
     if (SteadyClock::now() >= deadline) {
-      return Error(ErrorCode::kUnavailable, "the Python worker does not answer");
+      return Error(ErrorCode::kDeadline, "the Python worker did not answer in time");
     }
     pollfd polled{control_.get(), POLLIN, 0};
-    ::poll(&polled, 1, MillisecondsLeft(deadline, kPatience));
+    ::poll(&polled, 1, MillisecondsLeft(deadline, kSlice));
   }
 }
 
 Result<void> PythonWorker::Renew() {
-  HONE_RETURN_IF_ERROR(AwaitInterpreter());
+  HONE_RETURN_IF_ERROR(AwaitInterpreter(kPatience, {}));
   HONE_ASSIGN_OR_RETURN(auto conversation, NewSocketPair(SOCK_STREAM));
   HONE_ASSIGN_OR_RETURN(auto output, NewPipe());
   HONE_ASSIGN_OR_RETURN(auto error, NewPipe());
@@ -220,16 +221,16 @@ Result<void> PythonWorker::Renew() {
   return {};
 }
 
-Result<void> PythonWorker::AwaitInterpreter() {
+Result<void> PythonWorker::AwaitInterpreter(milliseconds time, const std::stop_token& stop) {
   if (!starting_) return {};
-  HONE_RETURN_IF_ERROR(Acknowledged(kPatience));
+  HONE_RETURN_IF_ERROR(Acknowledged(time, stop));
   starting_ = false;
   return {};
 }
 
 Result<std::string> PythonWorker::HowItEnded() {
   HONE_RETURN_IF_ERROR(SendWith(control_.get(), "end", {}));
-  HONE_ASSIGN_OR_RETURN(const std::string packet, Acknowledged(kPatience));
+  HONE_ASSIGN_OR_RETURN(const std::string packet, Acknowledged(kPatience, {}));
   HONE_ASSIGN_OR_RETURN(const Json how, ParseJson(packet));
   if (const Json* code = how.Find("exit")) {
     if (*code == Json(kBrokenExit)) return std::string("the code broke its interpreter");
@@ -319,7 +320,7 @@ Result<void> PythonWorker::End(Finish finish, milliseconds time, PythonOutcome* 
 
 Result<PythonOutcome> PythonWorker::Execute(std::string_view code, uint64_t seed, milliseconds time,
                                             std::stop_token stop) {
-  HONE_RETURN_IF_ERROR(AwaitInterpreter());
+  HONE_RETURN_IF_ERROR(AwaitInterpreter(time, stop));
   CHECK(conversation_.ok(), "an interpreter that is gone was not renewed");
   const std::string nonce = Nonce();
   const std::string request =

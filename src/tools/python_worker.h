@@ -48,8 +48,9 @@ class PythonWorker {
   Result<void> Renew();
 
   // Runs code in the interpreter; `seed` is for the random module and counts at the first call.
-  // An error is not about the code: kStopped (the interpreter is gone), else the worker is of no
-  // more use. An interpreter that is gone has to be renewed, which is also what kills it.
+  // An error is not about the code, and the worker is of no more use: kStopped, kDeadline (no
+  // interpreter was ready), else it broke. An interpreter that `ended` has to be renewed, which is
+  // also what kills it.
   Result<PythonOutcome> Execute(std::string_view code, uint64_t seed,
                                 std::chrono::milliseconds time, std::stop_token stop);
 
@@ -62,10 +63,10 @@ class PythonWorker {
   Result<void> Launch(const Sandbox& sandbox);
   Error StartError(const Error& cause) const;
   // The supervisor's next packet.
-  Result<std::string> Acknowledged(std::chrono::milliseconds time);
+  Result<std::string> Acknowledged(std::chrono::milliseconds time, const std::stop_token& stop);
   // Asks how the interpreter ended.
   Result<std::string> HowItEnded();
-  Result<void> AwaitInterpreter();
+  Result<void> AwaitInterpreter(std::chrono::milliseconds time, const std::stop_token& stop);
   enum class Finish { kReplied, kClosed, kTooMuch, kScratchFull, kLate, kStopped };
   Finish Converse(std::string_view request, std::chrono::milliseconds time,
                   const std::stop_token& stop, PythonOutcome* outcome, std::string* reply);

@@ -9,9 +9,11 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -74,10 +76,19 @@ bool Maps(const char* file, uint32_t id) {
   }
 }
 
+// Whether we have what it takes to run programs as somebody else and to clean up after them.
+bool MayActForOthers() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct have[2] = {};
+  constexpr uint32_t kNeeded = 1U << CAP_CHOWN | 1U << CAP_DAC_OVERRIDE | 1U << CAP_FOWNER |
+                               1U << CAP_KILL | 1U << CAP_SETGID | 1U << CAP_SETUID;
+  return ::syscall(SYS_capget, &header, have) == 0 && (have[0].effective & kNeeded) == kNeeded;
+}
+
 // The kernel does not count the processes of root, and root owns too much: programs run as nobody.
 std::optional<LaunchPlan::Identity> OrdinaryIdentity() {
-  if (::geteuid() != 0) return std::nullopt;
-  if (!Maps("/proc/self/uid_map", kNobody) || !Maps("/proc/self/gid_map", kNobody)) {
+  if (::geteuid() != 0 || !MayActForOthers() || !Maps("/proc/self/uid_map", kNobody) ||
+      !Maps("/proc/self/gid_map", kNobody)) {
     return std::nullopt;
   }
   return LaunchPlan::Identity{kNobody, kNobody};
@@ -164,6 +175,17 @@ Sandbox::Sandbox(SandboxMethod method, SandboxOptions options)
 }
 
 Result<Sandbox> Sandbox::New(const SandboxOptions& options) {
+  HONE_ASSIGN_OR_RETURN(Sandbox sandbox, Choose(options));
+  if (sandbox.method_ != SandboxMethod::kNone && options.max_processes > 1 && ::geteuid() == 0 &&
+      !sandbox.identity_) {
+    return Error(ErrorCode::kUnsupported,
+                 "we are root and cannot become anybody else, and the kernel does not count the "
+                 "processes of root: run as an ordinary user, or set max_processes = 1");
+  }
+  return sandbox;
+}
+
+Result<Sandbox> Sandbox::Choose(const SandboxOptions& options) {
   std::string wanted = options.isolation;
   if (const char* forced = std::getenv("HONE_SANDBOX"); forced != nullptr && wanted == "auto") {
     wanted = forced;
@@ -219,13 +241,16 @@ bool Sandbox::CanRead(const std::string& path) const {
   return beneath(path) && beneath(real);
 }
 
-// The programs of a supervisor have it and nobody else beside them; none of them may touch it.
+// The programs of a supervisor have it and nobody else beside them. Where they may start processes
+// they may also end them; a room's first process cannot be signalled from inside, and under
+// Landlock a supervisor of programs that start processes serves only once.
 std::vector<sock_filter> Sandbox::InnerFilter() const {
   if (method_ == SandboxMethod::kNone) return {};
   const bool landlock = method_ == SandboxMethod::kLandlock;
   SyscallRules rules;
   rules.processes = options_.max_processes > 1;
-  rules.signal_others = false;
+  rules.signal_others = rules.processes && (!landlock || LandlockVersion() >= kLandlockSignals);
+  rules.adjust_others = false;
   rules.leave_group = !landlock;
   rules.file_metadata = !landlock;
   rules.truncate_paths = !landlock || LandlockVersion() >= kLandlockTruncates;
@@ -304,6 +329,7 @@ Result<pid_t> Sandbox::StartUnderLandlock(const Program& program, LaunchPlan pla
   rules.processes = program.supervisor || options_.max_processes > 1;
   rules.outlive_parent = program.supervisor;
   rules.signal_others = program.supervisor || version >= kLandlockSignals;
+  rules.adjust_others = false;
   rules.leave_group = false;
   rules.file_metadata = false;
   rules.truncate_paths = version >= kLandlockTruncates;

@@ -89,6 +89,7 @@ class Sandbox {
  private:
   friend SandboxProbe ProbeSandbox();
   Sandbox(SandboxMethod method, SandboxOptions options);
+  static Result<Sandbox> Choose(const SandboxOptions& options);
   Result<pid_t> StartInRoom(const Program& program, LaunchPlan plan) const;
   Result<pid_t> StartUnderLandlock(const Program& program, LaunchPlan plan) const;
   Result<void> Probe() const;

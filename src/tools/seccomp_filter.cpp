@@ -263,20 +263,14 @@ std::vector<sock_filter> SeccompFilter(const SyscallRules& rules) {
   filter.All(kLeaveGroup, allowed_if(rules.leave_group));
   filter.All(kFileMetadata, allowed_if(rules.file_metadata));
   filter.One(SYS_truncate, allowed_if(rules.truncate_paths));
-  if (rules.signal_others) {
-    filter.All(kSignals, kAllow);
-    filter.All(kOnAProcess, kAllow);
-    filter.One(SYS_setpriority, kAllow);
-  } else {
+  for (const int call : kSignals) {
     // Not 0 for signals: that would be the whole group, and us with it.
-    for (const int call : kSignals) {
-      filter.ByArgument(call, 0, {kOwnProcess}, kAllow, Refuse(EPERM));
-    }
-    for (const int call : kOnAProcess) {
-      filter.ByArgument(call, 0, {0, kOwnProcess}, kAllow, Refuse(EPERM));
-    }
-    filter.One(SYS_setpriority, Refuse(EPERM));
+    filter.ByArgument(call, 0, {kOwnProcess}, kAllow, allowed_if(rules.signal_others));
   }
+  for (const int call : kOnAProcess) {
+    filter.ByArgument(call, 0, {0, kOwnProcess}, kAllow, allowed_if(rules.adjust_others));
+  }
+  filter.One(SYS_setpriority, allowed_if(rules.adjust_others));
   // A debugger cannot be invited.
   const uint32_t death = rules.outlive_parent ? PR_SET_PTRACER : PR_SET_PDEATHSIG;
   filter.ByArgument(SYS_prctl, 0, {death, PR_SET_PTRACER, PR_SET_MM}, Refuse(EPERM), kAllow);

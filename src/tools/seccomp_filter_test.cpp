@@ -108,7 +108,7 @@ TEST(SeccompFilter, SocketsAreConnectedStreamsOnly) {
 
 TEST(SeccompFilter, OthersAreLeftAloneWhereTheRulesSaySo) {
   SyscallRules alone;
-  alone.signal_others = false;
+  alone.signal_others = alone.adjust_others = false;
   for (const long call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo}) {
     EXPECT_EQ(Verdict({}, call, {1}), SECCOMP_RET_ALLOW);
     for (const uint64_t target : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}, uint64_t{4711}}) {
