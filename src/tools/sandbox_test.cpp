@@ -68,6 +68,7 @@ TEST_P(SandboxTest, AProgramThatMayStartNoneStartsNone) {
 }
 
 TEST_P(SandboxTest, AForkBombEndsWithTheProgram) {
+  HONE_NEED_COUNTED_PROCESSES();
   SandboxOptions options = Options();
   options.max_processes = 20;
   const std::string mark = fmt::format("{}0000000", ::getpid());
@@ -81,6 +82,7 @@ TEST_P(SandboxTest, AForkBombEndsWithTheProgram) {
 }
 
 TEST_P(SandboxTest, TheNumberOfProcessesIsBounded) {
+  HONE_NEED_COUNTED_PROCESSES();
   SandboxOptions options = Options();
   options.max_processes = 4;
   const auto result =
@@ -93,6 +95,7 @@ TEST_P(SandboxTest, TheNumberOfProcessesIsBounded) {
 }
 
 TEST_P(SandboxTest, ProcessesLeftBehindAreKilledEvenInASessionOfTheirOwn) {
+  HONE_NEED_COUNTED_PROCESSES();
   SandboxOptions options = Options();
   options.max_processes = 10;
   const std::string mark = fmt::format("{}000000", ::getpid());
@@ -105,6 +108,7 @@ TEST_P(SandboxTest, ProcessesLeftBehindAreKilledEvenInASessionOfTheirOwn) {
 }
 
 TEST_P(SandboxTest, ADeadlineAndAStopEndEverything) {
+  HONE_NEED_COUNTED_PROCESSES();
   SandboxOptions options = Options();
   options.max_processes = 10;
   const std::string mark = fmt::format("{}00000", ::getpid());

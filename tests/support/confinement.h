@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "tools/launch.h"
+#include "tools/ordinary_user.h"
 #include "tools/sandbox.h"
 
 // What tests of confinement share.
@@ -37,6 +38,13 @@ class ConfinementTest : public testing::TestWithParam<const char*> {
                            [](const testing::TestParamInfo<const char*>& method) -> std::string { \
                              return method.param;                                                 \
                            })
+
+// For tests of how many processes or threads there may be.
+#define HONE_NEED_COUNTED_PROCESSES()                                                    \
+  if (::geteuid() == 0 && !OrdinaryUser()) {                                             \
+    GTEST_SKIP() << "not run: we are root and cannot become anybody else here, and the " \
+                    "kernel does not count the processes of root";                       \
+  }
 
 // Whether no process is left whose command line has `mark`. Killed ones may take a moment to go.
 inline bool NoProcessWith(const std::string& mark) {
