@@ -60,6 +60,7 @@ int RunCli(int argc, char** argv) {
   AddLogprobs(app, context);
   AddBench(app, context);
   AddJournal(app, context);
+  AddTools(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -6,9 +6,7 @@
 #include <thread>
 
 #include <dlfcn.h>
-#include <linux/landlock.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -17,6 +15,7 @@
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "engine/kernels/kernels.h"
+#include "tools/sandbox.h"
 
 namespace hone {
 namespace {
@@ -104,24 +103,32 @@ bool Runs(const std::vector<std::string>& command) {
 }
 
 void ExamineSandbox(std::vector<Finding>* out) {
-  const bool bubblewrap = Runs({"bwrap", "--version"});
-  const bool namespaces =
-      bubblewrap && Runs({"bwrap", "--ro-bind", "/", "/", "--unshare-all", "--", "true"});
-  const long landlock =
-      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  const SandboxProbe probe = ProbeSandbox();
+  const auto best = probe.best();
+  const bool rooms = probe.bubblewrap_problem.empty(), landlock = probe.landlock_problem.empty();
   const bool seccomp = ::prctl(PR_GET_SECCOMP) >= 0;
-  out->push_back({"sandbox", "bubblewrap", bubblewrap ? State::kGood : State::kMissing,
-                  bubblewrap ? "installed" : "not installed",
-                  bubblewrap ? "" : "apt-get install bubblewrap"});
-  out->push_back({"sandbox", "namespaces", namespaces ? State::kGood : State::kOptional,
-                  namespaces ? "work" : "cannot be made here",
-                  namespaces ? "" : "Landlock is used instead, where the kernel has it"});
+  out->push_back({"sandbox", "bubblewrap", rooms ? State::kGood : State::kOptional,
+                  rooms ? "works" : probe.bubblewrap_problem,
+                  rooms      ? ""
+                  : landlock ? "Landlock is used instead"
+                             : "needs user namespaces"});
   out->push_back(
-      {"sandbox", "Landlock", landlock > 0 ? State::kGood : State::kOptional,
-       landlock > 0 ? fmt::format("version {}", landlock) : "not in this kernel",
-       landlock > 0 || namespaces ? "" : "code for agents cannot be confined on this machine"});
+      {"sandbox", "Landlock", landlock ? State::kGood : State::kOptional,
+       landlock ? fmt::format("works, version {}", probe.landlock_version) : probe.landlock_problem,
+       landlock || rooms ? "" : "needs a kernel of version 5.13 or later that has it"});
   out->push_back({"sandbox", "seccomp", seccomp ? State::kGood : State::kMissing,
                   seccomp ? "yes" : "no", seccomp ? "" : "use a kernel with seccomp"});
+  const Result<Sandbox> chosen = Sandbox::New({});
+  out->push_back(
+      {"sandbox", "agents' code", chosen.ok() ? State::kGood : State::kMissing,
+       chosen.ok() ? fmt::format("runs under {}", SandboxMethodName(chosen->method()))
+                   : "is not run",
+       chosen.ok() ? ""
+       : best      ? fmt::format("HONE_SANDBOX asks for what does not work here; unset it, or "
+                                      "say {}",
+                                 SandboxMethodName(*best))
+                   : "apt-get install bubblewrap and allow user namespaces, or use a kernel with "
+                     "Landlock"});
 }
 
 void ExamineOptional(std::vector<Finding>* out) {

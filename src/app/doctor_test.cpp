@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "tools/sandbox.h"
 
 namespace hone {
 namespace {
@@ -14,6 +17,23 @@ TEST(Doctor, LooksAtEveryArea) {
       return finding.area == area;
     })) << area;
   }
+}
+
+TEST(Doctor, SaysWhatAgentsCodeWillRunUnder) {
+  auto code = [] {
+    const std::vector<Finding> findings = ExamineMachine();
+    return *std::find_if(findings.begin(), findings.end(),
+                         [](const Finding& finding) { return finding.name == "agents' code"; });
+  };
+  ::unsetenv("HONE_SANDBOX");
+  const auto best = ProbeSandbox().best();
+  EXPECT_EQ(code().value,
+            best ? "runs under " + std::string(SandboxMethodName(*best)) : "is not run");
+  EXPECT_EQ(code().state, best ? Finding::State::kGood : Finding::State::kMissing);
+  ::setenv("HONE_SANDBOX", "no-such-method", 1);
+  EXPECT_EQ(code().value, "is not run");
+  EXPECT_FALSE(code().advice.empty());
+  ::unsetenv("HONE_SANDBOX");
 }
 
 TEST(Doctor, WhatIsMissingComesWithAdvice) {

@@ -61,6 +61,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 Result<pid_t> Spawn(const std::vector<std::string>& command, const SubprocessOptions& options,
                     int input_fd, int output_fd, int error_fd) {
   CHECK(!command.empty());
+  if (options.launch) return options.launch(input_fd, output_fd, error_fd);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input_fd, STDIN_FILENO);

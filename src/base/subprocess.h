@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,10 @@ struct SubprocessOptions {
   size_t max_output_bytes = 64 << 20;                   // per stream; more is an error, not a hang
   // Of a Subprocess: how much of the end of its standard error is kept; 0: it goes to ours.
   size_t keep_error_bytes = 0;
+  // Another way to start the program: with these as its standard input, output and error (negative:
+  // ours), as the leader of a process group of its own. Returns its process id. The directory and
+  // the environment are then its business.
+  std::function<Result<int>(int input, int output, int error)> launch;
 };
 
 struct SubprocessResult {

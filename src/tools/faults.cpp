@@ -228,7 +228,7 @@ Result<FaultRule> ParseFaultRule(std::string_view flag) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   const FaultRule rule = ReadFaultRule(recipe.Root());
-  HONE_RETURN_IF_ERROR(recipe.Finish());
+  if (const Result<void> read = recipe.Finish(); !read.ok()) return read.error().In("fault");
   return rule;
 }
 

@@ -1,0 +1,88 @@
+#include "tools/python_worker.h"
+
+#include <csignal>
+
+#include "support/confinement.h"
+
+namespace hone {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class PythonWorkerTest : public ConfinementTest {
+ protected:
+  Sandbox NewSandbox() const {
+    SandboxOptions options;
+    options.isolation = method();
+    return Sandbox::New(options).value();
+  }
+  std::unique_ptr<PythonWorker> Start(const PythonWorkerOptions& options = {}) const {
+    auto worker = PythonWorker::Start(NewSandbox(), options);
+    CHECK(worker.ok(), worker.error().message());
+    return std::move(worker).value();
+  }
+};
+HONE_UNDER_EVERY_METHOD(PythonWorkerTest);
+
+TEST_P(PythonWorkerTest, OneInterpreterKeepsItsVariablesAFreshOneHasNone) {
+  const auto worker = Start();
+  EXPECT_EQ(worker->Execute("x = 1", 0, seconds(20), {})->value, std::nullopt);
+  EXPECT_EQ(worker->Execute("x", 0, seconds(20), {})->value, "1");
+  ASSERT_TRUE(worker->Renew().ok());
+  const auto outcome = worker->Execute("x", 0, seconds(20), {});
+  EXPECT_NE(outcome->raised->find("NameError"), std::string::npos);
+  EXPECT_EQ(outcome->ended, "");
+}
+
+TEST_P(PythonWorkerTest, LateCodeKeepsWhatItPrintedAndIsGoneAfterRenewal) {
+  const auto worker = Start();
+  const auto late =
+      worker->Execute("print('so far', flush=True)\nwhile True: pass", 0, milliseconds(500), {});
+  ASSERT_TRUE(late.ok());
+  EXPECT_TRUE(late->out_of_time);
+  EXPECT_EQ(late->ended, "the code ran longer than 500 ms");
+  EXPECT_EQ(late->standard_output, "so far\n");
+  ASSERT_TRUE(worker->Renew().ok());
+  EXPECT_EQ(worker->Execute("2", 0, seconds(20), {})->value, "2");
+}
+
+TEST_P(PythonWorkerTest, AStopIsAnError) {
+  const auto worker = Start();
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = worker->Execute("while True: pass", 0, seconds(20), stop.get_token());
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code(), ErrorCode::kStopped);
+}
+
+TEST_P(PythonWorkerTest, AWorkerThatWasKilledSaysSo) {
+  const auto worker = Start();
+  ::kill(-worker->pid(), SIGKILL);
+  const auto outcome = worker->Execute("1", 0, seconds(20), {});
+  // The interpreter may have gone first, or its supervisor.
+  EXPECT_FALSE(outcome.ok()) << outcome->ended;
+  EXPECT_FALSE(worker->Renew().ok() && worker->Execute("1", 0, seconds(20), {}).ok());
+}
+
+TEST_P(PythonWorkerTest, LargeCodeAndLargeAnswersGoThrough) {
+  const auto worker = Start();
+  const std::string code = "x = '" + std::string(3 << 20, 'a') + "'\nlen(x)";
+  EXPECT_EQ(worker->Execute(code, 0, seconds(20), {})->value, std::to_string(3 << 20));
+  const auto outcome = worker->Execute("print('b' * 1000000)\n'c' * 1000000", 0, seconds(20), {});
+  EXPECT_EQ(outcome->standard_output.size(), 1000001u);
+  EXPECT_EQ(outcome->value->size(), 1000002u);
+}
+
+TEST_P(PythonWorkerTest, AnInterpreterThatIsNoPythonSaysWhatItSaid) {
+  PythonWorkerOptions options;
+  options.python = "/bin/cat";
+  const auto worker = PythonWorker::Start(NewSandbox(), options);
+  ASSERT_FALSE(worker.ok());
+  EXPECT_NE(worker.error().message().find("/bin/cat does not start in the sandbox"),
+            std::string::npos)
+      << worker.error().message();
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,241 @@
+#include "tools/sandbox.h"
+
+#include <csignal>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "support/confinement.h"
+
+namespace hone {
+namespace {
+
+using std::chrono::milliseconds;
+
+class SandboxTest : public ConfinementTest {
+ protected:
+  SandboxOptions Options() const {
+    SandboxOptions options;
+    options.isolation = method();
+    return options;
+  }
+  static Result<SubprocessResult> Shell(const SandboxOptions& options, const std::string& script,
+                                        milliseconds deadline = milliseconds(20000)) {
+    ConfinedRun run;
+    run.command = {"/bin/sh", "-c", script};
+    run.deadline = deadline;
+    return RunConfined(Sandbox::New(options).value(), run);
+  }
+};
+HONE_UNDER_EVERY_METHOD(SandboxTest);
+
+TEST_P(SandboxTest, AProgramReadsItsInputAndItsFilesAndWritesToItsFolder) {
+  ConfinedRun run;
+  run.command = {"/bin/sh", "-c",
+                 "read a; read b < tests/expected; echo $a $b > made; read c < made; echo $c; "
+                 "echo hm >&2; exit 3"};
+  run.input = "one\n";
+  run.files = {{"tests/expected", "two\n"}};
+  const auto result = RunConfined(Sandbox::New(Options()).value(), run);
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_EQ(result->standard_output, "one two\n");
+  EXPECT_EQ(result->standard_error, "hm\n");
+  EXPECT_EQ(result->exit_code, 3);
+}
+
+TEST_P(SandboxTest, AFileOutsideTheFolderIsRefused) {
+  ConfinedRun run;
+  run.command = {"/bin/true"};
+  for (const char* name : {"../x", "/x", "a/../../x", ""}) {
+    run.files = {{name, "content"}};
+    EXPECT_FALSE(RunConfined(Sandbox::New(Options()).value(), run).ok()) << name;
+  }
+}
+
+TEST_P(SandboxTest, AProgramHasNothingOfOurEnvironmentAndDescriptors) {
+  ::setenv("HONE_TEST_SECRET", "hush", 1);
+  const auto result = Shell(Options(), "set; echo x >&3 || echo x >&4 || echo x >&5");
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_EQ(result->standard_output.find("hush"), std::string::npos) << result->standard_output;
+  EXPECT_NE(result->exit_code, 0);
+}
+
+TEST_P(SandboxTest, AProgramThatMayStartNoneStartsNone) {
+  const auto result = Shell(Options(), "/bin/true; echo here");
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->standard_output, "");
+}
+
+TEST_P(SandboxTest, AForkBombEndsWithTheProgram) {
+  HONE_NEED_COUNTED_PROCESSES();
+  SandboxOptions options = Options();
+  options.max_processes = 20;
+  const std::string mark = fmt::format("{}0000000", ::getpid());
+  // Every shell that can be started starts two; each stays for a while.
+  const auto result =
+      Shell(options, fmt::format("bomb() {{ sleep {} & bomb & bomb; }}; bomb 2>/dev/null", mark),
+            milliseconds(1500));
+  EXPECT_FALSE(result.ok() && result->exit_code == 0);
+  EXPECT_TRUE(NoProcessWith(mark));
+  EXPECT_TRUE(Shell(Options(), "echo fine").ok());
+}
+
+TEST_P(SandboxTest, TheNumberOfProcessesIsBounded) {
+  HONE_NEED_COUNTED_PROCESSES();
+  SandboxOptions options = Options();
+  options.max_processes = 4;
+  const auto result =
+      Shell(options, "for i in $(seq 3000); do sleep 1000 & done 2>/dev/null; echo $(jobs | wc -l)",
+            milliseconds(20000));
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  const int started = std::atoi(result->standard_output.c_str());
+  // Bubblewrap's count is of the sandbox; Landlock has only the kernel's count of the user.
+  EXPECT_LE(started, method() == "bubblewrap" ? 80 : 600) << result->standard_error;
+}
+
+TEST_P(SandboxTest, ProcessesLeftBehindAreKilledEvenInASessionOfTheirOwn) {
+  HONE_NEED_COUNTED_PROCESSES();
+  SandboxOptions options = Options();
+  options.max_processes = 10;
+  const std::string mark = fmt::format("{}000000", ::getpid());
+  const auto result = Shell(options, fmt::format("setsid sleep {0} & sleep {0} & sleep 0.1; "
+                                                 "(setsid setsid nohup sleep {0} &) ; echo left",
+                                                 mark));
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_EQ(result->standard_output, "left\n");
+  EXPECT_TRUE(NoProcessWith(mark));
+}
+
+TEST_P(SandboxTest, ADeadlineAndAStopEndEverything) {
+  HONE_NEED_COUNTED_PROCESSES();
+  SandboxOptions options = Options();
+  options.max_processes = 10;
+  const std::string mark = fmt::format("{}00000", ::getpid());
+  const std::string script = fmt::format("sleep {0} & exec sleep {0}", mark);
+  const auto late = Shell(options, script, milliseconds(300));
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code(), ErrorCode::kDeadline);
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  ConfinedRun run;
+  run.command = {"/bin/sh", "-c", script};
+  const auto stopped = RunConfined(Sandbox::New(options).value(), run, stop.get_token());
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code(), ErrorCode::kStopped);
+  EXPECT_TRUE(NoProcessWith(mark));
+}
+
+TEST_P(SandboxTest, ProcessorTimeIsBounded) {
+  SandboxOptions options = Options();
+  options.cpu_seconds = 1;
+  const auto result = Shell(options, "while :; do :; done");
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  // The hard limit is the soft one, so the kernel's last word may be SIGKILL.
+  EXPECT_TRUE(result->exit_code == 128 + SIGXCPU || result->exit_code == 128 + SIGKILL)
+      << result->exit_code;
+}
+
+TEST_P(SandboxTest, MemoryIsBounded) {
+  SandboxOptions options = Options();
+  options.memory_mb = 100;
+  const auto result = Shell(options, "x=a; while :; do x=$x$x; done");
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_NE(result->exit_code, 0);
+}
+
+TEST_P(SandboxTest, AFolderThatGrowsTooLargeEndsTheProgram) {
+  SandboxOptions options = Options();
+  options.scratch_mb = 4;
+  const auto large =
+      Shell(options, "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done > f");
+  // Either the watcher saw it, or the size of any one file ended it.
+  EXPECT_TRUE(!large.ok() || large->exit_code != 0);
+  const auto many = Shell(options, "i=0; while :; do i=$((i+1)); echo x > f$i; done");
+  ASSERT_FALSE(many.ok());
+  EXPECT_EQ(many.error().code(), ErrorCode::kFull) << many.error().message();
+}
+
+TEST_P(SandboxTest, OutputIsBounded) {
+  const auto result =
+      Shell(Options(), "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code(), ErrorCode::kFull);
+}
+
+TEST_P(SandboxTest, AProgramThatIsNotThereIsAnErrorOrAnExitCode) {
+  ConfinedRun run;
+  run.command = {"/usr/bin/no-such-program"};
+  const auto result = RunConfined(Sandbox::New(Options()).value(), run);
+  EXPECT_FALSE(result.ok() && result->exit_code == 0);
+}
+
+TEST_P(SandboxTest, CanReadSaysWhatProgramsFindInside) {
+  const Sandbox sandbox = Sandbox::New(Options()).value();
+  EXPECT_TRUE(sandbox.CanRead("/bin/sh"));
+  EXPECT_TRUE(sandbox.CanRead("/usr/bin/env"));
+  EXPECT_FALSE(sandbox.CanRead("/usr/bin/no-such-program"));
+  EXPECT_FALSE(sandbox.CanRead("/etc/passwd"));
+  EXPECT_FALSE(sandbox.CanRead("/usr/../etc/passwd"));
+  EXPECT_FALSE(sandbox.CanRead("bin/sh"));
+}
+
+TEST_P(SandboxTest, FurtherFoldersCanBeMadeReadable) {
+  const TemporaryDirectory folder;
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "data", "42\n").ok());
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder.path() / "data", std::filesystem::perms(0644));
+  const std::string script = fmt::format("read x < {}/data && echo $x", folder.path().string());
+  EXPECT_EQ(Shell(Options(), script)->standard_output, "");
+  SandboxOptions options = Options();
+  options.readable = {folder.path().string()};
+  const auto result = Shell(options, script);
+  EXPECT_EQ(result->standard_output, "42\n") << result->standard_error;
+}
+
+TEST(Sandbox, AnUnknownIsolationIsRefusedByName) {
+  SandboxOptions options;
+  options.isolation = "none";
+  const auto sandbox = Sandbox::New(options);
+  ASSERT_FALSE(sandbox.ok());
+  EXPECT_NE(sandbox.error().message().find("none-i-trust-the-code"), std::string::npos);
+}
+
+TEST(Sandbox, AutoTakesWhatTheProbeFoundAndTheEnvironmentMayChoose) {
+  const SandboxProbe probe = ProbeSandbox();
+  ::unsetenv("HONE_SANDBOX");
+  const auto automatic = Sandbox::New({});
+  ASSERT_EQ(automatic.ok(), probe.best().has_value());
+  if (automatic.ok()) {
+    EXPECT_EQ(automatic->method(), *probe.best());
+  } else {
+    EXPECT_NE(automatic.error().message().find("none-i-trust-the-code"), std::string::npos);
+  }
+  ::setenv("HONE_SANDBOX", "landlock", 1);
+  const auto forced = Sandbox::New({});
+  EXPECT_EQ(forced.ok(), probe.landlock_problem.empty());
+  if (forced.ok()) {
+    EXPECT_EQ(forced->method(), SandboxMethod::kLandlock);
+  }
+  ::unsetenv("HONE_SANDBOX");
+}
+
+TEST(Sandbox, TheBestOfAProbeIsBubblewrapThenLandlockThenNothing) {
+  EXPECT_EQ((SandboxProbe{"", "", 7}.best()), SandboxMethod::kBubblewrap);
+  EXPECT_EQ((SandboxProbe{"no", "", 7}.best()), SandboxMethod::kLandlock);
+  EXPECT_EQ((SandboxProbe{"no", "no", 0}.best()), std::nullopt);
+}
+
+TEST(Sandbox, TrustedCodeRunsWithLimitsOnly) {
+  SandboxOptions options;
+  options.isolation = "none-i-trust-the-code";
+  options.max_processes = 100;
+  ConfinedRun run;
+  run.command = {"/bin/sh", "-c", "echo $(echo inner); ulimit -c"};
+  const auto result = RunConfined(Sandbox::New(options).value(), run);
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_EQ(result->standard_output, "inner\n0\n");
+}
+
+}  // namespace
+}  // namespace hone

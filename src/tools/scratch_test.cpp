@@ -1,0 +1,80 @@
+#include "tools/scratch.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Scratch, IsGoneWithAllItHoldsHoweverDeepOrClosed) {
+  fs::path path;
+  TemporaryDirectory outside;
+  ASSERT_TRUE(WriteFileAtomic(outside.path() / "kept", "x").ok());
+  {
+    const auto scratch = Scratch::New(std::nullopt).value();
+    path = scratch->path();
+    ASSERT_TRUE(scratch->Write("a/b/file", "x").ok());
+    fs::create_symlink(outside.path(), path / "link");
+    fs::create_symlink(outside.path() / "kept", path / "a" / "link");
+    // Deeper than a path can be written.
+    int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+    const std::string name(100, 'd');
+    for (int i = 0; i < 300; ++i) {
+      ASSERT_EQ(::mkdirat(folder, name.c_str(), 0700), 0);
+      const int next = ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY);
+      ::close(folder);
+      folder = next;
+    }
+    ::close(folder);
+    fs::permissions(path / "a" / "b", fs::perms(0));
+    fs::permissions(path / "a", fs::perms(0));
+  }
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(fs::exists(outside.path() / "kept"));
+}
+
+TEST(Scratch, FilesStayInside) {
+  const auto scratch = Scratch::New(std::nullopt).value();
+  EXPECT_TRUE(scratch->Write("a/../b", "x").ok());
+  EXPECT_EQ(ReadFile(scratch->path() / "b").value(), "x");
+  for (const char* name : {"", "/etc/x", "../x", "a/../../x", ".."}) {
+    EXPECT_FALSE(scratch->Write(name, "x").ok()) << name;
+  }
+}
+
+TEST(Scratch, KnowsWhenItHoldsTooMuch) {
+  const auto scratch = Scratch::New(std::nullopt).value();
+  EXPECT_FALSE(scratch->HoldsMoreThan(100000));
+  ASSERT_TRUE(scratch->Write("a/b", std::string(200000, 'x')).ok());
+  EXPECT_TRUE(scratch->HoldsMoreThan(100000));
+  EXPECT_FALSE(scratch->HoldsMoreThan(1000000));
+  // What a link points at is not held.
+  fs::create_symlink("/usr", scratch->path() / "usr");
+  EXPECT_FALSE(scratch->HoldsMoreThan(1000000));
+  fs::path deep;
+  for (int i = 0; i < 70; ++i) deep /= "d";
+  fs::create_directories(scratch->path() / deep);
+  EXPECT_TRUE(scratch->HoldsMoreThan(1000000));
+}
+
+TEST(Scratch, BelongsToTheOneItIsFor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give folders away";
+  const auto scratch = Scratch::New(LaunchPlan::Identity{65534, 65534});
+  if (!scratch.ok()) GTEST_SKIP() << scratch.error().message();
+  ASSERT_TRUE((*scratch)->Write("a/b", "x").ok());
+  for (const char* name : {"", "a", "a/b"}) {
+    struct stat info {};
+    ASSERT_EQ(::lstat(((*scratch)->path() / name).c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, 65534u) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hone

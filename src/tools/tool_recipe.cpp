@@ -1,0 +1,115 @@
+#include "tools/tool_recipe.h"
+
+#include <fmt/format.h>
+
+#include "tools/calculator_tool.h"
+#include "tools/command_tool.h"
+#include "tools/files_tool.h"
+#include "tools/mcp_toolkit.h"
+#include "tools/openapi_tool.h"
+#include "tools/prefixed.h"
+#include "tools/python_tool.h"
+#include "tools/search_tool.h"
+#include "tools/spec_tool.h"
+#include "tools/sql_tool.h"
+
+namespace hone {
+namespace {
+
+using std::chrono::milliseconds;
+using Make = std::function<Result<std::shared_ptr<Toolkit>>()>;
+
+struct Kind {
+  const char* name;
+  const char* about;
+  Make (*read)(RecipeTable table);
+};
+
+// A kind of toolkit out of its two functions.
+template <auto kReadOptions, auto kNew>
+Make ReadKind(RecipeTable table) {
+  return [options = kReadOptions(table)] { return kNew(options); };
+}
+
+constexpr Kind kKinds[] = {
+    {"calculator", "arithmetic in exact decimals",
+     &ReadKind<&ReadCalculatorOptions, &NewCalculatorToolkit>},
+    {"python", "code in a sandboxed interpreter", &ReadKind<&ReadPythonOptions, &NewPythonToolkit>},
+    {"search", "ranked search in a JSON Lines corpus",
+     &ReadKind<&ReadSearchOptions, &NewSearchToolkit>},
+    {"sql", "read-only queries on a SQLite file", &ReadKind<&ReadSqlOptions, &NewSqlToolkit>},
+    {"files", "a folder of its own for each trajectory",
+     &ReadKind<&ReadFilesOptions, &NewFilesToolkit>},
+    {"command", "any program that reads and writes JSON lines",
+     &ReadKind<&ReadCommandOptions, &NewCommandToolkit>},
+    {"mcp", "the tools of an MCP server", &ReadKind<&ReadMcpOptions, &NewMcpToolkit>},
+    {"openapi", "the operations of an OpenAPI document, over HTTP",
+     &ReadKind<&ReadOpenApiOptions, &NewOpenApiToolkit>},
+    {"spec", "tools that are only described, for a simulator",
+     &ReadKind<&ReadSpecOptions, &NewSpecToolkit>},
+};
+
+void ReadMilliseconds(RecipeTable* table, const char* key, milliseconds* value,
+                      const char* comment) {
+  int64_t count = value->count();
+  table->Read(key, &count, comment, AtLeast(1));
+  *value = milliseconds(count);
+}
+
+ToolLimits ReadLimits(RecipeTable table) {
+  ToolLimits limits;
+  ReadMilliseconds(&table, "deadline_ms", &limits.deadline, "of a call, everything included");
+  limits.attempt = limits.deadline;
+  ReadMilliseconds(&table, "attempt_ms", &limits.attempt, "of one attempt at it");
+  table.Read("retries", &limits.retries, "after the first attempt, at a tool's faults only",
+             Between(0, 100));
+  ReadMilliseconds(&table, "backoff_ms", &limits.backoff, "before the first retry; doubles");
+  table.Read("concurrent", &limits.concurrent, "calls at a time", AtLeast(1));
+  table.Read("per_second", &limits.per_second, "calls begun per second; 0: no limit", AtLeast(0));
+  table.Read("max_result_bytes", &limits.max_result_bytes, "longer results are cut", AtLeast(1));
+  table.Read("max_argument_bytes", &limits.max_argument_bytes, "longer arguments are refused",
+             AtLeast(1));
+  return limits;
+}
+
+}  // namespace
+
+std::vector<ToolkitKind> ToolkitKinds() {
+  std::vector<ToolkitKind> kinds;
+  for (const Kind& kind : kKinds) kinds.push_back({kind.name, kind.about});
+  return kinds;
+}
+
+std::vector<ToolkitPlan> ReadTools(RecipeTable table) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  std::vector<ToolkitPlan> plans;
+  for (RecipeTable entry : table.Tables("tools")) {
+    ToolkitPlan plan;
+    entry.ReadChoice("kind", &plan.kind, names, "what the toolkit is");
+    if (!entry.Has("kind")) entry.Problem("kind", "says what the toolkit is, and is missing");
+    entry.Read("prefix", &plan.prefix, "put before the names of its tools");
+    plan.limits = ReadLimits(entry);
+    for (const Kind& kind : kKinds) {
+      if (plan.kind == kind.name) plan.make = kind.read(entry);
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans) {
+  std::vector<Toolbox::Kit> kits;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    CHECK(plans[i].make != nullptr, "a recipe with problems is not used");
+    Result<std::shared_ptr<Toolkit>> made = plans[i].make();
+    if (!made.ok()) {
+      return made.error().In(fmt::format("tools[{}] ({})", i, plans[i].kind));
+    }
+    kits.push_back({WithPrefix(*std::move(made), plans[i].prefix), plans[i].limits});
+  }
+  HONE_ASSIGN_OR_RETURN(Toolbox toolbox, Toolbox::Of(std::move(kits)));
+  return std::make_shared<const Toolbox>(std::move(toolbox));
+}
+
+}  // namespace hone

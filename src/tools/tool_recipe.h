@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/recipe.h"
+#include "tools/toolbox.h"
+
+namespace hone {
+
+// One `[[tools]]` entry of a recipe: a toolkit that can be made, and how it is to be used.
+//
+//   [[tools]]
+//   kind = "command"
+//   command = ["python3", "dice.py"]
+//   retries = 0
+struct ToolkitPlan {
+  std::string kind;
+  std::string prefix;
+  ToolLimits limits;
+  std::function<Result<std::shared_ptr<Toolkit>>()> make;
+};
+
+// The kinds there are, for people: name and one sentence.
+struct ToolkitKind {
+  std::string name;
+  std::string about;
+};
+std::vector<ToolkitKind> ToolkitKinds();
+
+// All `[[tools]]` of the table. What is wrong is a problem of the recipe (Recipe::Finish). Starts
+// nothing.
+std::vector<ToolkitPlan> ReadTools(RecipeTable table);
+
+// Makes the toolkits: starts programs, connects to servers. The error names the entry.
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans);
+
+}  // namespace hone
