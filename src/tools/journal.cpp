@@ -156,7 +156,7 @@ enum class Outcome {
 };
 
 // The one connection that writes. Threads that come while another commits wait and are then
-// committed together: a commit costs the same for one call as for a hundred.
+// committed together: most of what a commit costs does not depend on how much is in it.
 class Writer {
  public:
   explicit Writer(std::unique_ptr<SqliteFile> opened)
@@ -197,8 +197,6 @@ class Writer {
     if (request.error) return *request.error;
     return std::move(request.outcomes);
   }
-
-  const std::filesystem::path& path() const { return file_->path(); }
 
  private:
   // Lives on the stack of the thread that waits for it.
@@ -290,7 +288,10 @@ class SqliteJournal final : public Journal {
  public:
   // `writer` is null for a journal that is only read.
   SqliteJournal(std::filesystem::path file, std::unique_ptr<Writer> writer)
-      : file_(std::move(file)), writer_(std::move(writer)), readers_(file_) {}
+      : file_(std::move(file)),
+        writer_(std::move(writer)),
+        // Opened as they are needed, when the working directory may be another.
+        readers_(std::filesystem::absolute(file_)) {}
 
   Result<Found> Find(const CallIdentity& identity) override {
     return readers_.With([&](Reader& reader) -> Result<Found> {
