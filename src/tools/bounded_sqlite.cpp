@@ -160,8 +160,7 @@ std::string BoundedDatabase::Message() const {
 
 // --- statements ----------------------------------------------------------------------------------
 
-BoundedStatement::BoundedStatement(BoundedDatabase* database, std::string_view sql)
-    : database_(database), rest_(sql) {
+BoundedStatement::BoundedStatement(BoundedDatabase* database, std::string_view sql) : rest_(sql) {
   const char* tail = nullptr;
   failed_ = sqlite3_prepare_v2(database->database_, sql.data(), static_cast<int>(sql.size()),
                                &statement_, &tail) != SQLITE_OK;

@@ -98,7 +98,6 @@ class BoundedStatement {
   Json Value(int column) const;
 
  private:
-  BoundedDatabase* database_;
   sqlite3_stmt* statement_ = nullptr;
   std::string_view rest_;
   int bound_ = 0;

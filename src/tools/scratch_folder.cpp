@@ -33,6 +33,9 @@ Error Refused(std::string_view path) {
     case EXDEV: return Wrong(path, "leads outside");
     case ENAMETOOLONG: return Wrong(path, "a name is too long");
     case EINVAL: return Wrong(path, "is a part of where it would go");
+    // Not the limits of the folder: the machine itself is full, which is nobody's doing here.
+    case ENOSPC:
+    case EDQUOT: return Error(ErrorCode::kIo, "no space left on the machine");
     default: return ErrnoError(fmt::format("\"{}\"", path));
   }
 }
