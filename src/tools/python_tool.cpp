@@ -117,10 +117,18 @@ class PythonToolkit final : public Toolkit {
       if (!worker.ok()) return NotRun(worker.error());
       session->Hold(std::move(worker).value());
     }
-    const milliseconds own(options_.timeout_ms);
-    const auto left = std::chrono::floor<milliseconds>(deadline - SteadyClock::now());
-    const Result<PythonOutcome> outcome = session->worker()->Execute(
-        code, session->seed(), std::clamp(left, milliseconds(0), own), limits.stop);
+    auto time_left = [deadline] {
+      const auto left = std::chrono::floor<milliseconds>(deadline - SteadyClock::now());
+      return std::max(left, milliseconds(0));
+    };
+    // The code's time begins when it can run.
+    if (const auto ready = session->worker()->Ready(time_left(), limits.stop); !ready.ok()) {
+      session->Drop(false);
+      return NotRun(ready.error());
+    }
+    const milliseconds own(options_.timeout_ms), left = time_left();
+    const Result<PythonOutcome> outcome =
+        session->worker()->Execute(code, session->seed(), std::min(left, own), limits.stop);
     if (!outcome.ok()) {
       session->Drop(false);
       ToolReply reply = Failed(outcome.error());

@@ -207,7 +207,7 @@ Result<std::string> PythonWorker::Acknowledged(milliseconds time, const std::sto
 }
 
 Result<void> PythonWorker::Renew() {
-  HONE_RETURN_IF_ERROR(AwaitInterpreter(kPatience, {}));
+  HONE_RETURN_IF_ERROR(Ready(kPatience, {}));
   HONE_ASSIGN_OR_RETURN(auto conversation, NewSocketPair(SOCK_STREAM));
   HONE_ASSIGN_OR_RETURN(auto output, NewPipe());
   HONE_ASSIGN_OR_RETURN(auto error, NewPipe());
@@ -221,7 +221,7 @@ Result<void> PythonWorker::Renew() {
   return {};
 }
 
-Result<void> PythonWorker::AwaitInterpreter(milliseconds time, const std::stop_token& stop) {
+Result<void> PythonWorker::Ready(milliseconds time, const std::stop_token& stop) {
   if (!starting_) return {};
   HONE_RETURN_IF_ERROR(Acknowledged(time, stop));
   starting_ = false;
@@ -320,7 +320,7 @@ Result<void> PythonWorker::End(Finish finish, milliseconds time, PythonOutcome* 
 
 Result<PythonOutcome> PythonWorker::Execute(std::string_view code, uint64_t seed, milliseconds time,
                                             std::stop_token stop) {
-  HONE_RETURN_IF_ERROR(AwaitInterpreter(time, stop));
+  HONE_RETURN_IF_ERROR(Ready(kPatience, stop));
   CHECK(conversation_.ok(), "an interpreter that is gone was not renewed");
   const std::string nonce = Nonce();
   const std::string request =

@@ -47,10 +47,13 @@ class PythonWorker {
   // the worker is of no more use.
   Result<void> Renew();
 
-  // Runs code in the interpreter; `seed` is for the random module and counts at the first call.
-  // An error is not about the code, and the worker is of no more use: kStopped, kDeadline (no
-  // interpreter was ready), else it broke. An interpreter that `ended` has to be renewed, which is
-  // also what kills it.
+  // Waits until the fresh interpreter is there. An error as of Execute, or kDeadline.
+  Result<void> Ready(std::chrono::milliseconds time, const std::stop_token& stop);
+
+  // Runs code in the interpreter, for so long once it is ready; `seed` is for the random module and
+  // counts at the first call. An error is not about the code (kStopped, or the worker broke), and
+  // the worker is of no more use. An interpreter that `ended` has to be renewed, which is also what
+  // kills it.
   Result<PythonOutcome> Execute(std::string_view code, uint64_t seed,
                                 std::chrono::milliseconds time, std::stop_token stop);
 
@@ -66,7 +69,6 @@ class PythonWorker {
   Result<std::string> Acknowledged(std::chrono::milliseconds time, const std::stop_token& stop);
   // Asks how the interpreter ended.
   Result<std::string> HowItEnded();
-  Result<void> AwaitInterpreter(std::chrono::milliseconds time, const std::stop_token& stop);
   enum class Finish { kReplied, kClosed, kTooMuch, kScratchFull, kLate, kStopped };
   Finish Converse(std::string_view request, std::chrono::milliseconds time,
                   const std::stop_token& stop, PythonOutcome* outcome, std::string* reply);
