@@ -18,6 +18,9 @@
 namespace hone {
 namespace {
 
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
 AnswerMatch Whole(bool match) { return {match, match ? 1.0 : 0.0}; }
 
 Error BadGold(AnswerKind kind, std::string_view wants, const Json& gold) {
@@ -49,27 +52,22 @@ std::optional<double> NumberOf(const Json& value) {
 
 // --- GSM8K ---------------------------------------------------------------------------------------
 
-// What stands behind the last "####" or "A:" at the beginning of a line, or in the last box; the
-// whole text when there is no such marker.
+// What stands behind the last "####" or "A:", to the end of its line, or in the last box; the whole
+// text when there is no such marker.
 std::string_view Gsm8kFinal(std::string_view text) {
-  size_t found = std::string_view::npos;
-  size_t length = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    for (const std::string_view marker : {"####", "A:"}) {
-      if (line.starts_with(marker)) {
-        found = at;
-        length = marker.size();
-      }
-    }
-    at = end + 1;
+  size_t begin = text.rfind("####");
+  if (begin != std::string_view::npos) begin += 4;
+  for (size_t at = text.rfind("A:"); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : text.rfind("A:", at - 1)) {
+    if (at > 0 && IsLetter(text[at - 1])) continue;  // "DNA:"
+    if (begin == std::string_view::npos || at + 2 > begin) begin = at + 2;
+    break;
   }
-  if (found == std::string_view::npos) {
+  if (begin == std::string_view::npos) {
     const std::string_view boxed = LastBoxed(text);
     return boxed.empty() ? text : boxed;
   }
-  const std::string_view rest = text.substr(found + length);
+  const std::string_view rest = text.substr(begin);
   return rest.substr(0, rest.find('\n'));
 }
 
@@ -83,9 +81,6 @@ std::string Gsm8kNumber(std::string_view text) {
 }
 
 // --- multiple choice -----------------------------------------------------------------------------
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 // The letter that the text is, brackets and punctuation apart: "(b)", "B.", "**B**".
 std::optional<char> OnlyLetter(std::string_view text) {

@@ -66,6 +66,8 @@ TEST(Answer, Gsm8kReadsTheMarkedNumber) {
   EXPECT_TRUE(Is(AnswerKind::kGsm8k, "\\boxed{72}", 72));
   EXPECT_FALSE(Is(AnswerKind::kGsm8k, "I once saw 72", "72"));
   EXPECT_FALSE(Is(AnswerKind::kGsm8k, "#### 72\nA: 73", "72"));
+  EXPECT_TRUE(Is(AnswerKind::kGsm8k, "A: 73 is too much. A: 72", "72"));
+  EXPECT_FALSE(Is(AnswerKind::kGsm8k, "of his DNA: 72", "72"));
 }
 
 TEST(Answer, JsonIsScoredByItsParts) {
