@@ -9,7 +9,7 @@ namespace {
 
 TEST(Rewarder, LeavesThatOthersBrokeHaveNoTerms) {
   TreeMaker maker;
-  maker.Begin().End(Ending::kFailed, {}, Blame::kSimulator);
+  maker.Begin().Call("f").End(Ending::kFailed, {}, Blame::kSimulator);
   maker.Begin().Answer("x");
   const auto rewarder = NewLeafRewarder([](const Trajectory& trajectory, const Labels&) {
     return std::vector<RewardTerm>{trajectory.AtAnswer("one", 1)};

@@ -43,10 +43,10 @@ TEST(Trajectory, TermsStandWhereTheyWereEarned) {
 
 TEST(Trajectory, FailuresOfOthersAreTold) {
   TreeMaker maker;
-  maker.Begin().End(Ending::kFailed, {}, Blame::kInfrastructure);
-  maker.Begin().End(Ending::kInterrupted);
+  maker.Begin().Call("f").End(Ending::kFailed, {}, Blame::kInfrastructure);
+  maker.Begin().Call("f").End(Ending::kInterrupted);
   maker.Begin().Answer("x");
-  maker.Begin().End(Ending::kFailed, {}, Blame::kAgent);
+  maker.Begin().Call("f").End(Ending::kFailed, {}, Blame::kAgent);
   EXPECT_TRUE(TrajectoryOf(maker.tree, 0).failed_by_others());
   EXPECT_TRUE(TrajectoryOf(maker.tree, 1).failed_by_others());
   EXPECT_FALSE(TrajectoryOf(maker.tree, 2).failed_by_others());
