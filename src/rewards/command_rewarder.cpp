@@ -4,6 +4,7 @@
 
 #include "base/json_fields.h"
 #include "base/subprocess.h"
+#include "base/utf8.h"
 #include "record/record_json.h"
 #include "record/validate.h"
 
@@ -105,12 +106,22 @@ class CommandRewarder final : public Rewarder {
 
   std::vector<Score> Faulted(const Tree& tree, const Error& error) const {
     std::vector<Score> scores = Empty(tree);
-    const TermFault fault{Blame::kJudge,
-                          fmt::format("{}: {}", options_.command.front(), error.message())};
+    const TermFault fault{Blame::kJudge, fmt::format("{}: {}", Named(), error.message())};
     for (Score& score : scores) {
       score.terms.push_back({options_.term, std::nullopt, 1, kNoNode, std::nullopt, fault});
     }
     return WithoutOthersFailures(tree, std::move(scores));
+  }
+
+  // The command as people know it, not too long.
+  std::string Named() const {
+    constexpr size_t kLongest = 80;
+    std::string name;
+    for (const std::string& word : options_.command) name += (name.empty() ? "" : " ") + word;
+    name = Utf8Lossy(name);
+    if (name.size() <= kLongest) return name;
+    name.resize(kLongest - Utf8IncompleteSuffix(std::string_view(name).substr(0, kLongest)));
+    return name + " ...";
   }
 
   CommandOptions options_;
