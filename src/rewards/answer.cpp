@@ -105,6 +105,8 @@ std::optional<char> ChosenLetter(std::string_view text) {
       rest = TrimLeft(rest, " \t\r\n:*");
       if (rest.starts_with("is")) rest.remove_prefix(2);
       rest = TrimLeft(rest, " \t\r\n:*");
+      // A letter with its marks is short; looking further would take time for nothing.
+      rest = rest.substr(0, 16);
       const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r\n"));
       if (const auto letter = OnlyLetter(word)) return letter;
     }
@@ -210,14 +212,16 @@ Result<AnswerMatch> MatchNumber(const Json& answer, const Json& gold,
   return Whole(std::abs(*given - *wanted) <= allowed);
 }
 
-Result<AnswerMatch> MatchJson(const Json& answer, const Json& gold) {
-  if (!answer.is_string() || gold.is_string()) {
-    const double score = ValueShare(answer, gold);
-    return AnswerMatch{SameValue(answer, gold), score};
-  }
-  const Result<Json> value = ParseJson(Trim(InsideFence(answer.AsString())));
-  if (!value.ok()) return Whole(false);
-  return AnswerMatch{SameValue(*value, gold), ValueShare(*value, gold)};
+// A text that spells a JSON value as that value.
+Json ValueOf(const Json& given) {
+  if (!given.is_string()) return given;
+  Result<Json> value = ParseJson(Trim(InsideFence(given.AsString())));
+  return value.ok() ? *std::move(value) : given;
+}
+
+AnswerMatch MatchJson(const Json& answer, const Json& gold) {
+  const Json given = ValueOf(answer), wanted = ValueOf(gold);
+  return {SameValue(given, wanted), ValueShare(given, wanted)};
 }
 
 AnswerMatch MatchTexts(AnswerKind kind, const std::string& answer, const std::string& gold) {

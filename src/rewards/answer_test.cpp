@@ -75,6 +75,7 @@ TEST(Answer, JsonIsScoredByItsParts) {
   EXPECT_TRUE(Is(AnswerKind::kJson, J("[1]"), J("[1]")));
   EXPECT_DOUBLE_EQ(
       Match(AnswerKind::kJson, "{\"a\": 1, \"b\": 3}", J("{\"a\": 1, \"b\": 2}")).score, 0.5);
+  EXPECT_TRUE(Is(AnswerKind::kJson, "{\"a\":1}", "{ \"a\": 1 }")) << "a gold value as text";
   EXPECT_FALSE(Is(AnswerKind::kJson, "{\"a\": ", J("{}")));
 }
 

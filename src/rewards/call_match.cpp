@@ -98,6 +98,32 @@ std::optional<double> OrderOf(const std::vector<int32_t>& gold_of, const GoldCal
   return edges == 0 ? 1.0 : static_cast<double>(respected) / edges;
 }
 
+double SameOrNot(const Json& a, const Json& b) { return SameValue(a, b) ? 1 : 0; }
+
+// F1 over the parameters of all calls, where those of matched calls can be the same.
+void CountParameters(const std::vector<const Call*>& calls, const GoldCalls& gold,
+                     CallScore* score) {
+  size_t given = 0, wanted = 0;
+  double named = 0, right = 0;
+  for (const GoldCall& want : gold.calls) {
+    if (want.arguments) wanted += want.arguments->AsObject().size();
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!calls[i]->arguments.is_object()) continue;
+    const int32_t index = score->gold_of[i];
+    if (index >= 0 && !gold.calls[index].arguments) continue;  // any arguments will do
+    given += calls[i]->arguments.AsObject().size();
+    if (index < 0) continue;
+    for (const auto& [parameter, value] : calls[i]->arguments.AsObject()) {
+      if (gold.calls[index].arguments->Find(parameter) == nullptr) continue;
+      named += 1;
+      right += BestValue(value, parameter, gold.calls[index], SameOrNot);
+    }
+  }
+  score->parameter_f1 = F1(named, given, wanted);
+  score->value_f1 = F1(right, given, wanted);
+}
+
 }  // namespace
 
 double ArgumentScore(const Json& arguments, const GoldCall& gold) {
@@ -105,9 +131,7 @@ double ArgumentScore(const Json& arguments, const GoldCall& gold) {
 }
 
 bool IsRightCall(const Call& call, const GoldCall& gold) {
-  return call.name == gold.name &&
-         Arguments(call.arguments, gold,
-                   [](const Json& a, const Json& b) { return SameValue(a, b) ? 1.0 : 0.0; }) == 1;
+  return call.name == gold.name && Arguments(call.arguments, gold, SameOrNot) == 1;
 }
 
 double CallSimilarity(const Call& call, const GoldCall& gold) {
@@ -142,6 +166,7 @@ CallScore ScoreCalls(const std::vector<const Call*>& calls, const GoldCalls& gol
   score.recall = wanted == 0 ? (made == 0 ? 1 : 0) : common / static_cast<double>(wanted);
   score.f1 = F1(common, made, wanted);
   score.name_f1 = F1(same_names, made, wanted);
+  CountParameters(calls, gold, &score);
   score.order = OrderOf(score.gold_of, gold);
   return score;
 }

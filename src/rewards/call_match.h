@@ -54,6 +54,8 @@ struct CallScore {
   double recall = 0;               // and in the gold calls
   double f1 = 0;                   // 1 when there are neither calls nor gold calls
   double name_f1 = 0;              // the same by names alone
+  double parameter_f1 = 0;         // of parameters' names, between matched calls
+  double value_f1 = 0;             // of parameters with an accepted value, likewise
   // In [0, 1]; absent where order does not matter. kSequence: the longest run of gold calls that
   // were made in order, as a share of those made. kGraph: the share of edges, between gold calls
   // that were made, that were respected. Nothing to compare: 1.

@@ -84,6 +84,16 @@ TEST(CallMatch, NamesAlone) {
   EXPECT_DOUBLE_EQ(score.f1, 0.25);
 }
 
+TEST(CallMatch, ParametersAndValues) {
+  const GoldCalls gold{{Gold("a", "{\"x\": 1, \"y\": 2}"), Gold("b", "{\"z\": 3}")},
+                       CallOrder::kAny};
+  const CallScore score =
+      Scored({MakeCall("a", "{\"x\": 1, \"y\": 5}"), MakeCall("c", "{\"z\": 3}")}, gold);
+  EXPECT_DOUBLE_EQ(score.parameter_f1, 2.0 * 2 / 6);
+  EXPECT_DOUBLE_EQ(score.value_f1, 2.0 * 1 / 6);
+  EXPECT_DOUBLE_EQ(Scored({}, {}).parameter_f1, 1);
+}
+
 TEST(CallMatch, NoCallsWhereNoneAreWanted) {
   EXPECT_DOUBLE_EQ(Scored({}, {}).f1, 1);
   EXPECT_DOUBLE_EQ(Scored({MakeCall("a")}, {}).f1, 0);

@@ -106,7 +106,9 @@ class CommandRewarder final : public Rewarder {
 
   std::vector<Score> Faulted(const Tree& tree, const Error& error) const {
     std::vector<Score> scores = Empty(tree);
-    const TermFault fault{Blame::kJudge, fmt::format("{}: {}", Named(), error.message())};
+    // What it said may be anything; what is put on the record is readable.
+    const TermFault fault{Blame::kJudge,
+                          Utf8Lossy(fmt::format("{}: {}", Named(), error.message()))};
     for (Score& score : scores) {
       score.terms.push_back({options_.term, std::nullopt, 1, kNoNode, std::nullopt, fault});
     }

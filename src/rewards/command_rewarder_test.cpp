@@ -100,7 +100,7 @@ TEST(CommandRewarder, GarbageIsAJudgeFault) {
            {"print('{\"request\": 1, \"rewards\": [NaN, 1]}', flush=True)", "line 1"},
            {"say(scores=[{'leaf': 5, 'terms': []}])", "leaf"},
            {"say(scores=[{'leaf': 0, 'terms': [{'name': 'x', 'value': 1, 'node': 99}]}])", "node"},
-           {"print('\\xff', flush=True)", "python3"}}) {
+           {"sys.stdout.buffer.write(b'\\xff\\xfe\\n'); sys.stdout.flush()", "python3"}}) {
     const auto rewarder = Python(body);
     ExpectJudgeFault(rewarder.get(), part);
   }
