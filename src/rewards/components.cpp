@@ -19,6 +19,8 @@ class Payer {
         const Labels& labels)
       : options_(options), tools_(tools), trajectory_(trajectory), labels_(labels) {
     if (labels.calls) match_ = ScoreCalls(trajectory.bare_calls(), *labels.calls);
+    // Where nobody says that a tool is needed, calling earns nothing by itself.
+    syntax_paid_ = execution_paid_ = labels.tool_needed != true;
   }
 
   std::vector<RewardTerm> Terms() {
@@ -86,7 +88,7 @@ class Payer {
     const std::optional<double> which =
         Add(trajectory_.AtCall("which", std::nullopt, call),
             which_matters ? Sure(gold >= 0) : std::nullopt, options_.which);
-    const bool known = which || match_;
+    const bool known = which || match_ || labels_.tool_needed == false;
     const bool right = which ? *which >= 0.5 : gold >= 0;
     PayExecution(call, known, right);
     if (known && !right) return;

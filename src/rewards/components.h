@@ -38,9 +38,10 @@ struct ComponentOptions {
 };
 
 // What is paid for a gold call (which, execution, arguments) is paid once per gold call; what is
-// not (when, syntax, and execution where no gold calls are known) is paid once per trajectory, so
-// that more calls never earn more. Losses are charged to each call. Execution and arguments are
-// paid only where the tool was right, syntax only in trajectories without an arguments term.
+// not (when, syntax, and execution where no gold calls are known) is paid once per trajectory and,
+// but for when, only where a tool is known to be needed, so that more calls never earn more. Losses
+// are charged to each call. Execution and arguments are paid only where the tool was right, syntax
+// only in trajectories without an arguments term.
 std::unique_ptr<Rewarder> NewComponents(ComponentOptions options = {});
 
 // The names, in the order above.

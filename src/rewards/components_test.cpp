@@ -86,8 +86,29 @@ TEST(Components, WithoutLabelsTermsAreAbsentAndNotZero) {
       return term.name == name;
     })) << name;
   }
-  EXPECT_EQ(Value(score, "execution"), 1);
-  EXPECT_EQ(Value(score, "syntax"), 0.5);
+  // Measured, but not paid: nobody says that a tool was needed.
+  EXPECT_EQ(Value(score, "execution"), 0);
+  EXPECT_EQ(Value(score, "syntax"), 0);
+}
+
+TEST(Components, WhereOnlyTheNeedIsKnownOneCallIsPaid) {
+  TreeMaker maker = Labelled(R"({"tool_needed": true})");
+  maker.Begin().Call("a").Call("b").Answer("x");
+  EXPECT_EQ(Total(Scored(maker)[0]), 1 + 1 + 0.5);
+}
+
+TEST(Components, ANeedlessCallNeverPays) {
+  for (const char* reward : {R"({"tool_needed": false})", R"({"calls": []})", "null"}) {
+    TreeMaker maker = Labelled(reward, "x");
+    maker.Begin().Answer("x");
+    maker.Begin().Call("weather").Answer("x");
+    const std::vector<Score> scores = Scored(maker);
+    EXPECT_GE(*Total(scores[0]), *Total(scores[1])) << reward;
+    for (const RewardTerm& term : scores[1].terms) {
+      if (term.name == "outcome") continue;
+      EXPECT_LE(*term.value, 0) << reward << ": " << term.name;
+    }
+  }
 }
 
 TEST(Components, NotCallingIsPaidWhereNoToolIsNeeded) {
@@ -110,7 +131,7 @@ TEST(Components, AMissedCallCosts) {
 }
 
 TEST(Components, MoreCallsNeverEarnMore) {
-  for (const char* reward : {kParis, "null", R"({"tool_needed": true})"}) {
+  for (const char* reward : {kParis, "null", R"({"tool_needed": true})", R"({"calls": []})"}) {
     double last = 1e9;
     for (int junk = 0; junk < 6; ++junk) {
       TreeMaker maker = Labelled(reward, "x");
