@@ -61,6 +61,7 @@ int RunCli(int argc, char** argv) {
   AddBench(app, context);
   AddJournal(app, context);
   AddTools(app, context);
+  AddRewards(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -29,6 +29,7 @@ void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddJournal(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddRewards(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

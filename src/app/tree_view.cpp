@@ -192,7 +192,11 @@ class Painter {
 
   std::string TermText(const RewardTerm& term) const {
     const std::string value =
-        term.value ? Signed(term.weight * *term.value) : terminal_.Dim("absent");
+        term.value ? Signed(term.weight * *term.value)
+        : term.fault
+            ? terminal_.Yellow(fmt::format("fault of the {}: {}", BlameName(term.fault->blame),
+                                           Printable(term.fault->message)))
+            : terminal_.Dim("absent");
     return fmt::format("{} {}", Printable(term.name), value);
   }
 

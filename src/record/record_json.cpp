@@ -135,6 +135,13 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
 }
 
 static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors,
+                     TermFault* fault) {
+  JsonFields fields(json, path, errors);
+  fields.Required("blame", &fault->blame);
+  fields.Optional("message", &fault->message);
+}
+
+static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors,
                      RewardTerm* term) {
   JsonFields fields(json, path, errors);
   fields.Required("name", &term->name);
@@ -142,6 +149,7 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
   fields.Optional("weight", &term->weight);
   fields.Optional("node", &term->node);
   fields.Optional("span", &term->span);
+  fields.Optional("fault", &term->fault);
 }
 
 static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors,
@@ -284,6 +292,10 @@ Json ToJson(const RewardTerm& term) {
   SetUnless(&json, "weight", term.weight, 1.0);
   SetUnless(&json, "node", term.node, kNoNode);
   if (term.span) json.Set("span", ToJson(*term.span));
+  if (term.fault) {
+    json.Set("fault",
+             Json::Of({{"blame", BlameName(term.fault->blame)}, {"message", term.fault->message}}));
+  }
   return json;
 }
 

@@ -9,14 +9,24 @@
 
 namespace hone {
 
+// Why a term could not be computed, and whose fault that is: a program that hung, a judge that
+// contradicted itself.
+struct TermFault {
+  Blame blame = Blame::kJudge;
+  std::string message;
+
+  bool operator==(const TermFault&) const = default;
+};
+
 // One named part of a reward, placed where it was earned. An absent value means "not scored" (the
 // judge failed, the gold is unknown) and is not zero: it leaves every sum and every group.
 struct RewardTerm {
   std::string name;             // e.g. "outcome", "which"
   std::optional<double> value;  // before the weight
   double weight = 1;
-  NodeId node = kNoNode;     // kNoNode: the trajectory as a whole
-  std::optional<Span> span;  // tokens of `node`; absent: the whole node
+  NodeId node = kNoNode;                          // kNoNode: the trajectory as a whole
+  std::optional<Span> span;                       // tokens of `node`; absent: the whole node
+  std::optional<TermFault> fault = std::nullopt;  // only where there is no value
 
   bool operator==(const RewardTerm&) const = default;
 };

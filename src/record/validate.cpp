@@ -234,6 +234,8 @@ class Validator {
     if (term.name.empty()) Problem(where, "has no name");
     if (term.value && !std::isfinite(*term.value)) Problem(where, "value is not finite");
     if (!std::isfinite(term.weight)) Problem(where, "weight is not finite");
+    if (term.value && term.fault) Problem(where, "has a value and a fault: it can have only one");
+    if (term.fault && term.fault->blame == Blame::kNone) Problem(where, "its fault blames nobody");
     if (term.node == kNoNode) {
       if (term.span) Problem(where, "has a span but no node");
     } else if (std::find(path.begin(), path.end(), term.node) == path.end()) {

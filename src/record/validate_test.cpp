@@ -109,6 +109,15 @@ TEST(Validate, EveryRuleFires) {
       {[](R& r) { r.scores[0].leaf = 5; }, "scores[0]: leaf 5 does not exist"},
       {[](R& r) { r.scores.push_back(r.scores[0]); }, "scores[1]: leaf 0 has one already"},
       {[](R& r) { r.scores[0].terms[0].value = NAN; }, "scores[0].terms[0]: value is not finite"},
+      {[](R& r) {
+         r.scores[0].terms[0].fault = TermFault{Blame::kJudge, "late"};
+       },
+       "scores[0].terms[0]: has a value and a fault: it can have only one"},
+      {[](R& r) {
+         r.scores[0].terms[0].value.reset();
+         r.scores[0].terms[0].fault = TermFault{Blame::kNone, "late"};
+       },
+       "scores[0].terms[0]: its fault blames nobody"},
       {[](R& r) { r.scores[0].terms[1].node = 7; },
        "scores[0].terms[1]: node 7 is not on the leaf's path"},
       {[](R& r) {

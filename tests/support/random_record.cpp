@@ -174,6 +174,8 @@ ScoredTree RandomRecord(Rng rng) {
     const auto path = WholePathTo(tree, tree.leaves[i].node);
     Score score{static_cast<int32_t>(i), {{"outcome", rng.NextNormal(), 10.0, kNoNode, {}}}};
     score.terms.push_back({"judge", std::nullopt, 1.0, path.back(), {}});
+    score.terms.push_back(
+        {"late", std::nullopt, 1.0, kNoNode, {}, TermFault{Blame::kJudge, "no answer in time"}});
     score.terms.push_back({"syntax", 0.5, 1.0, path[0], Span{0, 2}});
     record.scores.push_back(std::move(score));
     Advantages advantages{static_cast<int32_t>(i), {}};

@@ -1,0 +1,62 @@
+// hone rewards list.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "app/terminal.h"
+#include "rewards/presets.h"
+
+namespace hone {
+namespace {
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+std::string PresetsJson() {
+  Json::Array list;
+  for (const Preset& preset : BuiltInPresets()) {
+    list.push_back(Json::Of({{"name", preset.name},
+                             {"about", preset.about},
+                             {"terms", Json::ArrayOf(preset.terms)},
+                             {"labels", Json::ArrayOf(preset.labels)}}));
+  }
+  return DumpJson(Json(std::move(list))) + "\n";
+}
+
+std::string PresetsTable(const Terminal& terminal) {
+  int widest = 0;
+  for (const Preset& preset : BuiltInPresets()) widest = std::max(widest, Columns(preset.name));
+  std::string out;
+  for (const Preset& preset : BuiltInPresets()) {
+    const std::string indent(static_cast<size_t>(widest) + 2, ' ');
+    out += terminal.Bold(Fitted(preset.name, widest)) + "  " + preset.about + "\n";
+    out += indent +
+           terminal.Dim(
+               fmt::format("terms {}; labels {}", Joined(preset.terms), Joined(preset.labels))) +
+           "\n";
+  }
+  return out + "\nLabels stand in the task's \"answer\" and \"reward\": docs/rewards.md\n";
+}
+
+}  // namespace
+
+void AddRewards(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  CLI::App* group = app.add_subcommand("rewards", "Rewards that a tree can be scored with");
+  group->require_subcommand(1);
+  group->footer("Example:\n  hone rewards list\n");
+  CLI::App* list = group->add_subcommand("list", "The presets, their terms and labels");
+  list->footer(
+      "Example:\n  hone rewards list\n  hone pipe rewards --preset toolrl < trees.jsonl\n");
+  list->callback([=] {
+    Print(context.get(), context->json ? PresetsJson() : PresetsTable(Terminal::Of(stdout)));
+  });
+}
+
+}  // namespace hone

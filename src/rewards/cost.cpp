@@ -1,0 +1,80 @@
+#include "rewards/cost.h"
+
+#include "base/json_fields.h"
+
+namespace hone {
+namespace {
+
+double Seconds(int64_t microseconds) { return static_cast<double>(microseconds) / 1e6; }
+
+}  // namespace
+
+Usage UsageOf(const Trajectory& trajectory, const TaskTools& tools) {
+  Usage usage;
+  usage.calls = static_cast<int64_t>(trajectory.calls.size());
+  usage.tokens = trajectory.policy_tokens;
+  for (const Trajectory::MadeCall& call : trajectory.calls) {
+    usage.money += tools.PriceOf(call.call->name);
+  }
+  usage.seconds = Seconds(trajectory.latency_us);
+  return usage;
+}
+
+bool IsOver(const Usage& usage, const Budget& budget) {
+  return (budget.calls && usage.calls > *budget.calls) ||
+         (budget.tokens && usage.tokens > *budget.tokens) ||
+         (budget.money && usage.money > *budget.money);
+}
+
+std::unique_ptr<Rewarder> NewCosts(CostOptions options) {
+  return NewGroupRewarder([options](const std::vector<Trajectory>& group, const Labels& labels,
+                                    const Task& task) {
+    const TaskTools tools = TaskTools::Of(task);
+    std::vector<std::vector<RewardTerm>> all;
+    for (const Trajectory& trajectory : group) {
+      std::vector<RewardTerm> terms;
+      const bool calls_cost = options.per_call > 0 || options.money > 0 || options.per_second > 0;
+      for (const Trajectory::MadeCall& call : trajectory.calls) {
+        if (!calls_cost) break;
+        const double latency = call.result == nullptr ? 0 : Seconds(call.result->latency_us);
+        const double cost = options.per_call + options.money * tools.PriceOf(call.call->name) +
+                            options.per_second * latency;
+        terms.push_back(trajectory.AtCall("cost", -cost, call));
+      }
+      if (options.per_token > 0) {
+        const double tokens = static_cast<double>(trajectory.policy_tokens);
+        terms.push_back(trajectory.Overall("length", -options.per_token * tokens));
+      }
+      if (options.over_budget > 0) {
+        const bool over = IsOver(UsageOf(trajectory, tools), labels.budget);
+        terms.push_back(trajectory.Overall("budget", over ? -options.over_budget : 0));
+      }
+      all.push_back(std::move(terms));
+    }
+    return all;
+  });
+}
+
+Result<CostOptions> CostOptionsFromJson(const Json& json) {
+  CostOptions options;
+  JsonErrors errors;
+  {
+    JsonFields fields(json, "costs", &errors);
+    fields.Optional("per_call", &options.per_call);
+    fields.Optional("per_token", &options.per_token);
+    fields.Optional("per_second", &options.per_second);
+    fields.Optional("money", &options.money);
+    fields.Optional("over_budget", &options.over_budget);
+  }
+  HONE_RETURN_IF_ERROR(errors.Check());
+  for (const double price : {options.per_call, options.per_token, options.per_second, options.money,
+                             options.over_budget}) {
+    if (!(price >= 0)) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "costs: a price must not be negative; it is taken away as it is");
+    }
+  }
+  return options;
+}
+
+}  // namespace hone

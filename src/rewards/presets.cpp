@@ -1,0 +1,143 @@
+#include "rewards/presets.h"
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "rewards/components.h"
+#include "rewards/milestones.h"
+#include "rewards/published_rewarders.h"
+
+namespace hone {
+
+std::vector<Preset> BuiltInPresets() {
+  using Options = const PresetOptions&;
+  return {
+      {"default",
+       "the seven components, success paid far more than failure costs",
+       ComponentNames(),
+       {"tool_needed", "calls", "answer"},
+       [](Options options) {
+         ComponentOptions components;
+         components.runner = options.runner;
+         components.panels = options.panels;
+         return NewComponents(std::move(components));
+       }},
+      {"outcome",
+       "the answer's score from 0 to 1",
+       {"outcome"},
+       {"answer"},
+       [](Options options) { return NewOutcomeReward(options.runner); }},
+      {"call-f1",
+       "F1 of calls against the gold calls, each call's part on the call; junk calls cost",
+       {"call"},
+       {"calls"},
+       [](Options) { return NewCallF1Reward(); }},
+      {"expert",
+       "how like the expert's each step is",
+       {"expert"},
+       {"calls", "answer"},
+       [](Options) { return NewExpertReward(); }},
+      {"milestones",
+       "verifiable events, each paid once",
+       {"milestone"},
+       {"milestones"},
+       [](Options) { return NewMilestones(); }},
+      {"toolpo",
+       "ToolPO: success, whether each call is right, whether folding shortened",
+       {"outcome", "call", "fold"},
+       {"answer", "calls"},
+       [](Options options) { return NewToolPoReward(options.runner); }},
+      {"desk",
+       "the desk: success; +1 for a needed call, -0.25 for waste, -0.5 for an error",
+       {"outcome", "call"},
+       {"answer", "calls"},
+       [](Options options) { return NewDeskReward(options.runner); }},
+      {"toolrl",
+       "ToolRL: format 0 or 1, graded match of calls from -3 to 3",
+       {"format", "correctness"},
+       {"calls"},
+       [](Options) { return NewToolRlReward(); }},
+      {"search-r1",
+       "Search-R1: exact match, 0 or 1",
+       {"outcome"},
+       {"answer"},
+       [](Options options) { return NewSearchR1Reward(options.runner); }},
+      {"retool",
+       "ReTool: right 1, wrong -1",
+       {"outcome"},
+       {"answer"},
+       [](Options options) { return NewReToolReward(false, options.runner); }},
+      {"retool-turns",
+       "ReTool as trained in verl: a wrong answer costs less after more turns, at least 0.6",
+       {"outcome"},
+       {"answer"},
+       [](Options options) { return NewReToolReward(true, options.runner); }},
+      {"torl",
+       "ToRL: right 1, wrong -1, and -0.5 once when code did not run",
+       {"outcome", "execution"},
+       {"answer"},
+       [](Options options) { return NewToRlReward(options.runner); }},
+      {"tool-star",
+       "Tool-Star and ARPO: bad format -1, else the answer's F1, +0.1 for several tools that ran",
+       {"format", "outcome", "tools"},
+       {"answer"},
+       [](Options options) { return NewToolStarReward(options.runner); }},
+      {"tapo",
+       "TAPO: bad format -1, else graded by kind of question; long responses lose",
+       {"format", "outcome", "length", "accuracy"},
+       {"answer"},
+       [](Options) { return NewTapoReward(); }},
+      {"otc-ppo",
+       "OTC-PPO: right answers, worth less the more calls they took",
+       {"outcome"},
+       {"answer"},
+       [](Options options) { return NewOtcReward(false, options.runner); }},
+      {"otc-grpo",
+       "OTC-GRPO: the same against the fewest calls of a right sibling",
+       {"outcome"},
+       {"answer"},
+       [](Options options) { return NewOtcReward(true, options.runner); }},
+      {"adareasoner",
+       "AdaReasoner: bad format 0, right 8, else the mean worth of the calls (1 to 4)",
+       {"outcome", "call"},
+       {"answer"},
+       [](Options options) { return NewAdaReasonerReward(options.runner); }},
+      {"toolorchestra",
+       "ToolOrchestra: wrong 0, else the user's preferences over features of the group",
+       {"outcome"},
+       {"answer", "preferences"},
+       [](Options options) { return NewToolOrchestraReward(options.runner); }},
+      {"toolorchestra-cost",
+       "ToolOrchestra's other one: right 1, less 5 x money and 1/500 per second, at most 0.8",
+       {"outcome", "cost"},
+       {"answer"},
+       [](Options options) { return NewOrchestraCostReward(options.runner); }},
+      {"mua-rl",
+       "MUA-RL: the final state equals the gold one and the agent said what it had to",
+       {"outcome"},
+       {"outputs"},
+       [](Options) { return NewMuaRlReward(); }},
+      {"tgrl",
+       "TGRL: the outcome, and half of it again when all calls were in order",
+       {"outcome", "call"},
+       {"answer"},
+       [](Options options) { return NewTgrlReward(options.runner); }},
+  };
+}
+
+Result<std::unique_ptr<Rewarder>> NewPreset(std::string_view name, const PresetOptions& options) {
+  for (const auto& [component, panel] : options.panels) {
+    const Result<void> sound = CheckPanel(panel);
+    if (!sound.ok()) return sound.error().In(component);
+  }
+  std::vector<std::string> names;
+  for (const Preset& preset : BuiltInPresets()) {
+    if (preset.name == name) return preset.make(options);
+    names.push_back(preset.name);
+  }
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("no reward is called \"{}\"{}; hone rewards list shows them", name,
+                           DidYouMean(name, names)));
+}
+
+}  // namespace hone

@@ -1,0 +1,44 @@
+#include "rewards/rewarder.h"
+
+namespace hone {
+namespace {
+
+class GroupRewarder final : public Rewarder {
+ public:
+  explicit GroupRewarder(GroupTerms terms) : terms_(std::move(terms)) {}
+
+  Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext&) override {
+    HONE_ASSIGN_OR_RETURN(const Labels labels, LabelsOf(tree.task));
+    std::vector<Score> scores;
+    std::vector<Trajectory> group;
+    for (size_t i = 0; i < tree.leaves.size(); ++i) {
+      scores.push_back({static_cast<int32_t>(i), {}});
+      Trajectory trajectory = TrajectoryOf(tree, static_cast<int32_t>(i));
+      if (!trajectory.failed_by_others()) group.push_back(std::move(trajectory));
+    }
+    std::vector<std::vector<RewardTerm>> terms = terms_(group, labels, tree.task);
+    CHECK(terms.size() == group.size(), "one list of terms per member of the group");
+    for (size_t i = 0; i < group.size(); ++i) scores[group[i].leaf].terms = std::move(terms[i]);
+    return scores;
+  }
+
+ private:
+  GroupTerms terms_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms) {
+  return std::make_unique<GroupRewarder>(std::move(terms));
+}
+
+std::unique_ptr<Rewarder> NewLeafRewarder(LeafTerms terms) {
+  return NewGroupRewarder([terms = std::move(terms)](const std::vector<Trajectory>& group,
+                                                     const Labels& labels, const Task&) {
+    std::vector<std::vector<RewardTerm>> all;
+    for (const Trajectory& trajectory : group) all.push_back(terms(trajectory, labels));
+    return all;
+  });
+}
+
+}  // namespace hone
