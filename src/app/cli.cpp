@@ -59,6 +59,8 @@ int RunCli(int argc, char** argv) {
   AddGenerate(app, context);
   AddLogprobs(app, context);
   AddBench(app, context);
+  AddCredit(app, context);
+  AddLab(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

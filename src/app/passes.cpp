@@ -275,6 +275,7 @@ std::vector<Pass> BuiltInPasses() {
   std::vector<Pass> passes = {TokenizePass(), RenderPass(),   TemplatePass(),
                               ParsePass(),    ValidatePass(), StorePass()};
   for (Pass& pass : ToolPasses()) passes.push_back(std::move(pass));
+  for (Pass& pass : CreditPasses()) passes.push_back(std::move(pass));
   for (Pass& pass : EnginePasses()) passes.push_back(std::move(pass));
   return passes;
 }
