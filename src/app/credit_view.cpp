@@ -43,6 +43,7 @@ struct Column {
   std::string title;
   const std::vector<Advantages>* values;
   bool is_sum;
+  int width() const { return std::clamp(Columns(title), 9, 22); }
 };
 
 std::vector<Column> ColumnsOf(const std::vector<MethodCredit>& credits) {
@@ -62,7 +63,8 @@ class Painter {
   Painter(const ScoredTree& record, const std::vector<MethodCredit>& credits,
           const Tokenizer* tokenizer, const Terminal& terminal)
       : record_(record), columns_(ColumnsOf(credits)), tokenizer_(tokenizer), terminal_(terminal) {
-    const int numbers = static_cast<int>(columns_.size()) * (kNumber + 1);
+    int numbers = 0;
+    for (const Column& column : columns_) numbers += column.width() + 1;
     text_width_ = std::max(terminal.width - numbers - 12, 24);
     for (const Advantages& leaf : *columns_[0].values) {
       for (const float value : leaf.values) largest_ = std::max(largest_, std::abs(value));
@@ -93,8 +95,6 @@ class Painter {
   }
 
  private:
-  static constexpr int kNumber = 9;
-
   void Header(int32_t leaf) {
     const hone::Leaf& end = record_.tree.leaves[leaf];
     std::string line = fmt::format("leaf {}  {}", leaf, EndingName(end.ending));
@@ -111,7 +111,7 @@ class Painter {
     out_ += terminal_.Bold(line) + "\n";
     std::string titles = fmt::format("{} {}", Fitted("tokens", 10), Fitted("", text_width_));
     for (const Column& column : columns_) {
-      const std::string title = Fitted(column.title, kNumber);
+      const std::string title = Fitted(column.title, column.width());
       titles += " " + (column.is_sum ? terminal_.Bold(title) : terminal_.Dim(title));
     }
     out_ += titles + "\n";
@@ -128,8 +128,8 @@ class Painter {
     std::string text;
     for (const Column& column : columns_) {
       const float value = (*column.values)[leaf].values[token];
-      const std::string number = value == 0 ? fmt::format("{:>{}}", "·", kNumber)
-                                            : fmt::format("{:>+{}.4f}", value, kNumber);
+      const std::string number = value == 0 ? fmt::format("{:>{}}", "·", column.width())
+                                            : fmt::format("{:>+{}.4f}", value, column.width());
       text += " " + (value > 0   ? terminal_.Green(number)
                      : value < 0 ? terminal_.Red(number)
                                  : terminal_.Dim(number));

@@ -70,6 +70,7 @@ class Application {
         if (!fold) ++missing;
         continue;
       }
+      ledger_.Enlist(i);
       members_.push_back({i, u, KeyOf(channel_, group_, trajectory, u)});
     }
     if (missing > 0) {

@@ -32,7 +32,8 @@ std::vector<Advantages> Zeros(const std::vector<Advantages>& like) {
 
 }  // namespace
 
-Ledger::Ledger(const Group& group, bool keep_layers) : keep_layers_(keep_layers) {
+Ledger::Ledger(const Group& group, bool keep_layers)
+    : enlisted_(group.trajectories.size(), false), keep_layers_(keep_layers) {
   total_.reserve(group.trajectories.size());
   for (const Trajectory& trajectory : group.trajectories) {
     total_.push_back({trajectory.leaf, std::vector<float>(trajectory.tokens, 0.0f)});
@@ -46,6 +47,7 @@ void Ledger::Open(std::string_view layer) {
 
 void Ledger::Add(size_t trajectory, const Span& span, double value) {
   const auto amount = static_cast<float>(value);
+  Enlist(trajectory);
   auto add = [&](std::vector<float>& values) {
     float* at = values.data();
     for (int32_t t = span.begin; t < span.end; ++t) at[t] += amount;
@@ -55,6 +57,7 @@ void Ledger::Add(size_t trajectory, const Span& span, double value) {
 }
 
 void Ledger::AddEach(size_t trajectory, std::span<const float> values) {
+  Enlist(trajectory);
   auto add = [&](std::vector<float>& to) {
     CHECK(to.size() == values.size());
     for (size_t t = 0; t < values.size(); ++t) to[t] += values[t];

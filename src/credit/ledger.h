@@ -55,6 +55,10 @@ class Ledger {
 
   // What is added from now on belongs to this layer.
   void Open(std::string_view layer);
+  // The trajectory takes part in what is compared, even if its credit comes out as 0. Adding
+  // enlists as well.
+  void Enlist(size_t trajectory) { enlisted_[trajectory] = true; }
+  bool TakesPart(size_t trajectory) const { return enlisted_[trajectory]; }
   // Adds to the flat tokens [span) of a trajectory.
   void Add(size_t trajectory, const Span& span, double value);
   // Adds one value per token of a trajectory.
@@ -74,6 +78,7 @@ class Ledger {
   std::vector<Layer> layers_;
   std::vector<Note> notes_;
   std::string open_;
+  std::vector<bool> enlisted_;
   bool keep_layers_;
 };
 

@@ -17,6 +17,13 @@ struct NameUse {
   bool whole = false;      // somewhere not on an action: then every trajectory must have it
 };
 
+// A score all of whose terms are absent says nothing.
+bool IsScored(const Trajectory& trajectory) {
+  return trajectory.score != nullptr &&
+         std::any_of(trajectory.score->terms.begin(), trajectory.score->terms.end(),
+                     [](const RewardTerm& term) { return term.value.has_value(); });
+}
+
 class Summer {
  public:
   Summer(const Group& group, const Selection& selection) : group_(group), selection_(selection) {
@@ -26,7 +33,7 @@ class Summer {
   }
 
   std::optional<double> Sum(const Trajectory& trajectory) const {
-    if (!trajectory.counts || trajectory.score == nullptr || !AnyUse()) return std::nullopt;
+    if (!trajectory.counts || !IsScored(trajectory) || !AnyUse()) return std::nullopt;
     double sum = 0;
     std::vector<bool> has(uses_.size(), false), scored(trajectory.actions.size(), false);
     for (const RewardTerm& term : trajectory.score->terms) {

@@ -10,10 +10,10 @@
 // From reward terms to the numbers that a channel compares.
 //
 // What is absent is not zero. A trajectory's sum is absent (and the trajectory leaves the
-// statistics) when it has no score, when a term that some other trajectory of the group has for
-// the trajectory as a whole has no value here, or when one of its calls has no value while other
-// calls of the group have. A trajectory without calls has made no calls: its sum over calls is 0.
-// So nobody gains by what was not scored in others.
+// statistics) when no term of it has a value, when a term that some other trajectory of the group
+// has for the trajectory as a whole has no value here, or when one of its calls has no value while
+// other calls of the group have. A trajectory without calls has made no calls: its sum over calls
+// is 0. So nobody gains by what was not scored in others.
 
 namespace hone {
 

@@ -9,11 +9,12 @@ namespace {
 
 using Change = std::function<void(size_t group, size_t trajectory, std::vector<float>*)>;
 
-// Runs `change` over the credit of every trajectory that counts.
+// Runs `change` over the credit of every trajectory that takes part: one that was not scored has
+// none to be shaped.
 void ForEach(std::span<const Group> groups, std::span<Ledger> ledgers, const Change& change) {
   for (size_t g = 0; g < groups.size(); ++g) {
     for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
-      if (!groups[g].trajectories[i].counts) continue;
+      if (!ledgers[g].TakesPart(i)) continue;
       std::vector<float> values = ledgers[g].total(i);
       change(g, i, &values);
       ledgers[g].Replace(i, std::move(values));
@@ -27,7 +28,7 @@ void Whiten(std::span<const Group> groups, std::span<Ledger> ledgers) {
   auto each = [&](auto&& take) {
     for (size_t g = 0; g < groups.size(); ++g) {
       for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
-        if (!groups[g].trajectories[i].counts) continue;
+        if (!ledgers[g].TakesPart(i)) continue;
         for (const float value : ledgers[g].total(i)) take(value);
       }
     }
@@ -37,6 +38,9 @@ void Whiten(std::span<const Group> groups, std::span<Ledger> ledgers) {
   const double mean = sum / static_cast<double>(count);
   each([&](float value) { squares += (value - mean) * (value - mean); });
   const double scale = 1 / std::sqrt(squares / static_cast<double>(count - 1) + 1e-8);
+  for (Ledger& ledger : ledgers) {
+    if (squares == 0) ledger.Remark(NoteKind::kAllEqual, -1, "all tokens have the same: 0");
+  }
   ForEach(groups, ledgers, [&](size_t, size_t, std::vector<float>* values) {
     for (float& value : *values) value = static_cast<float>((value - mean) * scale);
   });
@@ -47,7 +51,7 @@ void NormaliseByTrajectory(std::span<const Group> groups, std::span<Ledger> ledg
   for (size_t g = 0; g < groups.size(); ++g) {
     for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
       const std::vector<float>& values = ledgers[g].total(i);
-      if (groups[g].trajectories[i].counts && !values.empty()) all.push_back(values[0]);
+      if (ledgers[g].TakesPart(i) && !values.empty()) all.push_back(values[0]);
     }
   }
   if (all.size() < 2) return;
@@ -87,10 +91,10 @@ Shaper KeepHighEntropy(double share) {
   return {
       "entropy mask", [share](std::span<const Group> groups, std::span<Ledger> ledgers) {
         std::vector<float> all;
-        for (const Group& group : groups) {
-          for (const Trajectory& trajectory : group.trajectories) {
-            if (!trajectory.counts) continue;
-            const std::vector<float> more = EntropiesOf(group, trajectory);
+        for (size_t g = 0; g < groups.size(); ++g) {
+          for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
+            if (!ledgers[g].TakesPart(i)) continue;
+            const std::vector<float> more = EntropiesOf(groups[g], groups[g].trajectories[i]);
             all.insert(all.end(), more.begin(), more.end());
           }
         }
@@ -112,7 +116,7 @@ Shaper KeepHighEntropy(double share) {
 Shaper AverageSharedTokens() {
   return {"shared mean", [](std::span<const Group> groups, std::span<Ledger> ledgers) {
             for (size_t g = 0; g < groups.size(); ++g) {
-              // A node's tokens have as many values as trajectories that count go through it.
+              // A node's tokens have as many values as trajectories that take part go through it.
               std::unordered_map<NodeId, std::pair<std::vector<double>, int>> sums;
               ForEach(groups.subspan(g, 1), ledgers.subspan(g, 1),
                       [&](size_t, size_t i, std::vector<float>* values) {

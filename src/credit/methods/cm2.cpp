@@ -3,6 +3,7 @@
 // A criterion is a term "criterion:ID" with its weight: 1 on the turn at which it was first met,
 // 0 where it never was.
 
+#include <algorithm>
 #include <map>
 
 #include "credit/methods/all.h"
@@ -86,6 +87,12 @@ Method Cm2Turn(MethodOptions* options) {
              round[i][0] = round[i][0].value_or(0) + *turns[i][k];
            }
          }
+         const auto scored = std::count_if(turns.begin(), turns.end(), [](const auto& of_one) {
+           return !of_one.empty() && of_one[0].has_value();
+         });
+         if (scored < normaliser.least) {
+           ledger->Remark(NoteKind::kGroupOfOne, -1, "too few to compare with: 0");
+         }
          for (auto& [round, values] : rounds) {
            values = GroupNormalised(std::move(values), normaliser, false);
            for (size_t i = 0; i < turns.size(); ++i) {
@@ -110,17 +117,17 @@ Method Cm2Step(MethodOptions* options) {
          std::map<std::string, std::pair<int, int>> met;  // how often met, of how many
          for (size_t i = 0; i < all.size(); ++i) {
            const Trajectory& trajectory = group.trajectories[i];
-           if (!trajectory.counts || trajectory.score == nullptr) {
-             if (trajectory.counts) {
-               ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
-             }
-             continue;
-           }
-           all[i] = CriteriaOf(trajectory, selection);
+           if (!trajectory.counts) continue;
+           if (trajectory.score != nullptr) all[i] = CriteriaOf(trajectory, selection);
+           if (all[i].empty()) ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
            for (const auto& [id, criterion] : all[i]) {
              met[id].first += criterion.met_at >= 0 ? 1 : 0;
              ++met[id].second;
            }
+         }
+         if (std::none_of(met.begin(), met.end(),
+                          [&](const auto& one) { return one.second.second >= least; })) {
+           ledger->Remark(NoteKind::kGroupOfOne, -1, "too few to compare with: 0");
          }
          for (size_t i = 0; i < all.size(); ++i) {
            const std::vector<Turn>& turns = group.trajectories[i].turns;

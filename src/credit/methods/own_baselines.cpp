@@ -142,15 +142,17 @@ Method Otb(MethodOptions* options) {
          // Behind the second longest there is nobody to compare with.
          const size_t shared = lengths.size() > 1 ? lengths[1] : 0;
          for (size_t t = 0; t < lengths[0]; ++t) {
-           double weighted = 0, weights = 0;
+           double weighted = 0, weights = 0, plain = 0, count = 0;
            for (const Row& row : rows) {
              if (t >= row.returns.size()) continue;
              weighted += row.weights[t] * row.returns[t];
              weights += row.weights[t];
+             plain += row.returns[t], ++count;
            }
+           // Where nothing was in doubt no gradient has a size: all count the same.
+           double baseline = weights > 0 ? weighted / weights : plain / count;
            const bool alone = t >= shared;
-           const double baseline =
-               weights <= 0 || rows.size() < 2 || (alone && cut_tail) ? 0 : weighted / weights;
+           if (rows.size() < 2 || (alone && cut_tail)) baseline = 0;
            for (Row& row : rows) {
              if (t < row.returns.size()) row.returns[t] -= static_cast<float>(baseline);
            }

@@ -20,7 +20,7 @@ double FoldPreferenceOf(const Group& group, const Trajectory& trajectory) {
   double direct = 0;
   int count = 0;
   for (const Trajectory& other : group.trajectories) {
-    if (other.folded || !other.counts) continue;
+    if (other.folded || !other.counts || other.score == nullptr) continue;
     direct += other.length;
     ++count;
   }
