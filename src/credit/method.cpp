@@ -21,6 +21,15 @@ void RemarkOthersFaults(const Group& group, Ledger* ledger) {
   }
 }
 
+void RemarkTerms(const Method& method, const Group& group, Ledger* ledger) {
+  if (AnyValue(group, method.reads)) return;
+  if (AnyValue(group, {{"*"}, {}})) {
+    ledger->Remark(NoteKind::kFallback, -1, "none of the terms it is about: all others are read");
+  } else {
+    ledger->Remark(NoteKind::kNothingToRead, -1, "no term of the group has a value");
+  }
+}
+
 // Shapers may have moved what must be nothing.
 void SilenceOthersFaults(const Group& group, Ledger* ledger) {
   for (size_t i = 0; i < group.trajectories.size(); ++i) {
@@ -56,6 +65,7 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     all.push_back(std::move(group));
     ledgers.emplace_back(all.back(), settings.layers);
     RemarkOthersFaults(all.back(), &ledgers.back());
+    RemarkTerms(method, all.back(), &ledgers.back());
   }
   // Groups that are dropped take no part in the statistics of the batch either.
   const std::vector<bool> kept = KeptGroups(method, all, ledgers);

@@ -71,8 +71,8 @@ TEST(RewardValues, TurnsAndActionsGetTheirOwn) {
 }
 
 TEST(RewardValues, WithoutAnOutcomeEverythingElseIsRead) {
-  const ShortGroup made = GroupFrom(
-      R"({"group":[{"terms":{"correct":2,"call":7},"turns":[{"tokens":1}]}]})");
+  const ShortGroup made =
+      GroupFrom(R"({"group":[{"terms":{"correct":2,"call":7},"turns":[{"tokens":1}]}]})");
   const Group group = *GroupOf(made.record);
   EXPECT_EQ(TrajectorySums(group, OutcomeOf(group, kOutcome))[0][0], 9);
   EXPECT_EQ(TrajectorySums(group, OutcomeOf(group, kOutcome, {"call"}))[0][0], 2);
