@@ -26,7 +26,7 @@ bool IsScored(const Trajectory& trajectory) {
 
 class Summer {
  public:
-  Summer(const Group& group, const Selection& selection) : group_(group), selection_(selection) {
+  Summer(const Group& group, const Selection& selection) : selection_(selection) {
     for (const Trajectory& trajectory : group.trajectories) {
       if (trajectory.counts) Survey(trajectory);
     }
@@ -78,7 +78,6 @@ class Summer {
                        [](const NameUse& use) { return use.has_value; });
   }
 
-  const Group& group_;
   const Selection& selection_;
   std::vector<NameUse> uses_;
   bool calls_are_scored_ = false;
