@@ -62,6 +62,8 @@ int RunCli(int argc, char** argv) {
   AddJournal(app, context);
   AddTools(app, context);
   AddRewards(app, context);
+  AddCredit(app, context);
+  AddLab(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -30,6 +30,8 @@ void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddJournal(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddRewards(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddCredit(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddLab(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -10,9 +10,7 @@
 #include "base/utf8.h"
 
 namespace hone {
-namespace {
 
-// Green for credit, red for blame, the stronger the larger. Six steps of a 256-colour terminal.
 std::string CreditCodes(float credit, float largest) {
   if (credit == 0 || largest == 0) return "";
   static constexpr int kGreens[] = {22, 28, 34}, kReds[] = {52, 88, 124};
@@ -20,6 +18,8 @@ std::string CreditCodes(float credit, float largest) {
   const int step = std::min(static_cast<int>(share * 3), 2);
   return fmt::format("48;5;{}", credit > 0 ? kGreens[step] : kReds[step]);
 }
+
+namespace {
 
 class Painter {
  public:

@@ -31,6 +31,10 @@ std::string ParsedTurnView(std::string_view turn, const ParsedTurn& parsed,
 // The trees of a store as a table.
 std::string TreesView(const std::vector<RunStore::TreeSummary>& trees, const Terminal& terminal);
 
+// The style of a token with this credit, where the largest is `largest`: green for credit, red for
+// blame, the stronger the larger, in six steps of a 256-colour terminal; empty for none.
+std::string CreditCodes(float credit, float largest);
+
 struct TreeViewOptions {
   int lines_per_node = 24;  // longer texts are cut; 0: all of it
 };

@@ -18,6 +18,7 @@ class Validator {
   std::vector<std::string> Run() {
     CheckTask();
     if (CheckShape()) {
+      NumberNodes();
       for (size_t i = 0; i < tree_.nodes.size(); ++i) CheckNode(static_cast<NodeId>(i));
       CheckLeaves();
       CheckScores();
@@ -61,6 +62,42 @@ class Validator {
       }
     }
     return sound;
+  }
+
+  // Numbers the nodes so that "lies on the path to" is two comparisons: the paths of a tree can
+  // hold far more nodes than the tree. Parents and folds point backwards, so one pass each way
+  // does.
+  void NumberNodes() {
+    const size_t size = tree_.nodes.size();
+    std::vector<int64_t> below(size, 1);
+    policy_tokens_.assign(size, 0);
+    for (size_t i = size; i-- > 1;) {
+      if (const NodeId before = Before(i); before != kNoNode) below[before] += below[i];
+    }
+    first_.assign(size, 0);
+    last_.assign(size, 0);
+    std::vector<int64_t> next(size, 0);  // where the next child of a node is numbered from
+    int64_t next_root = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const NodeId before = Before(i);
+      int64_t& from = before == kNoNode ? next_root : next[before];
+      first_[i] = from;
+      last_[i] = from + below[i];
+      from += below[i];
+      next[i] = first_[i] + 1;
+      const bool policy = tree_.nodes[i].author == Author::kPolicy;
+      policy_tokens_[i] = (before == kNoNode ? 0 : policy_tokens_[before]) +
+                          (policy ? tree_.nodes[i].tokens.size() : 0);
+    }
+  }
+
+  NodeId Before(size_t id) const {
+    const Node& node = tree_.nodes[id];
+    return node.parent != kNoNode ? node.parent : node.folded_from;
+  }
+
+  bool IsOnPathTo(NodeId node, NodeId end) const {
+    return first_[node] <= first_[end] && first_[end] < last_[node];
   }
 
   void CheckNode(NodeId id) {
@@ -222,15 +259,14 @@ class Validator {
       const Score& score = record_.scores[i];
       const std::string where = fmt::format("scores[{}]", i);
       if (!CheckLeafOf(score.leaf, where, &seen)) continue;
-      const auto path = WholePathTo(tree_, tree_.leaves[score.leaf].node);
       for (size_t t = 0; t < score.terms.size(); ++t) {
-        CheckTerm(score.terms[t], path, fmt::format("{}.terms[{}]", where, t));
+        CheckTerm(score.terms[t], tree_.leaves[score.leaf].node,
+                  fmt::format("{}.terms[{}]", where, t));
       }
     }
   }
 
-  void CheckTerm(const RewardTerm& term, const std::vector<NodeId>& path,
-                 const std::string& where) {
+  void CheckTerm(const RewardTerm& term, NodeId end, const std::string& where) {
     if (term.name.empty()) Problem(where, "has no name");
     if (term.value && !std::isfinite(*term.value)) Problem(where, "value is not finite");
     if (!std::isfinite(term.weight)) Problem(where, "weight is not finite");
@@ -238,7 +274,7 @@ class Validator {
     if (term.fault && term.fault->blame == Blame::kNone) Problem(where, "its fault blames nobody");
     if (term.node == kNoNode) {
       if (term.span) Problem(where, "has a span but no node");
-    } else if (std::find(path.begin(), path.end(), term.node) == path.end()) {
+    } else if (!IsNode(term.node) || !IsOnPathTo(term.node, end)) {
       Problem(where, fmt::format("node {} is not on the leaf's path", term.node));
     } else if (term.span && !IsInside(*term.span, tree_.nodes[term.node])) {
       Problem(where, "its span lies outside the node's tokens");
@@ -251,11 +287,7 @@ class Validator {
       const Advantages& advantages = record_.advantages[i];
       const std::string where = fmt::format("advantages[{}]", i);
       if (!CheckLeafOf(advantages.leaf, where, &seen)) continue;
-      size_t policy_tokens = 0;
-      for (const NodeId id : WholePathTo(tree_, tree_.leaves[advantages.leaf].node)) {
-        const Node& node = tree_.nodes[id];
-        if (node.author == Author::kPolicy) policy_tokens += node.tokens.size();
-      }
+      const size_t policy_tokens = policy_tokens_[tree_.leaves[advantages.leaf].node];
       if (advantages.values.size() != policy_tokens) {
         Problem(where, fmt::format("has {} values for {} policy tokens", advantages.values.size(),
                                    policy_tokens));
@@ -270,6 +302,10 @@ class Validator {
   const ScoredTree& record_;
   const Tree& tree_;
   std::vector<std::string> problems_;
+  // Per node: the numbers of the nodes below it, itself first, are [first_, last_); the tokens of
+  // the policy up to its end.
+  std::vector<int64_t> first_, last_;
+  std::vector<size_t> policy_tokens_;
 };
 
 }  // namespace

@@ -140,5 +140,47 @@ TEST(Validate, ListsManyProblemsButNotEndlessly) {
   EXPECT_EQ(Validate(record).size(), 100u);
 }
 
+// A comb of 200,000 nodes has 100,000 paths with ten thousand million nodes in all.
+TEST(Validate, DoesNotWalkEveryPathOfAHugeTree) {
+  ScoredTree record;
+  record.tree.task.id = "comb";
+  record.tree.nodes.resize(1);
+  record.tree.nodes[0].tokens = {1};
+  NodeId spine = 0;
+  for (int32_t i = 0; i < 100000; ++i) {
+    Node node;
+    node.parent = spine;
+    node.author = Author::kTool;
+    node.tokens = {1};
+    record.tree.nodes.push_back(node);
+    record.tree.nodes.push_back(node);
+    const auto end = static_cast<NodeId>(record.tree.nodes.size()) - 1;
+    record.tree.leaves.push_back({end, Ending::kEos, Blame::kNone, Json()});
+    record.scores.push_back({i, {{"x", 1.0, 1.0, spine, {}}}});
+    spine = end - 1;
+  }
+  record.tree.leaves.push_back({spine, Ending::kEos, Blame::kNone, Json()});
+  EXPECT_EQ(Validate(record), std::vector<std::string>());
+  // The leaf of the first tooth does not lie behind the second node of the spine.
+  record.scores[0].terms[0].node = record.scores[2].terms[0].node;
+  EXPECT_EQ(Validate(record),
+            std::vector<std::string>{"scores[0].terms[0]: node 3 is not on the leaf's path"});
+}
+
+TEST(Validate, KnowsExactlyTheNodesOfAPath) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    ScoredTree record = RandomRecord(Rng(seed));
+    record.advantages.clear();
+    for (size_t leaf = 0; leaf < record.tree.leaves.size(); ++leaf) {
+      const auto path = WholePathTo(record.tree, record.tree.leaves[leaf].node);
+      for (NodeId node = 0; node < static_cast<NodeId>(record.tree.nodes.size()); ++node) {
+        record.scores = {{static_cast<int32_t>(leaf), {{"x", 1.0, 1.0, node, {}}}}};
+        const bool on_path = std::find(path.begin(), path.end(), node) != path.end();
+        ASSERT_EQ(Validate(record).empty(), on_path) << "seed " << seed << " node " << node;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone

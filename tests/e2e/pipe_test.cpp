@@ -141,6 +141,7 @@ TEST(Pipe, EveryExampleWorks) {
         options["tokenizer"] = HONE_SOURCE_DIR "/tests/golden/tokenizer";
       if (option.name == "dialect") options["dialect"] = "hermes";
       if (option.name == "model") options["model"] = HONE_SOURCE_DIR "/tests/golden/models/qwen2";
+      if (option.name == "method") options["method"] = "toolpo-split";
       if (option.name == "run") options["run"] = (directory.path() / "run").string();
     }
     std::istringstream in(pass.example + "\n");

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "credit/group.h"
+#include "credit/ledger.h"
+#include "credit/normaliser.h"
+#include "credit/reward_values.h"
+#include "credit/token_mask.h"
+
+namespace hone {
+
+// What a value belongs to.
+enum class Unit {
+  kTrajectory,
+  kTurn,
+  kAction,  // a call, readable or not, or a fold
+};
+
+// With whom a value is compared. Values of different trees are never compared.
+enum class GroupKey {
+  kTree,      // everybody in the tree
+  kPosition,  // the same number of the unit in its trajectory: the first calls, the second calls
+  kState,     // turns: the same observation before them
+  kSubtree,   // trajectories: the same first turn
+};
+
+// A stream of credit: values, compared in groups, weighed and written onto tokens. Most methods are
+// one or two of these.
+struct Channel {
+  std::string name;
+  Unit unit = Unit::kTrajectory;
+  // The terms: one number per unit, or none where it is not scored.
+  std::function<UnitValues(const Group&)> values;
+  // Who takes part; empty: everybody. Those that do not are in no statistic and get nothing.
+  std::function<bool(const Group&, const Trajectory&)> gate;
+  GroupKey key = GroupKey::kTree;
+  Normaliser normaliser;
+  double weight = 1;
+  TokenMask mask = TokenMask::kAll;
+  // Advantages whose sign contradicts the value become 0: positive values are never punished,
+  // others never paid.
+  bool keep_sign = false;
+};
+
+// Writes the channel's credit of all groups of a batch. A batch matters only to normalisers that
+// look at all of it.
+void ApplyChannel(const Channel& channel, std::span<const Group> groups, std::span<Ledger> ledgers);
+
+}  // namespace hone

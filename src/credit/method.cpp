@@ -1,0 +1,110 @@
+#include "credit/method.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "credit/filters.h"
+
+namespace hone {
+namespace {
+
+void RemarkOthersFaults(const Group& group, Ledger* ledger) {
+  for (const Trajectory& trajectory : group.trajectories) {
+    if (trajectory.counts) continue;
+    const Leaf& leaf = group.tree().leaves[trajectory.leaf];
+    ledger->Remark(NoteKind::kOthersFault, trajectory.leaf,
+                   fmt::format("ended as {} (blame {}): left out", EndingName(leaf.ending),
+                               BlameName(leaf.blame)));
+  }
+}
+
+void RemarkTerms(const Method& method, const Group& group, Ledger* ledger) {
+  if (AnyValue(group, method.reads)) return;
+  if (AnyValue(group, {{"*"}, {}})) {
+    ledger->Remark(NoteKind::kFallback, -1, "none of the terms it is about: all others are read");
+  } else {
+    ledger->Remark(NoteKind::kNothingToRead, -1, "no term of the group has a value");
+  }
+}
+
+// Shapers may have moved what must be nothing.
+void SilenceOthersFaults(const Group& group, Ledger* ledger) {
+  for (size_t i = 0; i < group.trajectories.size(); ++i) {
+    if (!group.trajectories[i].counts) ledger->Clear(i);
+  }
+}
+
+Result<void> CheckFinite(const Group& group, const Ledger& ledger) {
+  for (size_t i = 0; i < ledger.size(); ++i) {
+    const std::vector<float>& values = ledger.total(i);
+    bool finite = true;
+    for (const float value : values) {
+      finite &= std::abs(value) <= std::numeric_limits<float>::max();
+    }
+    if (!finite) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("tree \"{}\", leaf {}: credit is not finite; the rewards are too "
+                               "large to compare",
+                               group.tree().task.id, group.trajectories[i].leaf));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const CreditInput> batch,
+                                         const CreditSettings& settings) {
+  std::vector<Group> all;
+  std::vector<Ledger> ledgers;
+  for (const CreditInput& input : batch) {
+    HONE_ASSIGN_OR_RETURN(Group group, GroupOf(*input.record, input.values));
+    all.push_back(std::move(group));
+    ledgers.emplace_back(all.back(), settings.layers);
+    RemarkOthersFaults(all.back(), &ledgers.back());
+    RemarkTerms(method, all.back(), &ledgers.back());
+  }
+  // Groups that are dropped take no part in the statistics of the batch either.
+  const std::vector<bool> kept = KeptGroups(method, all, ledgers);
+  std::vector<size_t> places;
+  std::vector<Group> groups;
+  std::vector<Ledger> open;
+  for (size_t g = 0; g < all.size(); ++g) {
+    if (!kept[g]) continue;
+    places.push_back(g);
+    groups.push_back(std::move(all[g]));
+    open.push_back(std::move(ledgers[g]));
+  }
+  for (const Channel& channel : method.channels) ApplyChannel(channel, groups, open);
+  for (const Estimator& estimator : method.estimators) {
+    for (size_t g = 0; g < groups.size(); ++g) {
+      open[g].Open(estimator.name);
+      estimator.apply(groups[g], &open[g]);
+    }
+  }
+  for (const Shaper& shaper : method.shapers) {
+    for (Ledger& ledger : open) ledger.Open(shaper.name);
+    shaper.apply(groups, open);
+  }
+  for (size_t g = 0; g < groups.size(); ++g) {
+    MaskTrajectories(method.filters, groups[g], &open[g]);
+    SilenceOthersFaults(groups[g], &open[g]);
+    HONE_RETURN_IF_ERROR(CheckFinite(groups[g], open[g]));
+    ledgers[places[g]] = std::move(open[g]);
+  }
+  std::vector<Credit> credits;
+  for (Ledger& ledger : ledgers) credits.push_back(std::move(ledger).Take());
+  return credits;
+}
+
+Result<Credit> AssignCredit(const Method& method, const ScoredTree& record,
+                            const CreditSettings& settings) {
+  const CreditInput input{&record, nullptr};
+  HONE_ASSIGN_OR_RETURN(std::vector<Credit> credits, AssignCredit(method, {&input, 1}, settings));
+  return std::move(credits[0]);
+}
+
+}  // namespace hone

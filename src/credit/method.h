@@ -1,0 +1,89 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "credit/channel.h"
+#include "credit/ledger.h"
+
+// A method of credit assignment is data: filters, channels, estimators for what is no channel,
+// shapers of the sum, and masks. The order never varies:
+//
+//   trajectories that ended by others' fault leave · whole groups are dropped · channels and
+//   estimators (statistics) · shapers · masks of trajectories · credit per policy token
+
+namespace hone {
+
+// Which whole groups are dropped, and which trajectories are masked after the statistics.
+struct Filters {
+  // Groups whose reward (the first channel's values) spreads less are dropped; absent: none. A
+  // group of one has no spread and is kept.
+  std::optional<double> least_deviation;  // dropped when the sample deviation is at most this
+  double keep_share = 1;                  // of the batch's groups, those with the largest deviation
+  bool mask_void = false;                 // trajectories with a turn without action, or unreadable
+  bool mask_overlong = false;             // cut off by the token limit
+  bool mask_repetitive = false;           // a run of 20 tokens seen ten times
+};
+
+// Writes the credit of one group where that is not a channel.
+struct Estimator {
+  std::string name;
+  std::function<void(const Group&, Ledger*)> apply;
+};
+
+// Changes the sum of all channels, over the batch.
+struct Shaper {
+  std::string name;
+  std::function<void(std::span<const Group>, std::span<Ledger>)> apply;
+};
+
+// How the values that several leaves have for a token they share are meant.
+enum class SharedTokens {
+  kRepeat,  // every leaf's counts: they are added
+  kDedupe,  // the token counts once: they are averaged
+};
+
+// What a method promises; the conformance suite and the laboratory hold it to it.
+struct Promises {
+  // The expected estimate is exactly the gradient of the expected sum of the terms it reads.
+  bool unbiased = false;
+  // A constant added to the outcome of every trajectory changes nothing.
+  bool shift_invariant = false;
+  // Only paths matter: the tree and its flattened paths give the same credit.
+  bool flat = true;
+};
+
+struct Method {
+  std::string name;
+  std::string about;                    // one line
+  std::string needs;                    // what it reads, one line
+  Selection reads = {{"outcome"}, {}};  // the terms whose expected sum it is about
+  Filters filters;
+  std::vector<Channel> channels;
+  std::vector<Estimator> estimators;
+  std::vector<Shaper> shapers;
+  SharedTokens shared = SharedTokens::kRepeat;
+  Promises promises;
+};
+
+struct CreditInput {
+  const ScoredTree* record = nullptr;    // in which Validate finds nothing wrong
+  const CriticValues* values = nullptr;  // null: no critic
+};
+
+struct CreditSettings {
+  bool layers = false;  // keep what each channel added
+};
+
+// The credit of every record of a batch, in their order; advantages that the records have already
+// are not looked at. A pure function. An error when a reward is so large that credit is not finite.
+Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const CreditInput> batch,
+                                         const CreditSettings& settings = {});
+// A batch of one.
+Result<Credit> AssignCredit(const Method& method, const ScoredTree& record,
+                            const CreditSettings& settings = {});
+
+}  // namespace hone

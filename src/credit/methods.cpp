@@ -1,0 +1,115 @@
+#include "credit/methods.h"
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "credit/methods/all.h"
+
+namespace hone {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  Method (*make)(MethodOptions*);
+};
+
+// GSPO, CISPO, SAPO and GMPO differ from GRPO in the loss only; their advantages are GRPO's.
+constexpr Entry kEntries[] = {
+    {"reinforce", methods::Reinforce},
+    {"grpo", methods::Grpo},
+    {"dr-grpo", methods::DrGrpo},
+    {"rloo", methods::Rloo},
+    {"loop", methods::Loop},
+    {"dapo", methods::Dapo},
+    {"gspo", methods::Grpo},
+    {"cispo", methods::Grpo},
+    {"sapo", methods::Grpo},
+    {"gmpo", methods::Grpo},
+    {"reinforce++", methods::ReinforcePlusPlus},
+    {"reinforce++-baseline", methods::ReinforcePlusPlusBaseline},
+    {"lite-ppo", methods::LitePpo},
+    {"opo", methods::Opo},
+    {"gpg", methods::Gpg},
+    {"pass-at-k", methods::PassAtK},
+    {"remax", methods::ReMax},
+    {"otb", methods::Otb},
+    {"entropy-mask", methods::EntropyMask},
+    {"gae-token", methods::GaeToken},
+    {"gae-turn", methods::GaeTurn},
+    {"gae-two-level", methods::GaeTwoLevel},
+    {"turn-ppo", methods::TurnPpo},
+    {"turn-loo", methods::TurnLeaveOneOut},
+    {"toolpo", methods::ToolPo},
+    {"toolpo-per-call", methods::ToolPoPerCall},
+    {"toolpo-split", methods::ToolPoSplit},
+    {"smeared", methods::Smeared},
+    {"placebo", methods::Placebo},
+    {"tapo", methods::Tapo},
+    {"arpo-soft", methods::ArpoSoft},
+    {"arpo-hard", methods::ArpoHard},
+    {"portool", methods::PorTool},
+    {"fork-relative", methods::ForkRelative},
+    {"tree-grpo", methods::TreeGrpo},
+    {"treerl", methods::TreeRl},
+    {"otc-ppo", methods::OtcPpo},
+    {"otc-grpo", methods::OtcGrpo},
+    {"hdpo", methods::Hdpo},
+    {"aspo", methods::Aspo},
+    {"adatir", methods::AdaTir},
+    {"simpletir", methods::SimpleTir},
+    {"spear", methods::Spear},
+    {"spear-replay", methods::SpearReplay},
+    {"gigpo", methods::GiGpo},
+    {"mt-grpo", methods::MtGrpo},
+    {"igpo", methods::Igpo},
+    {"stepsearch", methods::StepSearch},
+    {"steptool", methods::StepTool},
+    {"gdpo", methods::Gdpo},
+    {"awpo", methods::Awpo},
+    {"starpo-s", methods::StarPoS},
+    {"toolorchestra", methods::ToolOrchestra},
+    {"cm2-trajectory", methods::Cm2Trajectory},
+    {"cm2-turn", methods::Cm2Turn},
+    {"cm2-step", methods::Cm2Step},
+};
+
+}  // namespace
+
+std::vector<std::string> MethodNames() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+  return names;
+}
+
+Result<Method> NewMethod(std::string_view spec) {
+  const size_t colon = spec.find(':');
+  const std::string_view name = spec.substr(0, colon);
+  for (const Entry& entry : kEntries) {
+    if (entry.name != name) continue;
+    HONE_ASSIGN_OR_RETURN(
+        MethodOptions options,
+        MethodOptions::Parse(colon == std::string_view::npos ? "" : spec.substr(colon + 1)));
+    Method method = entry.make(&options);
+    HONE_RETURN_IF_ERROR(options.Check(name));
+    method.name = name;
+    return method;
+  }
+  const std::vector<std::string> names = MethodNames();
+  std::string list;
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  return Error(ErrorCode::kNotFound, fmt::format("there is no method \"{}\"{}; there are: {}", name,
+                                                 DidYouMean(name, names), list));
+}
+
+std::vector<MethodSummary> ListMethods() {
+  std::vector<MethodSummary> list;
+  for (const Entry& entry : kEntries) {
+    MethodOptions options = MethodOptions::Parse("").value();
+    Method method = entry.make(&options);
+    list.push_back(
+        {std::string(entry.name), method.about, method.needs, options.asked(), method.promises});
+  }
+  return list;
+}
+
+}  // namespace hone

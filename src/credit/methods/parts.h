@@ -1,0 +1,39 @@
+#pragma once
+
+#include "credit/method.h"
+#include "credit/method_options.h"
+
+// What many methods are made of.
+
+namespace hone::methods {
+
+using Values = std::function<UnitValues(const Group&)>;
+
+// Setting "terms": the names of the outcome.
+Selection OutcomeTerms(MethodOptions* options);
+// Setting "calls": the names of what calls earn.
+Selection CallTerms(MethodOptions* options);
+// Setting "alone": what a group of one gets, raw or zero.
+Alone AloneOf(MethodOptions* options, Alone otherwise);
+
+// The trajectory's outcome; where the group has no such term, all terms but `except`.
+Values OutcomeSum(Selection outcome, std::vector<std::string> except = {});
+
+// The group's mean off, divided by the group's deviation: GRPO's normaliser.
+Normaliser MeanAndDeviation(Alone alone);
+
+// One channel "outcome" on all tokens, with the setting "terms".
+Method OutcomeOnly(MethodOptions* options, const Normaliser& normaliser);
+
+// Trajectories whose outcome is above the setting "correct_above" (0.5).
+using IsRight = std::function<bool(const Group&, const Trajectory&)>;
+IsRight CorrectOnly(MethodOptions* options, Selection outcome);
+
+// The two selections together.
+Selection Both(const Selection& a, const Selection& b);
+
+// GRPO's normalisation of one number per trajectory where they are not written by a channel.
+// Absent stays absent.
+UnitValues GroupNormalised(UnitValues values, const Normaliser& normaliser, bool alone_group);
+
+}  // namespace hone::methods

@@ -1,0 +1,77 @@
+// Several rewards, each normalised on its own: GDPO, AWPO.
+
+#include "credit/methods/all.h"
+#include "credit/methods/parts.h"
+#include "credit/shapers.h"
+
+namespace hone::methods {
+
+Method Gdpo(MethodOptions* options) {
+  Method method;
+  method.about = "every reward normalised on its own, summed, normalised over the batch";
+  method.needs = "several terms";
+  std::vector<std::string> names = {"outcome", "preference", "format"};
+  names.insert(names.end(), CallTermNames().begin(), CallTermNames().end());
+  names = options->Names("terms", names);
+  method.reads = {names, {}};
+  const bool conditioned = options->Flag("conditioned", false);
+  const Selection outcome{{"outcome"}, {}};
+  const IsRight right = CorrectOnly(options, outcome);
+  for (const std::string& name : names) {
+    Channel channel;
+    channel.name = name;
+    channel.normaliser = MeanAndDeviation(Alone::kZero);
+    const Selection selection{{name}, {}};
+    const bool guarded = conditioned && name != "outcome";
+    channel.values = [=](const Group& group) {
+      UnitValues values = TrajectorySums(group, selection);
+      for (size_t i = 0; guarded && i < values.size(); ++i) {
+        if (values[i][0] && !right(group, group.trajectories[i])) values[i][0] = 0;
+      }
+      return values;
+    };
+    method.channels.push_back(std::move(channel));
+  }
+  if (options->Flag("batch_norm", true)) method.shapers = {NormaliseTrajectories()};
+  method.promises.shift_invariant = !conditioned;
+  return method;
+}
+
+Method Awpo(MethodOptions* options) {
+  Method method;
+  method.about = "outcome plus quality, the latter weighed by its share of the group's variance";
+  method.needs = "an outcome per trajectory, a judge's score of it";
+  const Selection outcome = OutcomeTerms(options);
+  const Selection quality{options->Names("quality", {"preference"}), {}};
+  method.reads = Both(outcome, quality);
+  Channel channel;
+  channel.name = "outcome";
+  channel.values = OutcomeSum(outcome, quality.names);
+  channel.normaliser = MeanAndDeviation(Alone::kZero);
+  method.channels = {std::move(channel)};
+  const double weight = options->Number("weight", 1);
+  method.estimators = {
+      {"quality", [=](const Group& group, Ledger* ledger) {
+         auto variance = [](const UnitValues& values) {
+           std::vector<double> present;
+           for (const auto& units : values) {
+             if (units[0]) present.push_back(*units[0]);
+           }
+           const double deviation = DeviationOf(present).deviation;
+           return deviation * deviation;
+         };
+         UnitValues values = TrajectorySums(group, quality);
+         const double mine = variance(values), other = variance(TrajectorySums(group, outcome));
+         if (mine == 0) return;
+         values = GroupNormalised(std::move(values), MeanAndDeviation(Alone::kZero), false);
+         for (size_t i = 0; i < values.size(); ++i) {
+           if (!values[i][0]) continue;
+           ledger->Add(i, {0, group.trajectories[i].tokens},
+                       weight * mine / (mine + other) * *values[i][0]);
+         }
+       }}};
+  method.promises.shift_invariant = true;
+  return method;
+}
+
+}  // namespace hone::methods

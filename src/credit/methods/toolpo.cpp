@@ -1,0 +1,127 @@
+// ToolPO: the outcome for all tokens, what calls earn for the tokens of calls.
+
+#include "credit/methods/toolpo.h"
+
+#include "credit/methods/all.h"
+#include "credit/methods/parts.h"
+
+namespace hone::methods {
+
+double FoldPreference(double direct, double folded) {
+  const double both = direct + folded;
+  return both > 0 ? (direct - folded) / both : 0;
+}
+
+namespace {
+
+// What folding saved: a folded trajectory against the mean length of the group's others.
+double FoldPreferenceOf(const Group& group, const Trajectory& trajectory) {
+  if (!trajectory.folded) return 0;
+  double direct = 0;
+  int count = 0;
+  for (const Trajectory& other : group.trajectories) {
+    if (other.folded || !other.counts || other.score == nullptr) continue;
+    direct += other.length;
+    ++count;
+  }
+  return count == 0 ? 0 : FoldPreference(direct / count, trajectory.length);
+}
+
+Channel OutcomeChannel(const Selection& outcome, const Selection& calls, TokenMask mask) {
+  Channel channel;
+  channel.name = "outcome";
+  channel.values = OutcomeSum(outcome, calls.names);
+  channel.mask = mask;
+  return channel;
+}
+
+// R_action: what all calls of the trajectory earned together, or on average, and the preference.
+Channel ActionChannel(MethodOptions* options, const Selection& calls, TokenMask mask) {
+  const double calls_weight = options->Number("lambda1", 1),
+               fold_weight = options->Number("lambda2", 1);
+  const bool mean = options->Choice("over", {"sum", "mean"}, "sum") == "mean";
+  Channel channel;
+  channel.name = "action";
+  channel.mask = mask;
+  channel.values = [=](const Group& group) {
+    UnitValues values = TrajectorySums(group, calls);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i][0]) continue;
+      const Trajectory& trajectory = group.trajectories[i];
+      double earned = *values[i][0];
+      if (mean) earned /= std::max(trajectory.Calls(), 1);
+      values[i][0] = calls_weight * earned + fold_weight * FoldPreferenceOf(group, trajectory);
+    }
+    return values;
+  };
+  return channel;
+}
+
+Channel PerCallChannel(MethodOptions* options, const Selection& calls) {
+  const std::string baseline =
+      options->Choice("baseline", {"position", "pooled", "none"}, "position");
+  Channel channel;
+  channel.name = "call";
+  channel.unit = Unit::kAction;
+  channel.values = [=](const Group& group) { return ActionSums(group, calls); };
+  channel.key = baseline == "position" ? GroupKey::kPosition : GroupKey::kTree;
+  if (baseline == "none") channel.normaliser.centre = Centre::kNone;
+  channel.weight = options->Number("weight", 1);
+  channel.mask = TokenMask::kOwn;
+  return channel;
+}
+
+Method TwoChannels(MethodOptions* options, TokenMask outcome_mask, TokenMask action_mask) {
+  Method method;
+  const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
+  method.needs = "an outcome per trajectory, terms on calls";
+  method.reads = Both(outcome, calls);
+  method.channels = {OutcomeChannel(outcome, calls, outcome_mask),
+                     ActionChannel(options, calls, action_mask)};
+  method.promises.shift_invariant = true;
+  return method;
+}
+
+}  // namespace
+
+Method ToolPo(MethodOptions* options) {
+  Method method = TwoChannels(options, TokenMask::kAll, TokenMask::kActions);
+  method.about = "outcome on all tokens, the sum of what calls earned on their tokens";
+  return method;
+}
+
+Method ToolPoPerCall(MethodOptions* options) {
+  Method method;
+  const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
+  method.about = "outcome on all tokens, each call's own reward on its own tokens";
+  method.needs = "an outcome per trajectory, terms on calls";
+  method.reads = Both(outcome, calls);
+  method.channels = {OutcomeChannel(outcome, calls, TokenMask::kAll),
+                     PerCallChannel(options, calls)};
+  method.promises.shift_invariant = true;
+  return method;
+}
+
+Method ToolPoSplit(MethodOptions* options) {
+  Method method = ToolPoPerCall(options);
+  method.about = "the outcome kept off the tokens of calls: a right call is never punished";
+  method.channels[0].mask = TokenMask::kOffActions;
+  method.channels[1].keep_sign = true;
+  return method;
+}
+
+// The controls: the same rewards, elsewhere.
+
+Method Smeared(MethodOptions* options) {
+  Method method = TwoChannels(options, TokenMask::kAll, TokenMask::kAll);
+  method.about = "control: ToolPO's rewards smeared over all tokens";
+  return method;
+}
+
+Method Placebo(MethodOptions* options) {
+  Method method = TwoChannels(options, TokenMask::kAll, TokenMask::kPlacebo);
+  method.about = "control: ToolPO's action credit on as many tokens in the wrong place";
+  return method;
+}
+
+}  // namespace hone::methods

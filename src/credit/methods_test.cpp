@@ -1,0 +1,135 @@
+#include "credit/methods.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/credit_groups.h"
+
+namespace hone {
+namespace {
+
+TEST(Methods, EveryNameMakesAMethodThatSaysWhatItIs) {
+  std::set<std::string> seen;
+  for (const MethodSummary& summary : ListMethods()) {
+    EXPECT_TRUE(seen.insert(summary.name).second) << summary.name;
+    EXPECT_FALSE(summary.about.empty()) << summary.name;
+    EXPECT_FALSE(summary.needs.empty()) << summary.name;
+    const Result<Method> method = NewMethod(summary.name);
+    ASSERT_TRUE(method.ok());
+    EXPECT_EQ(method->name, summary.name);
+    EXPECT_FALSE(method->channels.empty() && method->estimators.empty());
+    // Every setting with its default makes the same method.
+    for (const std::string& setting : summary.settings) {
+      const std::string value = setting.substr(setting.find('=') + 1);
+      if (value.find('*') == std::string::npos) {
+        EXPECT_TRUE(NewMethod(summary.name + ":" + setting).ok()) << setting;
+      }
+    }
+  }
+}
+
+TEST(Methods, UnknownNamesAndSettingsAreSaidWithTheNearest) {
+  EXPECT_NE(NewMethod("toolpo-spilt").error().message().find("did you mean \"toolpo-split\""),
+            std::string::npos);
+  EXPECT_NE(NewMethod("gigpo:gama=1").error().message().find("did you mean \"gamma\""),
+            std::string::npos);
+  EXPECT_FALSE(NewMethod("gigpo:gamma=2").ok());
+  EXPECT_FALSE(NewMethod("").ok());
+}
+
+const char kTwoCalls[] = R"({"group":[
+    {"terms":{"outcome":1},"turns":[{"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},
+      {"author":"tool","tokens":1},{"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":0}}]}]},
+    {"terms":{"outcome":0},"turns":[{"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":0}}]}]}]})";
+
+TEST(ToolPoPerCall, BaselinesArePositionPooledOrNone) {
+  auto call = [](const std::string& spec, size_t leaf, size_t token) {
+    const Credit credit = CreditOf(spec, kTwoCalls, true);
+    return credit.layers[1].advantages[leaf].values[token];
+  };
+  EXPECT_NEAR(call("toolpo-per-call", 0, 0), 0.5, 1e-6);
+  EXPECT_NEAR(call("toolpo-per-call", 1, 0), -0.5, 1e-6);
+  EXPECT_EQ(call("toolpo-per-call", 0, 4), 0) << "nobody else made a second call";
+  EXPECT_NEAR(call("toolpo-per-call:baseline=pooled", 0, 0), 2.0 / 3, 1e-6);
+  EXPECT_NEAR(call("toolpo-per-call:baseline=pooled", 0, 4), -1.0 / 3, 1e-6);
+  EXPECT_NEAR(call("toolpo-per-call:baseline=none", 0, 0), 1, 1e-6);
+}
+
+TEST(ToolPo, TheMeanOverCallsDoesNotPayForNumber) {
+  const Credit credit = CreditOf("toolpo:over=mean", kTwoCalls, true);
+  EXPECT_NEAR(credit.layers[1].advantages[0].values[0], 0.25, 1e-6);
+}
+
+TEST(MtGrpo, TheTurnsCreditEndsAtTheFirstResult) {
+  const Credit credit = CreditOf("mt-grpo", kTwoCalls, true);
+  const std::vector<float>& turn = credit.layers[1].advantages[0].values;
+  EXPECT_GT(turn[3], 0.7);
+  EXPECT_EQ(turn[4], 0);
+  const Credit combined = CreditOf("mt-grpo:variant=cae", kTwoCalls, true);
+  EXPECT_EQ(combined.layers[0].advantages[0].values[0], 0);
+  EXPECT_GT(combined.layers[0].advantages[0].values[4], 0.7);
+}
+
+TEST(GiGpo, TurnsAfterTheSameObservationAreCompared) {
+  const Credit credit = CreditOf("gigpo:gamma=1", R"({"group":[
+      {"terms":{"outcome":1},"turns":[{"tokens":1},{"author":"tool","tokens":[5]},{"tokens":2}]},
+      {"terms":{"outcome":0},"turns":[{"tokens":1},{"author":"tool","tokens":[5]},{"tokens":2}]},
+      {"terms":{"outcome":0},"turns":[{"tokens":1},{"author":"tool","tokens":[6]},{"tokens":2}]}]})",
+                                 true);
+  const std::vector<float>& step = credit.layers[1].advantages[0].values;
+  EXPECT_NEAR(step[1], 0.707106, 1e-5) << "two saw 5";
+  EXPECT_NEAR(step[0], 1.154699, 1e-5) << "three saw the prompt";
+  EXPECT_EQ(credit.layers[1].advantages[2].values[1], 0) << "nobody else saw 6";
+}
+
+TEST(TreeRl, ATurnIsWorthWhatItRaises) {
+  const Credit credit = CreditOf("treerl", GroupOfPlain({"1", "0"}));
+  EXPECT_NEAR(credit.advantages[0].values[0], 1.0, 1e-6);  // (0.5 + 0.5) / sqrt(1)
+}
+
+TEST(ReMax, ComparesWithTheGreedyTrajectory) {
+  const Credit credit = CreditOf("remax", R"({"group":[
+      {"terms":{"outcome":0.25},"turns":[{"tokens":1,"greedy":true}]},
+      {"terms":{"outcome":1},"turns":[{"tokens":1}]}]})");
+  EXPECT_EQ(credit.advantages[0].values[0], 0);
+  EXPECT_NEAR(credit.advantages[1].values[0], 0.75, 1e-6);
+}
+
+TEST(SimpleTir, AVoidTurnCountsInTheStatisticsAndGetsNothing) {
+  const Credit credit = CreditOf("simpletir", R"({"group":[
+      {"terms":{"outcome":0},"turns":[{"tokens":1}],"ending":"void"},
+      {"terms":{"outcome":1},"turns":[{"tokens":1}]}]})");
+  EXPECT_EQ(credit.advantages[0].values[0], 0);
+  EXPECT_NEAR(credit.advantages[1].values[0], 0.707106, 1e-5);
+  EXPECT_TRUE(HasNote(credit, NoteKind::kMasked, 0));
+}
+
+TEST(Spear, ToolUseIsPaidLessAndLess) {
+  const std::string group = R"({"group":[
+      {"terms":{"outcome":0},"turns":[{"tokens":2,"calls":[{"begin":0,"end":1}]}]},
+      {"terms":{"outcome":0},"turns":[{"tokens":2}]}]})";
+  EXPECT_NEAR(CreditOf("spear", group).advantages[0].values[0], 0.05, 1e-6);
+  EXPECT_EQ(CreditOf("spear:step=200", group).advantages[0].values[0], 0);
+}
+
+TEST(Cm2, StepsAreJudgedByWhatWasStillOpen) {
+  std::string members;
+  for (int i = 0; i < 6; ++i) {
+    members +=
+        std::string(i > 0 ? "," : "") +
+        (i < 3
+             ? R"({"turns":[{"tokens":1,"terms":{"criterion:a":1}},{"author":"tool","tokens":1},{"tokens":1}]})"
+             : R"({"turns":[{"tokens":1},{"author":"tool","tokens":1},{"tokens":1,"terms":{"criterion:a":0}}]})");
+  }
+  const std::string group = "{\"group\":[" + members + "]}";
+  const Credit step = CreditOf("cm2-step", group);
+  EXPECT_NEAR(step.advantages[0].values[0], 0.5, 1e-6);
+  EXPECT_EQ(step.advantages[0].values[1], 0) << "met already";
+  EXPECT_NEAR(step.advantages[5].values[1], -0.5, 1e-6);
+  EXPECT_NEAR(CreditOf("cm2-turn", group).advantages[0].values[1], 0.5, 1e-6);
+  EXPECT_NEAR(CreditOf("cm2-trajectory", group).advantages[5].values[0], -0.5, 1e-6);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "credit/ledger.h"
+#include "credit/reward_values.h"
+
+namespace hone {
+
+// SPEAR's memory of own good trajectories: those with positive mean credit and at least one call
+// are kept for a while, and what they are worth is recalibrated by what groups earn now.
+// Not synchronised.
+class ReplayBuffer {
+ public:
+  struct Settings {
+    size_t capacity = 2048;        // trajectories handed out at once, at most
+    int64_t tolerated_steps = 10;  // older ones are dropped
+    size_t remembered_groups = 10240;
+    bool divide_by_deviation = false;
+    Selection outcome = {{"outcome"}, {}};
+  };
+  explicit ReplayBuffer(Settings settings) : settings_(std::move(settings)) {}
+
+  // Remembers the group's baseline, and its good trajectories.
+  void Add(std::shared_ptr<const ScoredTree> record, const Credit& credit, int64_t step);
+
+  // Medians of the remembered groups' mean and deviation; absent without any group.
+  struct Baseline {
+    double mean = 0;
+    double deviation = 0;
+  };
+  std::optional<Baseline> Median() const;
+
+  size_t size() const { return entries_.size(); }
+  // Whether more than one and a half times the capacity is there.
+  bool Ready() const { return 2 * entries_.size() > 3 * settings_.capacity; }
+
+  struct Replayed {
+    std::shared_ptr<const ScoredTree> record;
+    int32_t leaf = 0;
+    double advantage = 0;  // above 0
+  };
+  // Trajectories that are still better than the median baseline, a random choice of the largest
+  // power of two of them within the capacity; the buffer is empty afterwards, its memory of
+  // baselines is not.
+  std::vector<Replayed> Take(int64_t step, Rng rng);
+
+ private:
+  struct Entry {
+    std::shared_ptr<const ScoredTree> record;
+    int32_t leaf;
+    double reward;
+    int64_t step;
+  };
+
+  Settings settings_;
+  std::deque<Entry> entries_;
+  std::deque<Baseline> baselines_;
+};
+
+}  // namespace hone

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "credit/group.h"
+
+namespace hone {
+
+// Which policy tokens of a trajectory a channel's value goes to.
+enum class TokenMask {
+  kAll,
+  kOwn,           // those of the unit itself: its action, its turn, its round
+  kActions,       // calls (readable or not) and folds, markers included
+  kOffActions,    // all others
+  kBeforeResult,  // before the first tool result; all where there is none
+  kAfterResult,   // the others
+  kPlacebo,       // as many as kActions, evenly spread over kOffActions: a control
+};
+
+// Flat spans, ascending and disjoint. For every mask but kOwn.
+std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory);
+
+}  // namespace hone
