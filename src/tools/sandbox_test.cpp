@@ -146,7 +146,7 @@ TEST_P(SandboxTest, MemoryIsBounded) {
 
 TEST_P(SandboxTest, AFolderThatGrowsTooLargeEndsTheProgram) {
   SandboxOptions options = Options();
-  options.scratch_mb = 4;
+  options.scratch_mb = 1;
   const auto large =
       Shell(options, "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done > f");
   // Either the watcher saw it, or the size of any one file ended it.
