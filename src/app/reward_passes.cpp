@@ -6,6 +6,7 @@
 #include "record/validate.h"
 #include "rewards/answer.h"
 #include "rewards/compose.h"
+#include "rewards/confined_runner.h"
 
 namespace hone {
 namespace {
@@ -13,24 +14,26 @@ namespace {
 Json Parsed(std::string_view text) { return ParseJson(text).value(); }
 
 // The reward that the options name: a preset, a program, or a file that says more.
-Result<std::unique_ptr<Rewarder>> RewarderOf(const PassOptions& options) {
+Result<std::unique_ptr<Rewarder>> RewarderOf(const PassOptions& options,
+                                             const PresetOptions& from_outside) {
   const auto preset = options.find("preset"), command = options.find("command"),
              file = options.find("reward");
   if ((preset != options.end()) + (command != options.end()) + (file != options.end()) > 1) {
     return Error(ErrorCode::kInvalidArgument, "give one of --preset, --command and --reward");
   }
   if (command != options.end()) {
-    return RewarderFromJson(Json::Of({{"command", Json::Array{"sh", "-c", command->second}}}));
+    return RewarderFromJson(Json::Of({{"command", Json::Array{"sh", "-c", command->second}}}),
+                            from_outside);
   }
   if (file != options.end()) {
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file->second));
     const Result<Json> json = ParseJson(text);
     if (!json.ok()) return json.error().In(file->second);
-    Result<std::unique_ptr<Rewarder>> rewarder = RewarderFromJson(*json);
+    Result<std::unique_ptr<Rewarder>> rewarder = RewarderFromJson(*json, from_outside);
     if (!rewarder.ok()) return rewarder.error().In(file->second);
     return rewarder;
   }
-  return NewPreset(preset == options.end() ? "default" : preset->second);
+  return NewPreset(preset == options.end() ? "default" : preset->second, from_outside);
 }
 
 Result<Json> ScoreLine(Rewarder* rewarder, const RewardContext& context, const Json& in) {
@@ -81,9 +84,11 @@ Pass RewardsPass() {
                  R"("ending": "answered", "final_state": {"answer": "Fog."}}]})",
       .open = [](const PassOptions& options) -> Result<PassFunction> {
         HONE_ASSIGN_OR_RETURN(const int64_t step, StepOf(options));
-        HONE_ASSIGN_OR_RETURN(std::unique_ptr<Rewarder> made, RewarderOf(options));
+        const std::shared_ptr<ProgramRunner> runner = NewConfinedRunner();
+        HONE_ASSIGN_OR_RETURN(std::unique_ptr<Rewarder> made,
+                              RewarderOf(options, {.runner = runner.get()}));
         const std::shared_ptr<Rewarder> rewarder = std::move(made);
-        return PassFunction([rewarder, step](const Json& in) {
+        return PassFunction([rewarder, runner, step](const Json& in) {
           return ScoreLine(rewarder.get(), {.step = step, .stop = {}}, in);
         });
       }};
@@ -102,7 +107,6 @@ Result<double> ToleranceOf(const PassOptions& options, const std::string& name, 
 Pass AnswerMatchPass() {
   std::string kinds;
   for (const AnswerKindNote& note : AnswerKinds()) {
-    if (note.kind == AnswerKind::kProgram) continue;  // needs a sandbox
     kinds += (kinds.empty() ? "" : ", ") + note.name;
   }
   return {
@@ -121,12 +125,13 @@ Pass AnswerMatchPass() {
         const auto name = options.find("kind");
         HONE_ASSIGN_OR_RETURN(const AnswerKind kind,
                               AnswerKindNamed(name == options.end() ? "text" : name->second));
-        AnswerOptions answer_options;
+        const std::shared_ptr<ProgramRunner> runner = NewConfinedRunner();
+        AnswerOptions answer_options{.runner = runner.get()};
         HONE_ASSIGN_OR_RETURN(answer_options.absolute,
                               ToleranceOf(options, "absolute", answer_options.absolute));
         HONE_ASSIGN_OR_RETURN(answer_options.relative,
                               ToleranceOf(options, "relative", answer_options.relative));
-        return PassFunction([kind, answer_options](const Json& in) -> Result<Json> {
+        return PassFunction([kind, answer_options, runner](const Json& in) -> Result<Json> {
           const Json *answer = in.Find("answer"), *gold = in.Find("gold");
           if (answer == nullptr || gold == nullptr) {
             return Error(ErrorCode::kInvalidArgument, "the line needs \"answer\" and \"gold\"");

@@ -165,8 +165,10 @@ ScoredTree Flattened(const ScoredTree& record) {
   return flat;
 }
 
-TEST_P(Conformance, TheTreeAndItsFlattenedPathsAgreeWhereItSaysSo) {
-  if (!method_.promises.flat) GTEST_SKIP() << "the tree itself is what the method reads";
+// Of the others the tree itself is what the method reads.
+class FlatConformance : public Conformance {};
+
+TEST_P(FlatConformance, TheTreeAndItsFlattenedPathsAgree) {
   for (uint64_t seed = 0; seed < kGroups; ++seed) {
     const ScoredTree record = Group(seed).record;
     const ScoredTree flat = Flattened(record);
@@ -187,8 +189,9 @@ const std::set<std::string>& CountTurnsOnPurpose() {
   return names;
 }
 
-TEST_P(Conformance, ATrajectoryCountsOnceWhateverItsTurns) {
-  if (CountTurnsOnPurpose().count(GetParam()) > 0) GTEST_SKIP() << "turns are what it compares";
+class CountingConformance : public Conformance {};
+
+TEST_P(CountingConformance, ATrajectoryCountsOnceWhateverItsTurns) {
   const std::string turn = R"({"tokens":2},{"author":"tool","tokens":1})";
   auto group = [&](int turns) {
     std::string first = R"({"terms":{"outcome":1},"turns":[)";
@@ -227,14 +230,32 @@ TEST_P(Conformance, AnIdleSiblingGainsNothingByWhatIsMissing) {
   for (const float value : credit.advantages[1].values) EXPECT_LE(value, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, Conformance, testing::ValuesIn(MethodNames()),
-                         [](const testing::TestParamInfo<std::string>& method) {
-                           std::string name;
-                           for (const char c : method.param) {
-                             name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           }
-                           return name + "_" + std::to_string(method.index);
-                         });
+// A method's name as the name of a test.
+std::string TestName(const testing::TestParamInfo<std::string>& method) {
+  std::string name;
+  for (const char c : method.param) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name + "_" + std::to_string(method.index);
+}
+
+std::vector<std::string> MethodsWhere(bool (*wanted)(const std::string& name)) {
+  std::vector<std::string> names;
+  for (const std::string& name : MethodNames()) {
+    if (wanted(name)) names.push_back(name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Conformance, testing::ValuesIn(MethodNames()), TestName);
+INSTANTIATE_TEST_SUITE_P(Methods, FlatConformance,
+                         testing::ValuesIn(MethodsWhere([](const std::string& name) {
+                           return NewMethod(lab::SpecOf(name)).value().promises.flat;
+                         })),
+                         TestName);
+INSTANTIATE_TEST_SUITE_P(Methods, CountingConformance,
+                         testing::ValuesIn(MethodsWhere([](const std::string& name) {
+                           return CountTurnsOnPurpose().count(name) == 0;
+                         })),
+                         TestName);
 
 }  // namespace
 }  // namespace hone
