@@ -25,7 +25,7 @@ struct CallIdentity {
   int32_t turn = 0;
   int32_t call = 0;
 
-  auto operator<=>(const CallIdentity&) const = default;
+  auto operator<=>(const CallIdentity&) const = default;  // NOLINT: no null is meant
   std::string Text() const;  // "run/task/path turn 2 call 0", for messages
 };
 

@@ -9,9 +9,8 @@ namespace {
 
 TEST(Prefixed, ToolsAreCalledByTheirLongNames) {
   auto kit = std::make_shared<ScriptedToolkit>();
-  kit->Add("echo", Effect::kPure, [](const Json& arguments, const CallLimits&) {
-    return Answered(DumpJson(arguments));
-  });
+  kit->Add("echo", Effect::kPure,
+           [](const Json& arguments, const CallLimits&) { return Answered(DumpJson(arguments)); });
   const std::shared_ptr<Toolkit> prefixed = WithPrefix(kit, "my_");
   EXPECT_EQ(prefixed->tools()[0].name, "my_echo");
   EXPECT_EQ(prefixed->Call("my_echo", Json(1), nullptr, {}).content, "1");

@@ -25,7 +25,7 @@ class Timeline {
   struct Timer {
     Clock::Duration time{0};
     uint64_t number = 0;
-    auto operator<=>(const Timer&) const = default;
+    auto operator<=>(const Timer&) const = default;  // NOLINT: no null is meant
   };
   virtual Timer At(Clock::Duration time, std::function<void()> then) = 0;
   // Forgets a timer that has not begun to run.
