@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "tools/journal.h"
+#include "tools/executor.h"
+#include "tools/spec_tool.h"
 
 namespace hone {
 namespace {
@@ -38,16 +39,21 @@ std::vector<JournalEntry> Calls() {
   return calls;
 }
 
+// A journal with all of them.
+std::shared_ptr<Journal> Recorded() {
+  static TemporaryDirectory directory;
+  static const std::shared_ptr<Journal> journal = [] {
+    const auto file = directory.path() / "journal.sqlite";
+    CHECK(Journal::Open(file).value()->Add(Calls(), {}).ok());
+    return std::shared_ptr<Journal>(Journal::OpenForReading(file).value());
+  }();
+  return journal;
+}
+
 // Replays in the order of recording, as a derived run asks for them.
 void JournalReplay(benchmark::State& state) {
-  static TemporaryDirectory directory;
   static const std::vector<JournalEntry> calls = Calls();
-  static const std::unique_ptr<Journal> journal = [] {
-    auto recorded = Journal::Open(directory.path() / "journal.sqlite").value();
-    CHECK(recorded->Add(calls, {}).ok());
-    recorded.reset();
-    return Journal::OpenForReading(directory.path() / "journal.sqlite").value();
-  }();
+  const std::shared_ptr<Journal> journal = Recorded();
   size_t n = static_cast<size_t>(state.thread_index()) * 1237;
   for (auto _ : state) {
     const auto found = journal->Find(calls[n++ % calls.size()].identity);
@@ -57,6 +63,32 @@ void JournalReplay(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(JournalReplay)->Threads(1)->Threads(2)->UseRealTime();
+
+// The same through the executor, with everything that a run does around it.
+void JournalExecutorReplay(benchmark::State& state) {
+  const std::vector<JournalEntry> calls = Calls();
+  TemporaryDirectory folder;
+  const auto specs = folder.path() / "specs.json";
+  CHECK(WriteFileAtomic(specs, R"([{"name": "search", "parameters": {"type": "object"}}])").ok());
+  const auto toolbox = std::make_shared<const Toolbox>(
+      Toolbox::Of({{NewSpecToolkit({specs.string()}).value(), {}}}).value());
+  const auto timeline = NewVirtualTimeline();
+  Executor executor({.responders = {NewRecordedResponder(Recorded())}}, timeline.get());
+  std::vector<std::shared_ptr<Sessions>> sessions;
+  for (const JournalEntry& call : calls) {
+    sessions.push_back(std::make_shared<Sessions>(toolbox, call.content.environment_seed));
+  }
+  size_t n = 0;
+  for (auto _ : state) {
+    const JournalEntry& call = calls[n];
+    executor.Submit({call.identity, "search", call.content.arguments, sessions[n]});
+    const std::optional<CallOutcome> outcome = executor.Next();
+    CHECK(outcome->result.status == CallStatus::kOk);
+    n = (n + 1) % calls.size();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(JournalExecutorReplay)->UseRealTime();
 
 // All the calls, recorded one by one by so many threads.
 void JournalRecord(benchmark::State& state, Effect effect) {

@@ -28,7 +28,7 @@ class RecordedResponder final : public Responder {
     if (attempt->attempt > 1) return reply(std::nullopt);
     Result<Journal::Found> found = journal_->Find(attempt->identity);
     if (!found.ok()) return reply(Broken(found.error()));
-    if (found->entry && found->entry->content.Hash() != attempt->content.Hash()) {
+    if (found->entry && !(found->entry->content == attempt->content)) {
       return reply(FromJournal(Unavailable(
           fmt::format("the journal has another call at {}: {} where this run makes {}; the run has "
                       "changed, give it another name or another journal",
