@@ -10,6 +10,7 @@ function(hone_module name)
 
   add_library(hone_${name} STATIC ${sources})
   target_link_libraries(hone_${name} PUBLIC hone_options PRIVATE ${ARG_LINK})
+  hone_precompiled(hone_${name} hone_pch)
 
   if(HONE_TESTS AND tests)
     hone_test(hone_${name}_test SOURCES ${tests} LINK ${ARG_TEST_LINK} hone_${name} ${ARG_LINK}
@@ -22,6 +23,7 @@ function(hone_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} hone_options GTest::gtest GTest::gtest_main)
+  hone_precompiled(${name} hone_pch_test)
   target_compile_definitions(${name} PRIVATE
     HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY="${CMAKE_BINARY_DIR}/hone")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST

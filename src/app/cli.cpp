@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
@@ -11,30 +13,37 @@
 namespace hone {
 namespace {
 
-// The error for a word that stands where a command should, if the command line has one: the parser
-// alone would only say that a command is missing.
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+// The error for a word that stands where a command should, or for no word there, if that is what is
+// wrong with the command line: the parser alone would only say that a command is missing.
 std::optional<Error> UnknownCommand(const CLI::App& app, int argc, char** argv) {
   const CLI::App* at = &app;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word.starts_with("-")) continue;
-    std::vector<std::string> names;
+    const std::vector<std::string> names = CommandsOf(*at);
+    if (names.empty()) return std::nullopt;
     const CLI::App* next = nullptr;
     for (const CLI::App* command : at->get_subcommands(nullptr)) {
-      names.push_back(command->get_name());
       if (command->get_name() == word) next = command;
     }
-    if (names.empty()) return std::nullopt;
     if (next == nullptr) {
-      std::string list;
-      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-      return Error(ErrorCode::kInvalidArgument, "unknown command \"" + std::string(word) + "\"" +
-                                                    DidYouMean(word, names) +
-                                                    "; there are: " + list);
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("unknown command \"{}\"{}; there are: {}", word,
+                               DidYouMean(word, names), fmt::join(names, ", ")));
     }
     at = next;
   }
-  return std::nullopt;
+  const std::vector<std::string> names = CommandsOf(*at);
+  if (names.empty()) return std::nullopt;
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{}: a command is missing; there are: {} (each has --help)",
+                           at->get_name(), fmt::join(names, ", ")));
 }
 
 }  // namespace

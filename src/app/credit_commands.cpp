@@ -77,6 +77,12 @@ Result<MethodCredit> CreditBy(const std::string& spec, const Loaded& loaded) {
 
 Result<std::string> Explain(const ExplainArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments));
+  if (loaded.record.scores.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}: the tree has no scores; score it first: hone pipe rewards < {} > "
+                             "scored.jsonl",
+                             arguments.tree, arguments.tree));
+  }
   if (arguments.leaf >= static_cast<int>(loaded.record.tree.leaves.size())) {
     return Error(ErrorCode::kNotFound,
                  fmt::format("there is no leaf {}; there are {}, counted from 0", arguments.leaf,

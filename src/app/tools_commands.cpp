@@ -37,11 +37,10 @@ struct ToolFile {
   std::shared_ptr<const Redactor> redactor;
 };
 
-Result<ToolFile> ReadToolFile(const std::string& file, const std::vector<std::string>& overrides) {
+Result<ToolFile> ReadToolFile(const std::string& file) {
   Result<Recipe> loaded =
       file.empty() ? Recipe::Parse(kDefaultTools, "default tools") : Recipe::Load(file);
   if (!loaded.ok()) return loaded.error();
-  for (const std::string& assignment : overrides) loaded->Override(assignment);
   ToolFile out;
   out.plans = ReadTools(loaded->Root());
   out.faults = ReadFaultRules(loaded->Root());
@@ -64,14 +63,13 @@ struct ToolsArguments {
   std::string journal;
   std::string run;
   std::vector<std::string> faults;
-  std::vector<std::string> overrides;
   uint64_t seed = 0;
   std::string source;  // of import
   std::string out;
 };
 
 Result<std::shared_ptr<const Toolbox>> OpenTools(const ToolsArguments& arguments) {
-  HONE_ASSIGN_OR_RETURN(const ToolFile file, ReadToolFile(arguments.tools, arguments.overrides));
+  HONE_ASSIGN_OR_RETURN(const ToolFile file, ReadToolFile(arguments.tools));
   return MakeToolbox(file.plans);
 }
 
@@ -99,7 +97,11 @@ struct MadeCall {
 Result<std::vector<MadeCall>> CallsOf(const ToolsArguments& arguments) {
   if (arguments.name != "-") {
     Result<Json> parsed = ParseJson(arguments.arguments);
-    if (!parsed.ok()) return parsed.error().In("arguments");
+    if (!parsed.ok()) {
+      return Error(ErrorCode::kParse, fmt::format("arguments: {}; a JSON object is wanted, such as "
+                                                  "'{{\"name\": \"value\"}}'",
+                                                  parsed.error().message()));
+    }
     return std::vector<MadeCall>{{arguments.name, *std::move(parsed)}};
   }
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadStandardInput());
@@ -107,7 +109,8 @@ Result<std::vector<MadeCall>> CallsOf(const ToolsArguments& arguments) {
   std::vector<MadeCall> calls;
   for (const Json& line : lines) {
     const Json *tool = line.Find("tool"), *given = line.Find("arguments");
-    if (tool == nullptr || !tool->is_string()) {
+    const size_t known = (tool != nullptr) + (given != nullptr);
+    if (tool == nullptr || !tool->is_string() || line.AsObject().size() != known) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("call {}: a line is {{\"tool\": NAME, \"arguments\": {{...}}}}",
                                calls.size() + 1));
@@ -131,7 +134,11 @@ Result<AnswerPlan> PlanOf(const ToolsArguments& arguments, std::vector<FaultRule
                     DidYouMean(arguments.mode, ToolModeNames())));
   }
   plan.mode = *mode;
-  if (plan.mode == ToolMode::kLive) return plan;
+  if (plan.mode == ToolMode::kLive) {
+    if (arguments.journal.empty()) return plan;
+    return Error(ErrorCode::kInvalidArgument,
+                 "--journal is not used in mode live; add --mode record or --mode replay");
+  }
   if (arguments.journal.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("--mode {} needs --journal FILE", arguments.mode));
@@ -154,7 +161,7 @@ std::string RunName(const ToolsArguments& arguments) {
 // Makes the calls one after the other, in one trajectory. False when one did not end well.
 Result<bool> MakeCalls(CommandContext* context, const ToolsArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const std::vector<MadeCall> calls, CallsOf(arguments));
-  HONE_ASSIGN_OR_RETURN(ToolFile file, ReadToolFile(arguments.tools, arguments.overrides));
+  HONE_ASSIGN_OR_RETURN(ToolFile file, ReadToolFile(arguments.tools));
   HONE_ASSIGN_OR_RETURN(const AnswerPlan plan, PlanOf(arguments, std::move(file.faults)));
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Toolbox> toolbox, MakeToolbox(file.plans));
   const std::unique_ptr<Timeline> timeline = NewRealTimeline();
@@ -214,7 +221,6 @@ void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context) {
     command->add_option("--tools,-t", arguments->tools,
                         "TOML file with [[tools]] (docs/tools.md); calculator, python and files "
                         "when absent");
-    command->add_option("--set", arguments->overrides, "override of the file: key=value");
     return command;
   };
 
@@ -236,7 +242,8 @@ void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context) {
   call->add_option("--journal", arguments->journal, "the journal to record to or replay from");
   call->add_option("--run", arguments->run, "the name of the run in the journal");
   call->add_option("--fault", arguments->faults,
-                   "put a fault in: KIND[,key=value...] (docs/tools.md)");
+                   "put a fault in: KIND[,key=value...] (docs/tools.md); may be repeated")
+      ->allow_extra_args(false);
   call->add_option("--seed", arguments->seed, "of sessions and faults")->capture_default_str();
   call->footer(
       "Exit status 1 when a call does not end well.\nExamples:\n"

@@ -116,8 +116,9 @@ std::string ToolView(const Toolbox& toolbox, const Toolbox::Tool& tool, const Te
   int columns = 0;
   for (const Argument& argument : arguments) columns = std::max(columns, Columns(argument.name));
   for (const Argument& argument : arguments) {
-    out += fmt::format("  {}{}  {}{}\n", Fitted(Printable(argument.name), columns),
-                       argument.required ? "*" : " ", terminal.Cyan(Printable(argument.type)),
+    const std::string name = Printable(argument.name) + (argument.required ? "*" : "");
+    out += fmt::format("  {}  {}{}\n", Fitted(name, columns + 1),
+                       terminal.Cyan(Printable(argument.type)),
                        argument.description.empty() ? "" : "  " + Printable(argument.description));
   }
   if (spec.output) out += fmt::format("\nreturns {}\n", Printable(DumpJson(*spec.output)));

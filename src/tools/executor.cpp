@@ -45,6 +45,12 @@ int64_t Microseconds(Clock::Duration duration) {
   return std::chrono::duration_cast<microseconds>(duration).count();
 }
 
+// For people who look into the journal; nothing is decided by it.
+int64_t UnixMilliseconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<milliseconds>(now).count();
+}
+
 }  // namespace
 
 class Executor::Core : public std::enable_shared_from_this<Core> {
@@ -354,7 +360,8 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                                  .source = answer.source,
                                  .result = result,
                                  .attempts = call->attempts,
-                                 .session_lost = answer.reply.session_lost});
+                                 .session_lost = answer.reply.session_lost,
+                                 .recorded_ms = UnixMilliseconds()});
     if (!recorded.ok()) {
       // What is not in the journal has not happened: the episode must not go on from it.
       result.status = CallStatus::kInterrupted;

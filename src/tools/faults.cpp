@@ -60,6 +60,19 @@ FaultRule ReadFaultRule(RecipeTable table) {
   return rule;
 }
 
+// Where the first comma outside of brackets and quotes stands, or the end.
+size_t OuterComma(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted) continue;
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (text[i] == ',' && depth == 0) return i;
+  }
+  return text.size();
+}
+
 // What a fault plan needs to know to answer an attempt; shared with replies that come later.
 struct Plan {
   struct Entry {
@@ -222,7 +235,7 @@ Result<FaultRule> ParseFaultRule(std::string_view flag) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Parse("", "--fault"));
   std::string_view rest = flag;
   for (bool first = true; first || !rest.empty(); first = false) {
-    const size_t comma = std::min(rest.find(','), rest.size());
+    const size_t comma = OuterComma(rest);
     const std::string_view part = rest.substr(0, comma);
     recipe.Override(first ? fmt::format("kind={}", part) : std::string(part));
     rest.remove_prefix(std::min(comma + 1, rest.size()));

@@ -212,6 +212,10 @@ calls = [3, 5]
   EXPECT_EQ(flag->kind, InjectedFault::kSlow);
   EXPECT_EQ(flag->delay_ms, 50);
   EXPECT_EQ(flag->tool, "py*");
+  const Result<FaultRule> listed = ParseFaultRule(R"(instruction,calls=[1,2],text="a, b")");
+  ASSERT_TRUE(listed.ok()) << listed.error().message();
+  EXPECT_EQ(listed->calls, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(listed->text, "a, b");
   EXPECT_NE(ParseFaultRule("slwo").error().message().find("did you mean \"slow\""),
             std::string::npos);
   EXPECT_NE(ParseFaultRule("slow,delay_m=1").error().message().find("delay_ms"), std::string::npos);

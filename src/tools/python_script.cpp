@@ -62,6 +62,7 @@ def traceback_of(error):
 
 def run(code, name, scope):
     """{"value"} or {"raised"} of a cell, as a console would have it."""
+    code += "" if code.endswith("\n") else "\n"
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     try:
         body = compile(code, name, "exec", ast.PyCF_ONLY_AST, True)

@@ -59,7 +59,7 @@ void ReadMilliseconds(RecipeTable* table, const char* key, milliseconds* value,
 ToolLimits ReadLimits(RecipeTable table) {
   ToolLimits limits;
   ReadMilliseconds(&table, "deadline_ms", &limits.deadline, "of a call, everything included");
-  limits.attempt = limits.deadline;
+  limits.attempt = std::min(limits.attempt, limits.deadline);
   ReadMilliseconds(&table, "attempt_ms", &limits.attempt, "of one attempt at it");
   table.Read("retries", &limits.retries, "after the first attempt, at a tool's faults only",
              Between(0, 100));

@@ -22,7 +22,7 @@ bool MayRepeat(const ToolSpec& spec);
 // How patiently and how hard a toolkit is used.
 struct ToolLimits {
   std::chrono::milliseconds deadline{30000};  // of a call, everything included
-  std::chrono::milliseconds attempt{30000};   // of one attempt at it
+  std::chrono::milliseconds attempt{15000};   // of one attempt at it
   int64_t retries = 2;                        // attempts after the first, at a tool's faults only
   std::chrono::milliseconds backoff{200};     // before the first retry; doubles with each
   int64_t concurrent = 8;                     // calls carried out at a time
