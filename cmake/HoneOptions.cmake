@@ -11,7 +11,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # precompiled headers it no longer knows that they are the library's own), and uninitialised members in the inactive
   # alternatives of a std::variant (GCC bug 105562). clang and the sanitizers look for the real ones.
   target_compile_options(hone_options INTERFACE
-    -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+    -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
+    -Wno-array-bounds)
 endif()
 target_include_directories(hone_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 

@@ -162,16 +162,11 @@ std::string RunName(const ToolsArguments& arguments) {
 Result<bool> MakeCalls(CommandContext* context, const ToolsArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const std::vector<MadeCall> calls, CallsOf(arguments));
   HONE_ASSIGN_OR_RETURN(ToolFile file, ReadToolFile(arguments.tools));
-  HONE_ASSIGN_OR_RETURN(const AnswerPlan plan, PlanOf(arguments, std::move(file.faults)));
+  HONE_ASSIGN_OR_RETURN(AnswerPlan plan, PlanOf(arguments, std::move(file.faults)));
+  plan.redactor = file.redactor;
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Toolbox> toolbox, MakeToolbox(file.plans));
   const std::unique_ptr<Timeline> timeline = NewRealTimeline();
   HONE_ASSIGN_OR_RETURN(ExecutorOptions options, OptionsFor(plan, *toolbox, timeline.get()));
-  options.redact_arguments = [redactor = file.redactor](const Json& value) {
-    return redactor->Arguments(value);
-  };
-  options.redact_content = [redactor = file.redactor](std::string text) {
-    return redactor->Content(std::move(text));
-  };
   Executor executor(std::move(options), timeline.get());
   const auto sessions = std::make_shared<Sessions>(toolbox, arguments.seed);
   const std::string run = RunName(arguments);

@@ -130,7 +130,7 @@ std::string ToolView(const Toolbox& toolbox, const Toolbox::Tool& tool, const Te
   if (spec.typical_latency_ms > 0) out += fmt::format(", about {} ms", spec.typical_latency_ms);
   out += fmt::format(
       "\n  deadline {}, {} retries at its own faults, {} at a time, results up to {} bytes\n",
-      Milliseconds(limits.deadline), MayRepeat(spec) ? limits.retries : 0, limits.concurrent,
+      Milliseconds(limits.deadline), tool.may_repeat ? limits.retries : 0, limits.concurrent,
       limits.max_result_bytes);
   return out;
 }

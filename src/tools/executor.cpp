@@ -1,6 +1,7 @@
 #include "tools/executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <mutex>
 
@@ -27,11 +28,13 @@ struct Pending {
   std::optional<Sessions::Place> place;
   Clock::Duration submitted{0};
   bool settled = false;
+  const std::shared_ptr<std::atomic<bool>> in_journal = std::make_shared<std::atomic<bool>>(false);
 
   // The current attempt.
   int32_t attempt = 0;
   Clock::Duration began{0};
   size_t asked = kNobody;  // which responder's reply is waited for
+  bool ended = false;      // by a reply or by its time
   std::stop_source stop;
   std::shared_ptr<AttemptNote> note;
   Timeline::Timer timer;  // the end of the attempt, or of the pause before the next
@@ -122,8 +125,9 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
         timeline_->Cancel(call->timer);
       }
     }
+    // All are stopped before the first is settled, or its end would give the next one its turn.
+    for (const auto& [ticket, call] : left) call->stop.request_stop();
     for (const auto& [ticket, call] : left) {
-      call->stop.request_stop();
       if (call->place) call->request.sessions->Settle(*call->place, false);
     }
   }
@@ -183,6 +187,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       call->stop = std::stop_source();
       call->note = std::make_shared<AttemptNote>();
       call->asked = 0;
+      call->ended = false;
       const Clock::Duration until =
           std::min<Clock::Duration>(call->began + call->limits->attempt, DeadlineOf(*call));
       *attempt = {.identity = call->request.identity,
@@ -194,7 +199,8 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                   .place = *call->place,
                   .until = until,
                   .stop = call->stop.get_token(),
-                  .note = call->note};
+                  .note = call->note,
+                  .in_journal = call->in_journal};
       call->timer = timeline_->At(until, [core = weak_from_this(), call, number = call->attempt] {
         if (const auto alive = core.lock()) alive->OnTimeout(call, number);
       });
@@ -243,8 +249,14 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     }
     std::string content =
         fmt::format("no answer within {} ms", Microseconds(timeline_->Now() - call->began) / 1000);
-    if (!MayRepeat(call->tool->spec)) content += "; it may or may not have been carried out";
-    EndAttempt(call, attempt, {.reply = TimedOut(std::move(content)), .source = "executor"});
+    if (!call->tool->may_repeat) {
+      content += call->note->begun() ? "; it may or may not have been carried out"
+                                     : "; it was not carried out";
+    }
+    // Not here, where the other timers wait: what a call holds on to can take a while to end.
+    timeline_->Run([core = shared_from_this(), call, attempt, content = std::move(content)] {
+      core->EndAttempt(call, attempt, {.reply = TimedOut(content), .source = "executor"});
+    });
   }
 
   void OnAnswer(const PendingPtr& call, int32_t attempt, CallAnswer answer) {
@@ -258,7 +270,8 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     bool again = false;
     {
       std::lock_guard lock(mutex_);
-      if (call->settled || call->attempt != attempt) return;
+      if (call->settled || call->attempt != attempt || call->ended) return;
+      call->ended = true;
       const Clock::Duration now = timeline_->Now();
       timeline_->Cancel(call->timer);
       stop = call->stop;
@@ -285,8 +298,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       return false;
     }
     if (reply.blame == Blame::kInfrastructure || call.attempt > call.limits->retries) return false;
-    const ToolSpec& spec = call.tool->spec;
-    return MayRepeat(spec) || (reply.refused && spec.effect == Effect::kWrites);
+    return call.tool->may_repeat || (reply.refused && call.tool->spec.effect == Effect::kWrites);
   }
 
   // Doubles with each attempt, with a jitter that depends on the call alone; never shorter than the
@@ -303,7 +315,9 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     const int doublings = std::min(call.attempt - 1, 10);
     const double pause = static_cast<double>(Clock::Duration(call.limits->backoff).count()) *
                          (1 << doublings) * (0.5 + 0.5 * rng.NextDouble());
-    const Clock::Duration asked = reply.retry_after.value_or(milliseconds(0));
+    // Whoever asks for more than the call has left gets no other try.
+    const Clock::Duration asked = std::clamp(reply.retry_after.value_or(milliseconds(0)),
+                                             milliseconds(0), call.limits->deadline);
     return std::max(Clock::Duration(static_cast<int64_t>(pause)), asked);
   }
 
@@ -340,10 +354,31 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     if (options_.record == nullptr) {
       return Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
     }
-    timeline_->Run([core = shared_from_this(), call, answer = std::move(answer),
-                    result = std::move(result)]() mutable {
-      core->Record(call, std::move(answer), std::move(result));
-    });
+    {
+      std::lock_guard lock(mutex_);
+      to_record_.push_back({call, std::move(answer), std::move(result)});
+      if (recorders_ == kMostRecorders) return;
+      ++recorders_;
+    }
+    timeline_->Run([core = shared_from_this()] { core->RecordAll(); });
+  }
+
+  // One of a few that work at the same time, so that the journal can commit together what comes
+  // together.
+  void RecordAll() {
+    while (true) {
+      Concluded next;
+      {
+        std::lock_guard lock(mutex_);
+        if (to_record_.empty()) {
+          --recorders_;
+          return;
+        }
+        next = std::move(to_record_.front());
+        to_record_.pop_front();
+      }
+      Record(next.call, std::move(next.answer), std::move(next.result));
+    }
   }
 
   void Record(const PendingPtr& call, CallAnswer answer, ToolResult result) {
@@ -378,6 +413,11 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     if (call->place) {
       const bool ended =
           result.status == CallStatus::kOk || result.status == CallStatus::kToolError;
+      if (options_.remember_answers && result.status == CallStatus::kOk) {
+        const CallRequest& request = call->request;
+        request.sessions->Remember(request.tool, request.arguments, request.identity.turn,
+                                   request.identity.call, result.content);
+      }
       call->request.sessions->Settle(*call->place, ended && !session_lost);
     }
     {
@@ -391,12 +431,21 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     timeline_->Notify();
   }
 
+  struct Concluded {
+    PendingPtr call;
+    CallAnswer answer;
+    ToolResult result;
+  };
+  static constexpr int kMostRecorders = 16;
+
   const ExecutorOptions options_;
   Timeline* const timeline_;
   mutable std::mutex mutex_;
   uint64_t last_ticket_ = 0;
   std::map<uint64_t, PendingPtr> pending_;
   std::deque<CallOutcome> outcomes_;
+  std::deque<Concluded> to_record_;
+  int recorders_ = 0;
   ExecutorCounts counts_;
 };
 

@@ -36,6 +36,7 @@ struct ExecutorOptions {
   // replay gives the agent the very same bytes. Absent: nothing is taken out.
   std::function<Json(const Json&)> redact_arguments;
   std::function<std::string(std::string)> redact_content;
+  bool remember_answers = false;  // for faults that answer what was answered before
 };
 
 // What happened so far.

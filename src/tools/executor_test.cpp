@@ -1,5 +1,8 @@
 #include "tools/executor.h"
 
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -158,7 +161,10 @@ class LaterResponder final : public Responder {
   explicit LaterResponder(Timeline* timeline) : timeline_(timeline) {}
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     const Json* delay = attempt->arguments.Find("ms");
-    if (delay == nullptr) return;  // never
+    if (delay == nullptr) {
+      attempt->note->SetBegun();
+      return;  // never answers
+    }
     timeline_->At(timeline_->Now() + milliseconds(delay->AsInteger()), [attempt, reply] {
       reply(CallAnswer{.reply = Answered(attempt->identity.Text()), .source = "later"});
     });
@@ -192,6 +198,74 @@ TEST_F(ExecutorTest, AHungToolCostsItsDeadlineAndDelaysNobodyElse) {
   EXPECT_EQ(outcome.ticket, hung);
   EXPECT_EQ(outcome.result.attempts, 2);
   EXPECT_EQ(outcome.result.status, CallStatus::kTimeout);
+}
+
+TEST_F(ExecutorTest, ALongRetryAfterMeansNoRetry) {
+  int tried = 0;
+  auto tools = Tools();
+  tools->Add("read", Effect::kReads, [&](const Json&, const CallLimits&) {
+    ++tried;
+    ToolReply reply = Unavailable("busy");
+    reply.retry_after = milliseconds(INT64_MAX / 1000);
+    return reply;
+  });
+  UseTools({tools});
+  EXPECT_EQ(Run("read").attempts, 1);
+  EXPECT_EQ(tried, 1);
+}
+
+TEST_F(ExecutorTest, WhatOnlyWaitedWasNotCarriedOut) {
+  timeline_ = NewRealTimeline();
+  std::stop_source release;
+  auto tools = Tools();
+  tools->Add("write", Effect::kWrites, [&](const Json&, const CallLimits&) {
+    NewRealClock()->SleepFor(std::chrono::hours(1), release.get_token());
+    return Answered("late");
+  });
+  UseTools({tools}, {.deadline = milliseconds(60), .concurrent = 1});
+  const uint64_t first = Submit("write");
+  Submit("write");
+  for (int i = 0; i < 2; ++i) {
+    const CallOutcome outcome = executor_->Next().value();
+    EXPECT_EQ(outcome.result.status, CallStatus::kTimeout);
+    EXPECT_TRUE(outcome.ticket != first ||
+                outcome.result.content.ends_with("may or may not have been carried out"));
+  }
+  release.request_stop();
+  executor_ = nullptr;
+  timeline_ = nullptr;
+}
+
+TEST_F(ExecutorTest, EndingTheExecutorStartsNothing) {
+  timeline_ = NewRealTimeline();
+  std::atomic<int> carried_out = 0;
+  class Slow final : public Toolkit {
+   public:
+    explicit Slow(std::atomic<int>* count) : count_(count) {}
+    const std::vector<ToolSpec>& tools() const override { return specs_; }
+    Sharing sharing() const override { return Sharing::kOnce; }
+    Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::make_unique<Session>(); }
+    ToolReply Call(std::string_view, const Json&, Session*, const CallLimits& limits) override {
+      ++*count_;
+      NewRealClock()->SleepFor(std::chrono::hours(1), limits.stop);
+      return Answered("");
+    }
+
+   private:
+    std::atomic<int>* const count_;
+    const std::vector<ToolSpec> specs_ = {{.name = "launch",
+                                           .parameters = Json::Of({{"type", "object"}}),
+                                           .effect = Effect::kIrreversible}};
+  };
+  for (int round = 0; round < 50; ++round) {
+    carried_out = 0;
+    UseTools({std::make_shared<Slow>(&carried_out)});
+    for (int i = 0; i < 4; ++i) Submit("launch");
+    while (carried_out == 0) std::this_thread::yield();
+    executor_ = nullptr;
+    EXPECT_EQ(carried_out, 1);
+  }
+  timeline_ = nullptr;
 }
 
 TEST_F(ExecutorTest, LateRepliesAreDropped) {
@@ -269,12 +343,12 @@ TEST_F(ExecutorTest, OnTheRealClockAToolThatIgnoresItsStopKeepsNobodyWaiting) {
   Submit("hang");
   Submit("quick");  // waits for the one place, which is given back at the other's timeout
   EXPECT_EQ(executor_->Next()->result.status, CallStatus::kTimeout);
-  Submit("quick");
-  std::vector<CallStatus> statuses;
+  const uint64_t third = Submit("quick");
+  std::map<uint64_t, CallStatus> statuses;
   while (const std::optional<CallOutcome> outcome = executor_->Next()) {
-    statuses.push_back(outcome->result.status);
+    statuses[outcome->ticket] = outcome->result.status;
   }
-  EXPECT_EQ(statuses.back(), CallStatus::kOk);
+  EXPECT_EQ(statuses[third], CallStatus::kOk);
   release.request_stop();
   executor_ = nullptr;
   timeline_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,7 @@ FaultRule ReadFaultRule(RecipeTable table) {
   FaultRule rule;
   std::string kind(InjectedFaultName(rule.kind));
   table.ReadChoice("kind", &kind, InjectedFaultNames(), "what goes wrong");
+  if (!table.Has("kind")) table.Problem("kind", "says what goes wrong, and is missing");
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == kind) rule.kind = static_cast<InjectedFault>(i);
   }
@@ -45,7 +47,10 @@ FaultRule ReadFaultRule(RecipeTable table) {
   std::vector<double> calls;
   table.Read("calls", &calls, "which calls of the tool in a trajectory, from 1; empty: all",
              AtLeast(1));
-  for (const double call : calls) rule.calls.push_back(static_cast<int64_t>(call));
+  for (const double call : calls) {
+    if (call != std::floor(call)) table.Problem("calls", "wants whole numbers");
+    rule.calls.push_back(static_cast<int64_t>(call));
+  }
   table.Read("every", &rule.every, "every n-th of them", AtLeast(1));
   table.Read("arguments", &rule.arguments, "a regular expression that their JSON must contain");
   if (const Result<Regex> compiled = Regex::Compile(rule.arguments); !compiled.ok()) {
@@ -81,7 +86,6 @@ struct Plan {
   };
   std::vector<Entry> entries;
   uint64_t seed = 0;
-  bool remembers = false;  // some rule needs earlier answers
   Timeline* timeline = nullptr;
 };
 
@@ -123,22 +127,10 @@ class FaultyResponder final : public Responder {
     for (size_t i = 0; i < plan_->entries.size(); ++i) {
       if (Holds(*plan_, i, *attempt)) return Inject(i, std::move(attempt), std::move(reply));
     }
-    if (!plan_->remembers) return inner_->Answer(std::move(attempt), std::move(reply));
-    inner_->Answer(attempt, [attempt, reply](std::optional<CallAnswer> answer) {
-      if (answer) Exchange(*attempt, answer->reply);
-      reply(std::move(answer));
-    });
+    inner_->Answer(std::move(attempt), std::move(reply));
   }
 
  private:
-  // What an equal call of this trajectory was answered before, if anything.
-  static std::optional<std::string> Exchange(const CallAttempt& attempt, const ToolReply& reply) {
-    if (reply.status != CallStatus::kOk) return std::nullopt;
-    return attempt.sessions->Remember(
-        attempt.content.tool + "\n" + DumpJson(attempt.content.arguments, JsonStyle::kCanonical),
-        reply.content);
-  }
-
   void Inject(size_t index, std::shared_ptr<const CallAttempt> attempt, Reply reply) {
     const FaultRule& rule = plan_->entries[index].rule;
     switch (rule.kind) {
@@ -187,8 +179,11 @@ class FaultyResponder final : public Responder {
     const FaultRule& rule = plan.entries[index].rule;
     const Rng rng = RngOf(plan, index, attempt).Split("how");
     std::string& content = answer.reply.content;
-    const std::optional<std::string> earlier =
-        plan.remembers ? Exchange(attempt, answer.reply) : std::nullopt;
+    std::optional<std::string> earlier;
+    if (rule.kind == InjectedFault::kStale) {
+      earlier = attempt.sessions->EarlierAnswer(attempt.content.tool, attempt.arguments,
+                                                attempt.identity.turn);
+    }
     if (rule.kind == InjectedFault::kStale && (!earlier || *earlier == content)) {
       return reply(std::move(answer));  // the old answer is the new one
     }
@@ -253,7 +248,6 @@ Result<std::unique_ptr<Responder>> NewFaultyResponder(std::shared_ptr<Responder>
   plan->timeline = timeline;
   for (FaultRule& rule : rules) {
     HONE_ASSIGN_OR_RETURN(Regex arguments, Regex::Compile(rule.arguments));
-    plan->remembers |= rule.kind == InjectedFault::kStale;
     plan->entries.push_back({std::move(rule), std::move(arguments)});
   }
   return std::unique_ptr<Responder>(

@@ -22,7 +22,7 @@ enum class InjectedFault {
   kTruncatedJson,   // the answer is cut off
   kWrongType,       // a value of the answer has another type
   kSchemaDrift,     // a field of the answer has another name
-  kStale,           // the answer that an equal call got before
+  kStale,           // the answer that an equal call of an earlier turn got
   kSlow,            // the answer comes after a while
   kLateReply,       // the answer comes when the call is over
   kDuplicateReply,  // the answer comes twice

@@ -36,18 +36,20 @@ class FaultsTest : public testing::Test {
     auto faulty = NewFaultyResponder(NewLiveResponder(*toolbox, timeline_.get(), nullptr),
                                      std::move(rules), seed, timeline_.get());
     executor_ = std::make_unique<Executor>(
-        ExecutorOptions{.responders = {std::shared_ptr<Responder>(*std::move(faulty))}},
+        ExecutorOptions{.responders = {std::shared_ptr<Responder>(*std::move(faulty))},
+                        .remember_answers = true},
         timeline_.get());
   }
   ToolResult Call(const std::string& tool = "thermometer", Json arguments = Json::Of({})) {
-    executor_->Submit({{.task = "t", .call = call_++}, tool, std::move(arguments), sessions_});
+    executor_->Submit(
+        {{.task = "t", .turn = turn_, .call = call_++}, tool, std::move(arguments), sessions_});
     return executor_->Next().value().result;
   }
 
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<Sessions> sessions_;
   std::unique_ptr<Executor> executor_;
-  int temperature_ = 20, heated_ = 0, call_ = 0;
+  int temperature_ = 20, heated_ = 0, call_ = 0, turn_ = 0;
 };
 
 constexpr char kGood[] = R"({"room_name":"hall","celsius":20})";
@@ -114,11 +116,13 @@ TEST_F(FaultsTest, StaleDataIsWhatAnEqualCallGotBefore) {
   Use({{.kind = InjectedFault::kStale}});
   const ToolResult first = Call();
   EXPECT_EQ(first.content, kGood);
-  EXPECT_EQ(first.injected, "");  // nothing was there to be stale
+  EXPECT_EQ(first.injected, "");   // nothing was there to be stale
+  EXPECT_EQ(Call().injected, "");  // nor is there anything of an earlier turn
+  ++turn_;
   const ToolResult second = Call();
-  EXPECT_EQ(second.content, kGood);
+  EXPECT_EQ(second.content, R"({"room_name":"hall","celsius":21})");
   EXPECT_EQ(second.injected, "stale");
-  EXPECT_EQ(temperature_, 22);
+  EXPECT_EQ(temperature_, 23);
   EXPECT_EQ(Call("thermometer", Json::Of({{"room", 2}})).injected, "");
 }
 

@@ -127,9 +127,11 @@ class LiveResponder final : public Responder {
  private:
   static ToolReply CarryOut(const CallAttempt& attempt, const Timeline& timeline,
                             Journal* journal) {
-    const ToolSpec& spec = attempt.tool->spec;
-    if (journal != nullptr && !MayRepeat(spec)) {
-      const Result<void> begun = journal->Begin(attempt.identity, attempt.content, spec.effect);
+    if (attempt.until <= timeline.Now()) return TimedOut("no time was left to begin");
+    // A call that must not be repeated has a second attempt only after it was refused.
+    if (journal != nullptr && !attempt.tool->may_repeat && !attempt.in_journal->exchange(true)) {
+      const Result<void> begun =
+          journal->Begin(attempt.identity, attempt.content, attempt.tool->spec.effect);
       if (!begun.ok()) {
         return Unavailable("not carried out, because it could not be noted in the journal: " +
                                begun.error().message(),
@@ -138,6 +140,7 @@ class LiveResponder final : public Responder {
     }
     const auto left = std::chrono::duration_cast<milliseconds>(attempt.until - timeline.Now());
     if (left.count() <= 0) return TimedOut("no time was left to begin");
+    attempt.note->SetBegun();
     return attempt.sessions->Perform(attempt.place, *attempt.tool, attempt.arguments,
                                      {left, attempt.stop});
   }

@@ -16,6 +16,28 @@ bool Simulates(ToolMode mode) {
   return mode == ToolMode::kReplayElseSimulate || mode == ToolMode::kSimulate;
 }
 
+// Takes secrets out of answers before anything else is done to them: a fault could hide a secret
+// from the rules that find it.
+class RedactingResponder final : public Responder {
+ public:
+  RedactingResponder(std::shared_ptr<Responder> inner, std::shared_ptr<const Redactor> redactor)
+      : inner_(std::move(inner)), redactor_(std::move(redactor)) {}
+
+  void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
+    inner_->Answer(std::move(attempt),
+                   [redactor = redactor_, reply](std::optional<CallAnswer> answer) {
+                     if (answer) {
+                       answer->reply.content = redactor->Content(std::move(answer->reply.content));
+                     }
+                     reply(std::move(answer));
+                   });
+  }
+
+ private:
+  const std::shared_ptr<Responder> inner_;
+  const std::shared_ptr<const Redactor> redactor_;
+};
+
 }  // namespace
 
 std::string_view ToolModeName(ToolMode mode) { return kNames[static_cast<size_t>(mode)]; }
@@ -43,6 +65,17 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
                              ToolModeName(mode)));
   }
   ExecutorOptions options{.seed = plan.seed};
+  for (const FaultRule& rule : plan.faults) {
+    options.remember_answers |= rule.kind == InjectedFault::kStale;
+  }
+  if (plan.redactor != nullptr) {
+    options.redact_arguments = [redactor = plan.redactor](const Json& value) {
+      return redactor->Arguments(value);
+    };
+    options.redact_content = [redactor = plan.redactor](std::string text) {
+      return redactor->Content(std::move(text));
+    };
+  }
   if (mode == ToolMode::kRecord || Simulates(mode)) options.record = plan.journal;
 
   std::vector<std::shared_ptr<Responder>> fallible;
@@ -56,6 +89,9 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
 
   if (mode != ToolMode::kLive) options.responders.push_back(NewRecordedResponder(plan.journal));
   for (std::shared_ptr<Responder>& responder : fallible) {
+    if (plan.redactor != nullptr) {
+      responder = std::make_shared<RedactingResponder>(std::move(responder), plan.redactor);
+    }
     if (!plan.faults.empty()) {
       HONE_ASSIGN_OR_RETURN(
           responder, NewFaultyResponder(std::move(responder), plan.faults, plan.seed, timeline));

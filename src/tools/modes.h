@@ -8,6 +8,7 @@
 
 #include "tools/executor.h"
 #include "tools/faults.h"
+#include "tools/redact.h"
 
 namespace hone {
 
@@ -28,6 +29,7 @@ struct AnswerPlan {
   std::shared_ptr<Journal> journal;      // of every mode but live
   std::shared_ptr<Responder> simulator;  // of the two that simulate
   std::vector<FaultRule> faults;
+  std::shared_ptr<const Redactor> redactor;  // takes secrets out first of all; null: nothing
   uint64_t seed = 0;
 };
 

@@ -21,7 +21,7 @@ class ModesTest : public testing::Test {
     auto tools = std::make_shared<ScriptedToolkit>();
     tools->Add("ask", Effect::kReads, [this](const Json&, const CallLimits&) {
       ++asked_;
-      return Answered("real");
+      return Answered(answer_);
     });
     toolbox_ = ToolboxOf({tools});
     journal_ = Journal::Open(folder_.path() / "journal.sqlite").value();
@@ -29,7 +29,8 @@ class ModesTest : public testing::Test {
 
   CallOutcome Call(ToolMode mode, const std::string& run, std::vector<FaultRule> faults = {}) {
     const auto timeline = NewVirtualTimeline();
-    const AnswerPlan plan{mode, journal_, std::make_shared<Simulator>(), std::move(faults), 1};
+    const AnswerPlan plan{mode,      journal_, std::make_shared<Simulator>(), std::move(faults),
+                          redactor_, 1};
     Executor executor(OptionsFor(plan, *toolbox_, timeline.get()).value(), timeline.get());
     executor.Submit(
         {{run, "t", "0", 0, 0}, "ask", Json::Of({}), std::make_shared<Sessions>(toolbox_, 1)});
@@ -39,6 +40,8 @@ class ModesTest : public testing::Test {
   TemporaryDirectory folder_;
   std::shared_ptr<const Toolbox> toolbox_;
   std::shared_ptr<Journal> journal_;
+  std::shared_ptr<const Redactor> redactor_;
+  std::string answer_ = "real";
   int asked_ = 0;
 };
 
@@ -68,6 +71,18 @@ TEST_F(ModesTest, FaultsAreRecordedOnceAndReplayedAsTheyWere) {
   EXPECT_EQ(Call(ToolMode::kReplay, "b").result.status, CallStatus::kUnavailable);
   Call(ToolMode::kRecord, "c");
   EXPECT_EQ(Call(ToolMode::kReplay, "b", faults).result.content, "real\n\nhm");
+}
+
+TEST_F(ModesTest, SecretsLeaveBeforeFaultsCanHideThem) {
+  redactor_ =
+      std::make_shared<const Redactor>(Redactor::Create(RedactionOptions::Default()).value());
+  answer_ = R"({"password":"hunter2"})";
+  for (const InjectedFault kind : {InjectedFault::kSchemaDrift, InjectedFault::kTruncatedJson}) {
+    const CallOutcome outcome =
+        Call(ToolMode::kRecord, std::string(InjectedFaultName(kind)), {{.kind = kind}});
+    EXPECT_NE(outcome.result.injected, "");
+    EXPECT_EQ(outcome.result.content.find("hunter"), std::string::npos) << outcome.result.content;
+  }
 }
 
 TEST_F(ModesTest, WhatAModeNeedsIsSaid) {

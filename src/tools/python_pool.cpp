@@ -72,7 +72,8 @@ Result<std::unique_ptr<PythonWorker>> PythonPool::Take(milliseconds time, std::s
     changed_.notify_all();
     return worker;
   }
-  if (there) return *failure_;
+  if (there && failure_) return *failure_;
+  if (there) return Error(ErrorCode::kUnavailable, "python: a worker could not be started");
   if (stop.stop_requested()) return Error(ErrorCode::kStopped, "python: stopped");
   return Error(ErrorCode::kDeadline, "python: no worker was free in time");
 }

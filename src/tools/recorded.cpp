@@ -41,7 +41,7 @@ class RecordedResponder final : public Responder {
       answer.recorded = std::move(found->entry);
       return reply(std::move(answer));
     }
-    if (found->begun && !MayRepeat(attempt->tool->spec)) {
+    if (found->begun && !attempt->tool->may_repeat) {
       return reply(FromJournal(
           {.status = CallStatus::kInterrupted,
            .blame = Blame::kInfrastructure,

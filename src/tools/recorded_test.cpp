@@ -130,6 +130,24 @@ TEST_F(RecordedTest, AWriteThatHadBegunIsNeverRepeated) {
   }
 }
 
+TEST_F(RecordedTest, AWriteThatWasRefusedIsTriedAgainAndNotedOnce) {
+  int tried = 0;
+  auto shop = std::make_shared<ScriptedToolkit>();
+  shop->Add("order", Effect::kWrites, [&](const Json&, const CallLimits&) {
+    if (++tried > 1) return Answered("ordered");
+    ToolReply refusal = Unavailable("HTTP 429");
+    refusal.refused = true;
+    return refusal;
+  });
+  toolbox_ = ToolboxOf({shop});
+  const std::vector<ToolResult> results = Run(
+      OpenJournal(), false,
+      {{{"r", "t", "0", 0, 0}, "order", Json::Of({}), std::make_shared<Sessions>(toolbox_, 1)}});
+  EXPECT_EQ(results[0].status, CallStatus::kOk) << results[0].content;
+  EXPECT_EQ(results[0].attempts, 2);
+  EXPECT_GT(OpenJournal()->Find({"r", "t", "0", 0, 0})->entry->recorded_ms, 1'600'000'000'000);
+}
+
 TEST_F(RecordedTest, AnotherCallAtTheSamePlaceIsAnErrorOfTheRunNotAnAnswer) {
   CallRequest call{
       {"r", "t", "0", 0, 0}, "ask", Json::Of({}), std::make_shared<Sessions>(toolbox_, 1)};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -26,10 +27,14 @@ class AttemptNote {
     std::lock_guard lock(mutex_);
     return injected_;
   }
+  // The tool is being asked, in earnest.
+  void SetBegun() { begun_ = true; }
+  bool begun() const { return begun_; }
 
  private:
   mutable std::mutex mutex_;
   std::string injected_;
+  std::atomic<bool> begun_ = false;
 };
 
 // One attempt at one call, as those who may answer it see it.
@@ -44,6 +49,7 @@ struct CallAttempt {
   Clock::Duration until{0};  // on the timeline: when its time is over
   std::stop_token stop;      // requested when nobody waits for the answer any more
   std::shared_ptr<AttemptNote> note;
+  std::shared_ptr<std::atomic<bool>> in_journal;  // of all attempts: that it begins is committed
 };
 
 // What one of them says.

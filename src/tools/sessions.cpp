@@ -80,6 +80,7 @@ void Sessions::WhenTurn(const Place& place, std::function<void()> then) {
   if (SharingOf(place.kit) != Sharing::kNothing) {
     std::lock_guard lock(mutex_);
     KitState& state = kits_[place.kit];
+    if (state.history[place.index].settled) return;  // too late: nobody waits for it
     for (size_t i = 0; i < place.index; ++i) {
       if (state.history[i].settled) continue;
       state.waiting[place.index] = std::move(then);
@@ -89,11 +90,13 @@ void Sessions::WhenTurn(const Place& place, std::function<void()> then) {
   then();
 }
 
-void Sessions::LeaveBehind(KitState* state) {
+std::shared_ptr<Session> Sessions::LeaveBehind(KitState* state) {
+  std::shared_ptr<Session> left = std::move(state->session);
   state->session = nullptr;
   state->applied = 0;
   state->busy = std::nullopt;
   ++state->generation;
+  return left;
 }
 
 Result<std::shared_ptr<Session>> Sessions::OpenSession(size_t kit, uint64_t generation) {
@@ -119,14 +122,16 @@ ToolReply Sessions::CatchUp(size_t kit, size_t end, Session* session, uint64_t g
       if (state.applied >= end) return Answered("");
       call = state.history[state.applied];
     }
-    if (const ToolSpec& spec = toolbox_->tools()[call.tool].spec; !MayRepeat(spec)) {
+    const ToolSpec& spec = toolbox_->tools()[call.tool].spec;
+    if (!toolbox_->tools()[call.tool].may_repeat) {
       return Unavailable(
           fmt::format("the session could not be built again: that would repeat {}, which {}",
                       spec.name, EffectName(spec.effect)),
           Blame::kInfrastructure);
     }
-    const ToolReply reply = toolbox_->kits()[kit].toolkit->Call(
-        toolbox_->tools()[call.tool].spec.name, call.arguments, session, limits);
+    if (limits.stop.stop_requested()) return TimedOut("left behind");
+    const ToolReply reply =
+        toolbox_->kits()[kit].toolkit->Call(spec.name, call.arguments, session, limits);
     std::lock_guard lock(mutex_);
     KitState& state = kits_[kit];
     if (state.generation != generation) return TimedOut("left behind");
@@ -148,14 +153,18 @@ ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const
   const Sharing sharing = toolkit.sharing();
   if (sharing == Sharing::kNothing) return toolkit.Call(tool.spec.name, arguments, nullptr, limits);
 
-  std::shared_ptr<Session> session;
+  std::shared_ptr<Session> session, left;  // what is left behind goes when no lock is held
   uint64_t generation = 0;
   {
     std::lock_guard lock(mutex_);
     KitState& state = kits_[place.kit];
+    // Settled while this thread was on its way: it would act on a session that goes on without it.
+    if (state.history[place.index].settled || limits.stop.stop_requested()) {
+      return TimedOut("left behind");
+    }
     // An earlier attempt still runs, or ran and was not heard of: as if it had not been.
     const bool acted = state.applied > place.index && sharing != Sharing::kOnce;
-    if (state.busy || acted) LeaveBehind(&state);
+    if (state.busy || acted) left = LeaveBehind(&state);
     state.busy = place.index;
     session = state.session;
     generation = state.generation;
@@ -182,7 +191,7 @@ ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const
   state.busy = std::nullopt;
   const bool ended = reply.status == CallStatus::kOk || reply.status == CallStatus::kToolError;
   if (reply.session_lost || (!ended && sharing != Sharing::kOnce)) {
-    LeaveBehind(&state);  // who knows what it has done
+    left = LeaveBehind(&state);  // who knows what it has done
   } else {
     state.applied = place.index + 1;
     state.history[place.index].status = reply.status;
@@ -193,6 +202,7 @@ ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const
 void Sessions::Settle(const Place& place, bool counts) {
   if (SharingOf(place.kit) == Sharing::kNothing) return;
   std::function<void()> next;
+  std::shared_ptr<Session> left;
   {
     std::lock_guard lock(mutex_);
     KitState& state = kits_[place.kit];
@@ -202,7 +212,7 @@ void Sessions::Settle(const Place& place, bool counts) {
     call.counts = counts;
     const bool seen = state.applied > place.index;
     if (state.busy == place.index || (!counts && seen && SharingOf(place.kit) != Sharing::kOnce)) {
-      LeaveBehind(&state);
+      left = LeaveBehind(&state);
     }
     state.waiting.erase(place.index);
     size_t first = 0;
@@ -215,12 +225,22 @@ void Sessions::Settle(const Place& place, bool counts) {
   if (next) next();
 }
 
-std::optional<std::string> Sessions::Remember(const std::string& content_key,
-                                              const std::string& answer) {
+void Sessions::Remember(const std::string& tool, const Json& arguments, int32_t turn, int32_t call,
+                        const std::string& answer) {
+  const std::string key = tool + "\n" + DumpJson(arguments, JsonStyle::kCanonical);
   std::lock_guard lock(mutex_);
-  const auto [at, fresh] = answers_.emplace(content_key, answer);
-  if (fresh) return std::nullopt;
-  return std::exchange(at->second, answer);
+  answers_[key][{turn, call}] = answer;
+}
+
+std::optional<std::string> Sessions::EarlierAnswer(const std::string& tool, const Json& arguments,
+                                                   int32_t turn) const {
+  const std::string key = tool + "\n" + DumpJson(arguments, JsonStyle::kCanonical);
+  std::lock_guard lock(mutex_);
+  const auto found = answers_.find(key);
+  if (found == answers_.end()) return std::nullopt;
+  const auto after = found->second.lower_bound({turn, 0});
+  if (after == found->second.begin()) return std::nullopt;
+  return std::prev(after)->second;
 }
 
 int64_t Sessions::rebuild_mismatches() const {

@@ -53,8 +53,11 @@ class Sessions {
   // else the session goes on as if it had not been. An attempt still running is left behind.
   void Settle(const Place& place, bool counts);
 
-  // What an equal call was answered before, if there was one; and now remembers this answer.
-  std::optional<std::string> Remember(const std::string& content_key, const std::string& answer);
+  // What calls were answered, and the newest answer that an equal call of an earlier turn got.
+  void Remember(const std::string& tool, const Json& arguments, int32_t turn, int32_t call,
+                const std::string& answer);
+  std::optional<std::string> EarlierAnswer(const std::string& tool, const Json& arguments,
+                                           int32_t turn) const;
 
   // Calls that were carried out again and ended differently than the first time.
   int64_t rebuild_mismatches() const;
@@ -83,7 +86,9 @@ class Sessions {
   Result<std::shared_ptr<Session>> OpenSession(size_t kit, uint64_t generation);
   ToolReply CatchUp(size_t kit, size_t end, Session* session, uint64_t generation,
                     const CallLimits& limits);
-  void LeaveBehind(KitState* state);
+  // The session goes on without what is going on in it. What is returned is to be let go of when no
+  // lock is held: ending a session can take a while.
+  [[nodiscard]] std::shared_ptr<Session> LeaveBehind(KitState* state);
   Sharing SharingOf(size_t kit) const { return toolbox_->kits()[kit].toolkit->sharing(); }
 
   const std::shared_ptr<const Toolbox> toolbox_;
@@ -92,7 +97,7 @@ class Sessions {
   std::vector<KitState> kits_;
   std::map<std::string, int64_t> ordinals_;
   std::vector<Write> writes_;
-  std::map<std::string, std::string> answers_;
+  std::map<std::string, std::map<std::pair<int32_t, int32_t>, std::string>> answers_;
   int64_t rebuild_mismatches_ = 0;
 };
 

@@ -89,6 +89,17 @@ TEST_F(SessionsTest, ALostSessionIsBuiltAgain) {
   EXPECT_EQ(kit_->opened(), 2);
 }
 
+TEST_F(SessionsTest, AThreadThatComesTooLateLeavesTheSessionAlone) {
+  Use(Sharing::kReplay);
+  const Sessions::Place late = sessions_->Enter(add(), N(100));
+  sessions_->Settle(late, false);  // timed out before its thread came to it
+  EXPECT_EQ(sessions_->Perform(late, add(), N(100), {}).status, CallStatus::kTimeout);
+  bool ran = false;
+  sessions_->WhenTurn(late, [&] { ran = true; });
+  EXPECT_FALSE(ran);
+  EXPECT_EQ(Add(*sessions_, 1), "1");
+}
+
 TEST_F(SessionsTest, NoSessionIsBuiltAgainByRepeatingWhatMustNotBe) {
   // A session whose calls reach the world outside.
   class Outside final : public Toolkit {

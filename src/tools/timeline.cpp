@@ -106,9 +106,10 @@ class RealTimeline final : public Timeline {
                           [&] { return timers_.empty() || timers_.first() != next; });
         continue;
       }
-      const std::function<void()> then = timers_.TakeFirst();
+      std::function<void()> then = timers_.TakeFirst();
       lock.unlock();
       then();
+      then = nullptr;  // what it held on to goes while nobody waits for the lock
       lock.lock();
     }
   }

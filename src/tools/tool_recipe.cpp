@@ -52,7 +52,7 @@ constexpr Kind kKinds[] = {
 void ReadMilliseconds(RecipeTable* table, const char* key, milliseconds* value,
                       const char* comment) {
   int64_t count = value->count();
-  table->Read(key, &count, comment, AtLeast(1));
+  table->Read(key, &count, comment, Between(1, 24 * 3600 * 1000));
   *value = milliseconds(count);
 }
 

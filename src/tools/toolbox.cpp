@@ -7,9 +7,10 @@
 
 namespace hone {
 
-bool MayRepeat(const ToolSpec& spec) {
-  return spec.effect == Effect::kPure || spec.effect == Effect::kReads ||
-         spec.resource == kSessionResource;
+bool MayRepeat(const ToolSpec& spec, Sharing sharing) {
+  if (spec.effect == Effect::kPure || spec.effect == Effect::kReads) return true;
+  return spec.resource == kSessionResource &&
+         (sharing == Sharing::kClone || sharing == Sharing::kReplay);
 }
 
 Result<Toolbox> Toolbox::Of(std::vector<Kit> kits) {
@@ -22,7 +23,8 @@ Result<Toolbox> Toolbox::Of(std::vector<Kit> kits) {
                      fmt::format("two tools are called \"{}\"; give one of their toolkits a prefix",
                                  spec.name));
       }
-      box.tools_.push_back({spec, std::move(checker), k});
+      box.tools_.push_back(
+          {spec, std::move(checker), k, MayRepeat(spec, kits[k].toolkit->sharing())});
     }
   }
   box.kits_ = std::move(kits);

@@ -16,8 +16,9 @@ namespace hone {
 // from its history, so that its calls may be repeated whatever they do.
 inline constexpr std::string_view kSessionResource = "session";
 
-// Whether a call that may have been carried out may be carried out again.
-bool MayRepeat(const ToolSpec& spec);
+// Whether a call that may have been carried out may be carried out again: it changes nothing, or
+// only a session that can be built again.
+bool MayRepeat(const ToolSpec& spec, Sharing sharing);
 
 // How patiently and how hard a toolkit is used.
 struct ToolLimits {
@@ -41,7 +42,8 @@ class Toolbox {
   struct Tool {
     ToolSpec spec;
     ArgumentChecker checker;
-    size_t kit;  // index into kits()
+    size_t kit;               // index into kits()
+    bool may_repeat = false;  // MayRepeat
   };
 
   // Names must differ and schemas must be such as Hone can check.

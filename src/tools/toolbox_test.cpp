@@ -40,11 +40,16 @@ TEST(Toolbox, RefusesTwoToolsOfOneNameAndSchemasItCannotCheck) {
 }
 
 TEST(Toolbox, WhatMayBeRepeated) {
-  EXPECT_TRUE(MayRepeat({.effect = Effect::kPure}));
-  EXPECT_TRUE(MayRepeat({.effect = Effect::kReads}));
-  EXPECT_FALSE(MayRepeat({.effect = Effect::kWrites}));
-  EXPECT_FALSE(MayRepeat({.effect = Effect::kIrreversible}));
-  EXPECT_TRUE(MayRepeat({.effect = Effect::kWrites, .resource = "session"}));
+  EXPECT_TRUE(MayRepeat({.effect = Effect::kPure}, Sharing::kNothing));
+  EXPECT_TRUE(MayRepeat({.effect = Effect::kReads}, Sharing::kOnce));
+  EXPECT_FALSE(MayRepeat({.effect = Effect::kWrites}, Sharing::kReplay));
+  EXPECT_FALSE(MayRepeat({.effect = Effect::kIrreversible}, Sharing::kClone));
+  // What stays in a session may be repeated only where there is a session to build again.
+  const ToolSpec within{.effect = Effect::kWrites, .resource = "session"};
+  EXPECT_TRUE(MayRepeat(within, Sharing::kReplay));
+  EXPECT_TRUE(MayRepeat(within, Sharing::kClone));
+  EXPECT_FALSE(MayRepeat(within, Sharing::kNothing));
+  EXPECT_FALSE(MayRepeat(within, Sharing::kOnce));
 }
 
 }  // namespace
