@@ -11,6 +11,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kOpen = "${";
+constexpr std::string_view kAsText = "|text";
 
 // "12" as a number, or nothing.
 std::optional<size_t> AsIndex(std::string_view text) {
@@ -27,6 +28,7 @@ struct Reference {
 
 // What stands between "${" and "}".
 Result<Reference> ParseReference(std::string_view text) {
+  if (text.ends_with(kAsText)) text.remove_suffix(kAsText.size());
   Reference reference;
   bool first = true;
   for (size_t begin = 0; begin <= text.size();) {
@@ -72,9 +74,10 @@ Result<void> WalkText(std::string_view text, OnReference on_reference, OnPlain o
   }
 }
 
-// Whether the text is one reference and nothing else.
-bool IsOneReference(std::string_view text) {
-  return text.starts_with(kOpen) && text.find('}') == text.size() - 1;
+// Whether the text is one reference and nothing else, so that it stands for the value itself.
+bool IsValueReference(std::string_view text) {
+  return text.starts_with(kOpen) && text.find('}') == text.size() - 1 &&
+         !text.substr(0, text.size() - 1).ends_with(kAsText);
 }
 
 Result<Json> Lookup(const Reference& reference, const PlanResults& results) {
@@ -101,7 +104,7 @@ Result<Json> Lookup(const Reference& reference, const PlanResults& results) {
 
 Result<Json> ResolveText(const std::string& text, const PlanResults& results) {
   if (text.find(kOpen) == std::string::npos) return Json(text);
-  const bool whole = IsOneReference(text);
+  const bool whole = IsValueReference(text);
   Json value;
   std::string written;
   HONE_RETURN_IF_ERROR(WalkText(
@@ -229,10 +232,12 @@ Result<void> CheckReferences(const Plan& plan) {
                                *references->rbegin()));
     }
   }
-  for (size_t i = 0; i < plan.answers.size(); ++i) {
+  std::vector<PlannedAnswer> said = plan.answers;
+  for (const Json& output : plan.outputs) said.push_back({output, {}});
+  for (const PlannedAnswer& answer : said) {
     std::set<size_t> calls;
-    Result<void> read = CollectReferences(plan.answers[i].value, &calls);
-    if (read.ok()) read = CollectReferences(plan.answers[i].only_if, &calls);
+    Result<void> read = CollectReferences(answer.value, &calls);
+    if (read.ok()) read = CollectReferences(answer.only_if, &calls);
     if (!read.ok()) return read.error().In("answer");
     if (!calls.empty() && *calls.rbegin() >= plan.calls.size()) {
       return Error(ErrorCode::kInvalidArgument,
@@ -268,6 +273,7 @@ Json PlanToJson(const Plan& plan) {
     }
     json.Set("answers", std::move(answers));
   }
+  if (!plan.outputs.empty()) json.Set("outputs", Json(Json::Array(plan.outputs)));
   return json;
 }
 
@@ -279,6 +285,7 @@ Result<Plan> PlanFromJson(const Json& json) {
     std::vector<Json> calls, answers;
     fields.Required("calls", &calls);
     fields.Optional("answers", &answers);
+    fields.Optional("outputs", &plan.outputs);
     if (const Json* answer = fields.Take("answer")) plan.answers.push_back({*answer, {}});
     for (size_t i = 0; i < calls.size(); ++i) {
       PlannedCall& call = plan.calls.emplace_back();
@@ -343,6 +350,10 @@ Result<ResolvedPlan> CarryOut(const Plan& plan, const PerformCall& perform) {
     resolved.calls.push_back(std::move(made));
   }
   HONE_ASSIGN_OR_RETURN(resolved.answer, ResolveAnswer(plan, results));
+  for (const Json& output : plan.outputs) {
+    HONE_ASSIGN_OR_RETURN(const Json value, Resolve(output, results));
+    resolved.outputs.push_back(PlainText(value));
+  }
   return resolved;
 }
 
@@ -355,6 +366,7 @@ void SetGold(const ResolvedPlan& gold, Task* task) {
   }
   if (!task->reward.is_object()) task->reward = Json::Object();
   task->reward.Set("calls", std::move(calls));
+  if (!gold.outputs.empty()) task->reward.Set("outputs", Json::ArrayOf(gold.outputs));
   task->answer = gold.answer ? Json(*gold.answer) : Json();
 }
 

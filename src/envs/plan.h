@@ -21,8 +21,9 @@ namespace hone {
 //
 // ${0.city} is the member "city" of what call 0 returned; a number in the path is a place in an
 // array. A string that is one reference and nothing else becomes the value itself; inside a longer
-// text the value is written out. Carried out through whatever answers the calls, a plan gives the
-// right answer of that world: a simulated one has its own (docs/environments.md).
+// text, and as ${0.city|text}, the value is written out. Carried out through whatever answers the
+// calls, a plan gives the right answer of that world: a simulated one has its own
+// (docs/environments.md).
 
 // Holds when the resolved sides compare so. Sides are templates.
 struct PlanCondition {
@@ -52,13 +53,14 @@ struct PlannedAnswer {
 struct Plan {
   std::vector<PlannedCall> calls;
   std::vector<PlannedAnswer> answers;  // the first whose condition holds; none: no answer
+  std::vector<Json> outputs;           // templates: what the agent must have said on the way
 
   bool operator==(const Plan&) const = default;
 };
 
 // As above; conditions stand as "if": {"left": "${0.sky}", "test": "equal", "right": "sun"}, and
-// "answers" is a list of {"value", "if"}. Errors name the key; a reference to a call that is not
-// earlier is one.
+// "answers" is a list of {"value", "if"}; "outputs" a list of templates. Errors name the key; a
+// reference to a call that is not earlier is one.
 Json PlanToJson(const Plan& plan);
 Result<Plan> PlanFromJson(const Json& json);
 
@@ -82,13 +84,15 @@ struct ResolvedPlan {
   };
   std::vector<Made> calls;
   std::optional<std::string> answer;
+  std::vector<std::string> outputs;
 };
 
 // Carries a plan out. `perform` answers one call, or says why it could not; then that is the error.
 using PerformCall = std::function<Result<Json>(const Call& call)>;
 Result<ResolvedPlan> CarryOut(const Plan& plan, const PerformCall& perform);
 
-// Writes what was found right into the task: "answer", and "reward.calls" as rewards read them.
+// Writes what was found right into the task: "answer", and "reward.calls" and "reward.outputs" as
+// rewards read them.
 // Other keys of "reward" stay.
 void SetGold(const ResolvedPlan& gold, Task* task);
 

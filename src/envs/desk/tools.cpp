@@ -1,5 +1,7 @@
 #include "envs/desk/tools.h"
 
+#include <cmath>
+
 #include "tools/calculator.h"
 #include "tools/sessions.h"
 
@@ -179,12 +181,10 @@ Result<Json> Answer(const World& world, std::string_view tool, const Json& argum
   if (tool == "convert") {
     const Conversion* conversion = FindConversion(text("from"), text("to"));
     if (conversion == nullptr) return Error(ErrorCode::kInvalidArgument, "bad unit");
-    const int64_t amount = arguments.Find("amount")->AsInteger();
-    // So that the product below fits; nobody converts more.
-    if (amount > 1'000'000'000'000 || amount < -1'000'000'000'000) {
-      return Error(ErrorCode::kInvalidArgument, "amount too large");
-    }
-    return Json::Of({{"amount", Convert(*conversion, amount)}});
+    // 12.0 is an integer to JSON Schema. The limit keeps the product in range.
+    const double amount = arguments.Find("amount")->AsDouble();
+    if (!(std::abs(amount) <= 1e12)) return Error(ErrorCode::kInvalidArgument, "amount too large");
+    return Json::Of({{"amount", Convert(*conversion, static_cast<int64_t>(amount))}});
   }
   CHECK(tool == "send", "a tool that the desk does not have");
   if (!known("to", Names())) return NotFound();
