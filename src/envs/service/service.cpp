@@ -28,6 +28,8 @@ constexpr std::string_view kPolicy =
     "7. When something cannot be done, say so, and say why.\n"
     "8. When a wish is fulfilled ask whether there is anything else.";
 
+bool IsUser(std::string_view tool) { return tool == kUserTool; }
+
 std::string CallText(std::string_view name, const Json& arguments) {
   return fmt::format("{} {}", name, DumpJson(arguments, JsonStyle::kCanonical));
 }
@@ -121,7 +123,7 @@ class ServiceEpisode final : public Episode {
     return Json::Of({{"verdict", right},
                      {"answer", answer_},
                      {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
-                     {"told", Json::ArrayOf(std::vector<bool>(told_))},
+                     {"told", Json::ArrayOf(told_)},
                      {"unconfirmed_writes", unconfirmed_writes_}});
   }
 
@@ -140,8 +142,6 @@ class ServiceEpisode final : public Episode {
     writes_.push_back(CallText(call.name, call.arguments));
     if (!confirmed_) ++unconfirmed_writes_;
   }
-
-  static bool IsUser(std::string_view tool) { return tool == kUserTool; }
 
   void Hear(const std::string& text) {
     answer_ = text;
@@ -225,8 +225,7 @@ class Service final : public Environment {
       if (!IsWrite(call.name)) continue;
       setting->writes.push_back(CallText(call.name, call.arguments));
       // In a simulated world a write may be right that this shop refuses.
-      const Result<Json> applied = Apply(call.name, call.arguments, &setting->gold);
-      if (!applied.ok()) continue;
+      static_cast<void>(Apply(call.name, call.arguments, &setting->gold).ok());
     }
     std::sort(setting->writes.begin(), setting->writes.end());
     setting->opening.messages = Json::Array{Json::Of({{"role", "system"}, {"content", kPolicy}})};
