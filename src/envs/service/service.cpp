@@ -120,11 +120,12 @@ class ServiceEpisode final : public Episode {
   Json final_state() const override {
     const bool right = (foreign_ ? WritesAreRight() : shop_ == setting_->gold) &&
                        std::find(told_.begin(), told_.end(), false) == told_.end();
-    return Json::Of({{"verdict", right},
-                     {"answer", answer_},
-                     {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
-                     {"told", Json::ArrayOf(told_)},
-                     {"unconfirmed_writes", unconfirmed_writes_}});
+    return Json::Of(
+        {{"verdict", right},
+         {"answer", answer_},
+         {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
+         {"told", Json::ArrayOf(told_)},
+         {"unconfirmed_writes", setting_->played ? Json() : Json(unconfirmed_writes_)}});
   }
 
   Result<std::unique_ptr<Episode>> Clone() const override {
@@ -208,6 +209,7 @@ class Service final : public Environment {
       return Error(ErrorCode::kInvalidArgument,
                    "\"metadata.user\", the customer's script, is missing");
     }
+    HONE_ASSIGN_OR_RETURN(const Json messages, MessagesFor(task));
     HONE_ASSIGN_OR_RETURN(setting->script, ScriptFromJson(*script));
     HONE_ASSIGN_OR_RETURN(setting->outputs, OutputsOf(task));
     HONE_ASSIGN_OR_RETURN(const std::vector<Call> calls, GoldCallsOf(task));
@@ -229,7 +231,7 @@ class Service final : public Environment {
     }
     std::sort(setting->writes.begin(), setting->writes.end());
     setting->opening.messages = Json::Array{Json::Of({{"role", "system"}, {"content", kPolicy}})};
-    for (const Json& message : task.messages.AsArray()) {
+    for (const Json& message : messages.AsArray()) {
       setting->opening.messages.AsArray().push_back(message);
     }
     setting->opening.tools = schemas_;
