@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "base/file.h"
 #include "envs/agents.h"
 #include "envs/desk/desk.h"
@@ -127,6 +129,26 @@ TEST_P(EnvironmentConformanceTest, TheSameSeedIsTheSameEpisode) {
     EXPECT_EQ(TextOf(player_.Run(task, NewRandomAgent(tools, Rng(i)), 5)),
               TextOf(other.Run(task, NewRandomAgent(tools, Rng(i)), 5)));
   }
+}
+
+TEST_P(EnvironmentConformanceTest, ThreadsDoNotDisturbEachOther) {
+  const auto play = [&](bool backwards) {
+    EnvPlayer player(loaded_.environment);
+    std::vector<std::string> texts(20);
+    for (size_t n = 0; n < texts.size(); ++n) {
+      const size_t i = backwards ? texts.size() - 1 - n : n;
+      const Task task = TaskAt(i);
+      texts[i] = TextOf(player.Run(task, Gold(task), 5));
+    }
+    return texts;
+  };
+  const std::vector<std::string> alone = play(false);
+  std::vector<std::string> first, second;
+  std::thread other([&] { second = play(true); });
+  first = play(false);
+  other.join();
+  EXPECT_EQ(first, alone);
+  EXPECT_EQ(second, alone) << "whoever asks first";
 }
 
 TEST_P(EnvironmentConformanceTest, ItsOwnPlansSucceed) {
