@@ -42,8 +42,8 @@ std::optional<Error> UnknownCommand(const CLI::App& app, int argc, char** argv) 
   const std::vector<std::string> names = CommandsOf(*at);
   if (names.empty()) return std::nullopt;
   return Error(ErrorCode::kInvalidArgument,
-               fmt::format("{}: a command is missing; there are: {} (each has --help)",
-                           at->get_name(), fmt::join(names, ", ")));
+               fmt::format("{}a command is missing; there are: {} (each has --help)",
+                           at == &app ? "" : at->get_name() + ": ", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -73,6 +73,7 @@ int RunCli(int argc, char** argv) {
   AddRewards(app, context);
   AddCredit(app, context);
   AddLab(app, context);
+  AddEnv(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

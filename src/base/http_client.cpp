@@ -83,6 +83,13 @@ CURLcode Perform(CURL* handle, const std::stop_token& stop) {
   return code;
 }
 
+// What libcurl says, without how long it took: the same failure is the same text.
+std::string Untimed(std::string text) {
+  const size_t after = text.find(" after "), end = text.find(" ms", after);
+  if (after != std::string::npos && end != std::string::npos) text.erase(after, end + 3 - after);
+  return text;
+}
+
 Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
   const std::string& url = transfer.request->url;
   if (transfer.too_large) {
@@ -99,8 +106,9 @@ Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("\"{}\" is not an http:// or https:// URL", url));
     default:
-      return Error(ErrorCode::kUnavailable,
-                   fmt::format("{}: {}", url, *detail != 0 ? detail : curl_easy_strerror(code)));
+      return Error(
+          ErrorCode::kUnavailable,
+          fmt::format("{}: {}", url, Untimed(*detail != 0 ? detail : curl_easy_strerror(code))));
   }
 }
 

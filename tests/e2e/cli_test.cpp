@@ -47,7 +47,8 @@ TEST_F(CliTest, HelpAndVersionAreThere) {
 TEST_F(CliTest, AWrongCommandLineExitsWith2AndSaysWhatIsThere) {
   ExpectError(Hone({"tokenise"}), 2, "did you mean \"tokenize\"?");
   ExpectError(Hone({"pipe", "parze"}), 2, "did you mean \"parse\"?");
-  ExpectError(Hone({}), 2, "subcommand is required");
+  ExpectError(Hone({}), 2, "a command is missing; there are: doctor");
+  ExpectError(Hone({"tools"}), 2, "tools: a command is missing; there are: list");
   ExpectError(Hone({"tokenize", "hi"}), 2, "--tokenizer is required");
   ExpectError(Hone({"doctor", "--frobnicate"}), 2, "--frobnicate");
 }
