@@ -30,7 +30,18 @@ title "6. A recorded group of three samples: who wrote what, and which tokens ge
 show build/release/examples/hone_tour $tokenizer examples/tour/conversation.json runs/tour
 show hone show runs/tour
 
-title "7. Something that learns: sequences modulo 9 from reward alone (200 rounds of 800; examples/digits.cpp)"
+title "7. The same group, by two methods of credit: only one keeps the outcome off the calls"
+show hone credit explain runs/tour --method toolpo-split --against grpo
+
+title "8. Tools: code in the sandbox, and what an agent gets when the world is not kind"
+show hone tools call python '{"code": "sum(n * n for n in range(10))"}'
+show hone tools call calculator '{"expression": "1/3"}' --fault rate_limit,attempts=1,retry_after_ms=50
+show hone tools call calculator '{"expresion": "1/3"}' || true
+
+title "9. A place to practise: what the tasks of the desk are"
+show hone env tasks desk --split dev -n 1
+
+title "10. Something that learns: sequences modulo 9 from reward alone (200 rounds of 800; examples/digits.cpp)"
 show build/release/examples/hone_digits --rounds 200
 
 title "That was the tour."

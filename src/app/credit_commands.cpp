@@ -1,5 +1,6 @@
 // hone credit explain, hone credit methods.
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace {
 
 struct ExplainArguments {
   std::string tree, method, against, tokenizer, html;
-  int64_t number = 1;
+  int64_t number = 0;  // 0: the first
   int leaf = -1;
 };
 
@@ -37,9 +38,9 @@ Result<Loaded> Load(const ExplainArguments& arguments) {
     const Result<std::vector<Json>> lines = ParseJsonLines(text);
     const Result<Json> whole = ParseJson(text);  // a short form may be written over several lines
     const Json* first = whole.ok() ? &*whole : nullptr;
-    if (lines.ok() && arguments.number >= 1 &&
-        arguments.number <= static_cast<int64_t>(lines->size())) {
-      first = &(*lines)[static_cast<size_t>(arguments.number) - 1];
+    const int64_t number = std::max<int64_t>(arguments.number, 1);
+    if (lines.ok() && number <= static_cast<int64_t>(lines->size())) {
+      first = &(*lines)[static_cast<size_t>(number) - 1];
     }
     if (first != nullptr && IsShortForm(*first)) {
       Result<ShortGroup> group = ReadShortForm(*first);
@@ -52,7 +53,14 @@ Result<Loaded> Load(const ExplainArguments& arguments) {
     }
   }
   HONE_ASSIGN_OR_RETURN(const Records records, Records::Open(path));
-  HONE_ASSIGN_OR_RETURN(ScoredTree record, records.Read(arguments.number));
+  int64_t number = arguments.number;
+  if (number == 0) {
+    // A store numbers its trees for good; the first one that is left need not be 1.
+    HONE_ASSIGN_OR_RETURN(const auto trees, records.List(1));
+    if (trees.empty()) return Error(ErrorCode::kNotFound, arguments.tree + ": there is no tree");
+    number = trees[0].id;
+  }
+  HONE_ASSIGN_OR_RETURN(ScoredTree record, records.Read(number));
   return Loaded{std::move(record), {}, false};
 }
 
@@ -132,7 +140,7 @@ void AddCredit(CLI::App& app, std::shared_ptr<CommandContext> context) {
       ->required();
   explain->add_option("--method,-m", arguments->method, "see hone credit methods")->required();
   explain->add_option("--against", arguments->against, "a second method, side by side");
-  explain->add_option("--tree,-n", arguments->number, "which tree, counted from 1 (1)");
+  explain->add_option("--tree,-n", arguments->number, "which tree; absent: the first");
   explain->add_option("--leaf", arguments->leaf, "which leaf, counted from 0; absent: all");
   explain->add_option("--tokenizer,-t", arguments->tokenizer,
                       "to show tokens as text; by default the tokenizer.json beside the store");

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "support/local_server.h"
+#include "support/loopback_server.h"
 
 namespace hone {
 namespace {
@@ -31,6 +31,10 @@ paths:
         content: {application/json: {schema: {type: object}}}
 )";
 
+std::string Answer(int status, const std::string& body, const std::string& headers = "") {
+  return LoopbackServer::Reply(status, headers, body);
+}
+
 class OpenApiToolTest : public ::testing::Test {
  protected:
   OpenApiToolTest() {
@@ -39,8 +43,8 @@ class OpenApiToolTest : public ::testing::Test {
   }
   // What a call comes to when the server answers so.
   ToolReply Asked(const std::string& answer, CallLimits limits = {}) {
-    LocalServer server([&](const std::string&) { return answer; });
-    options_.base_url = server.url() + "/api";
+    LoopbackServer server([&](const LoopbackRequest&) { return answer; });
+    options_.base_url = server.url("/api");
     auto toolkit = NewOpenApiToolkit(options_);
     EXPECT_TRUE(toolkit.ok()) << toolkit.error().message();
     ToolReply reply = (*toolkit)->Call("note", Json::Of({{"id", "a b"}}), nullptr, limits);
@@ -50,53 +54,52 @@ class OpenApiToolTest : public ::testing::Test {
 
   TemporaryDirectory folder_;
   OpenApiOptions options_;
-  std::vector<std::string> requests_;
+  std::vector<LoopbackRequest> requests_;
 };
 
 TEST_F(OpenApiToolTest, AsksTheServerAndReturnsItsAnswer) {
   ::setenv("HONE_TEST_TOKEN", "s3cret", 1);
   options_.headers = {"Authorization: env:HONE_TEST_TOKEN", "X-Plain: yes"};
-  EXPECT_EQ(Asked(LocalServer::Answer("200 OK", R"({"text":"hi"})")), Answered(R"({"text":"hi"})"));
+  EXPECT_EQ(Asked(Answer(200, R"({"text":"hi"})")), Answered(R"({"text":"hi"})"));
   ASSERT_EQ(requests_.size(), 1u);
-  EXPECT_TRUE(requests_[0].starts_with("GET /api/notes/a%20b HTTP/1.1\r\n")) << requests_[0];
-  EXPECT_NE(requests_[0].find("Authorization: s3cret\r\n"), std::string::npos);
-  EXPECT_NE(requests_[0].find("X-Plain: yes\r\n"), std::string::npos);
+  EXPECT_EQ(requests_[0].method, "GET");
+  EXPECT_EQ(requests_[0].path, "/api/notes/a%20b");
+  EXPECT_EQ(requests_[0].headers["authorization"], "s3cret");
+  EXPECT_EQ(requests_[0].headers["x-plain"], "yes");
 }
 
 TEST_F(OpenApiToolTest, SendsBodies) {
-  LocalServer server([](const std::string&) { return LocalServer::Answer("201 Created", ""); });
-  options_.base_url = server.url();
+  LoopbackServer server([](const LoopbackRequest&) { return Answer(201, ""); });
+  options_.base_url = server.url("");
   const auto toolkit = *NewOpenApiToolkit(options_);
   const Json arguments = Json::Of({{"body", Json::Of({{"text", "é"}})}});
   EXPECT_EQ(toolkit->Call("add_note", arguments, nullptr, {}), Answered(""));
-  EXPECT_TRUE(server.requests()[0].starts_with("POST /notes HTTP/1.1\r\n"));
-  EXPECT_NE(server.requests()[0].find("Content-Type: application/json\r\n"), std::string::npos);
-  EXPECT_TRUE(server.requests()[0].ends_with("{\"text\":\"é\"}"));
+  LoopbackRequest request = server.requests()[0];
+  EXPECT_EQ(request.method + " " + request.path, "POST /notes");
+  EXPECT_EQ(request.headers["content-type"], "application/json");
+  EXPECT_EQ(request.body, "{\"text\":\"é\"}");
 }
 
 TEST_F(OpenApiToolTest, StatusesAreTyped) {
-  const ToolReply missing = Asked(LocalServer::Answer("404 Not Found", "no such note"));
+  const ToolReply missing = Asked(Answer(404, "no such note"));
   EXPECT_EQ(missing, Refuted("HTTP 404: no such note"));
-  const ToolReply busy = Asked(LocalServer::Answer("429 Too Many", "", "Retry-After: 7\r\n"));
+  const ToolReply busy = Asked(Answer(429, "", "Retry-After: 7\r\n"));
   EXPECT_EQ(busy.status, CallStatus::kUnavailable);
   EXPECT_EQ(busy.blame, Blame::kTool);
   EXPECT_EQ(busy.retry_after, seconds(7));
   EXPECT_TRUE(busy.refused);
-  const ToolReply down =
-      Asked(LocalServer::Answer("503 Down", "x", "Retry-After: Wed, 21 Oct\r\n"));
+  const ToolReply down = Asked(Answer(503, "x", "Retry-After: Wed, 21 Oct\r\n"));
   EXPECT_EQ(down.status, CallStatus::kUnavailable);
   EXPECT_EQ(down.retry_after, std::nullopt);
   EXPECT_FALSE(down.refused);
-  EXPECT_EQ(Asked(LocalServer::Answer("401 Unauthorized", "")).blame, Blame::kInfrastructure);
-  const ToolReply moved =
-      Asked(LocalServer::Answer("302 Found", "", "Location: http://127.0.0.1:1/\r\n"));
+  EXPECT_EQ(Asked(Answer(401, "")).blame, Blame::kInfrastructure);
+  const ToolReply moved = Asked(Answer(302, "", "Location: http://127.0.0.1:1/\r\n"));
   EXPECT_EQ(moved.status, CallStatus::kUnavailable);
   EXPECT_NE(moved.content.find("not followed"), std::string::npos);
-  EXPECT_EQ(Asked(LocalServer::Answer("200 OK", "\xff\xfe", "Content-Type: image/png\r\n")),
+  EXPECT_EQ(Asked(Answer(200, "\xff\xfe", "Content-Type: image/png\r\n")),
             Answered("2 bytes that are not text (image/png)"));
   options_.max_body_bytes = 10;
-  EXPECT_EQ(Asked(LocalServer::Answer("200 OK", std::string(100, 'x'))).status,
-            CallStatus::kUnavailable);
+  EXPECT_EQ(Asked(Answer(200, std::string(100, 'x'))).status, CallStatus::kUnavailable);
 }
 
 TEST_F(OpenApiToolTest, AServerThatHangsOrIsNotThereIsTyped) {
