@@ -138,8 +138,8 @@ TEST_F(JournalDurabilityTest, AProcessKilledAt40RandomMomentsLosesNoCallAndRepea
       ASSERT_TRUE(found.ok() && (found->begun || found->entry)) << "a begun write was forgotten";
     }
   }
-  EXPECT_GT(acknowledged.size(), 0u) << "the writer hardly got to write";
-  EXPECT_GT(carried_out.size(), 0u);
+  EXPECT_GT(acknowledged.size(), 200u) << "the writer hardly got to write";
+  EXPECT_GT(carried_out.size(), 50u);
 }
 
 TEST_F(JournalDurabilityTest, ProcessesThatRecordIntoOneJournalAtOnceDoNotDisturbEachOther) {
