@@ -118,7 +118,9 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     }
     for (const auto& [ticket, call] : left) {
       call->stop.request_stop();
-      if (call->place) call->request.sessions->Settle(*call->place, false);
+      if (call->place) {
+        call->request.sessions->Settle(*call->place, false, {.status = CallStatus::kInterrupted});
+      }
     }
   }
 
@@ -371,7 +373,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     if (call->place) {
       const bool ended =
           result.status == CallStatus::kOk || result.status == CallStatus::kToolError;
-      call->request.sessions->Settle(*call->place, ended && !session_lost);
+      call->request.sessions->Settle(*call->place, ended && !session_lost, result);
     }
     {
       std::lock_guard lock(mutex_);

@@ -35,9 +35,11 @@ class Sessions {
   // The place of one call in the trajectory.
   struct Place {
     size_t kit = 0;
-    size_t index = 0;        // in the history of its toolkit's session
-    int64_t ordinal = 0;     // how many calls of this tool came before
-    std::string state_hash;  // of the earlier calls that wrote what this one depends on
+    size_t index = 0;                   // in the history of its toolkit's session
+    int64_t ordinal = 0;                // how many calls of this tool came before
+    std::string state_hash;             // of the earlier calls that wrote what this one depends on
+    std::vector<size_t> writes_before;  // those calls, among all writes of the trajectory
+    std::optional<size_t> write;        // this call, among them
   };
   // In the order the agent made the calls. The tool is one of the toolbox.
   Place Enter(const Toolbox::Tool& tool, const Json& arguments);
@@ -51,7 +53,20 @@ class Sessions {
 
   // The call has its outcome. It `counts` when its effects on the session are part of the history;
   // else the session goes on as if it had not been. An attempt still running is left behind.
-  void Settle(const Place& place, bool counts);
+  void Settle(const Place& place, bool counts, const ToolResult& result = {});
+
+  // A call that wrote, and how it ended.
+  struct EarlierWrite {
+    std::string tool;
+    Json arguments;
+    CallStatus status = CallStatus::kOk;
+    std::string content;
+
+    bool operator==(const EarlierWrite&) const = default;
+  };
+  // Runs `then` with the calls that the state hash of a place stands for, in their order, once all
+  // of them have ended: now, or from Settle. For those who answer without the tool.
+  void WhenWritesEnded(const Place& place, std::function<void(std::vector<EarlierWrite>)> then);
 
   // What an equal call was answered before, if there was one; and now remembers this answer.
   std::optional<std::string> Remember(const std::string& content_key, const std::string& answer);
@@ -78,12 +93,20 @@ class Sessions {
   struct Write {
     std::string scope;  // its resource; empty: the world
     std::string what;   // tool and arguments, hashed
+    EarlierWrite call;
+    bool ended = false;
+  };
+  struct WaitingForWrites {
+    std::vector<size_t> writes;
+    std::function<void(std::vector<EarlierWrite>)> then;
   };
 
   Result<std::shared_ptr<Session>> OpenSession(size_t kit, uint64_t generation);
   ToolReply CatchUp(size_t kit, size_t end, Session* session, uint64_t generation,
                     const CallLimits& limits);
   void LeaveBehind(KitState* state);
+  void EndWrite(size_t write, const ToolResult& result);
+  std::optional<std::vector<EarlierWrite>> EndedWrites(const std::vector<size_t>& writes) const;
   Sharing SharingOf(size_t kit) const { return toolbox_->kits()[kit].toolkit->sharing(); }
 
   const std::shared_ptr<const Toolbox> toolbox_;
@@ -92,6 +115,7 @@ class Sessions {
   std::vector<KitState> kits_;
   std::map<std::string, int64_t> ordinals_;
   std::vector<Write> writes_;
+  std::vector<WaitingForWrites> waiting_for_writes_;
   std::map<std::string, std::string> answers_;
   int64_t rebuild_mismatches_ = 0;
 };
