@@ -36,7 +36,8 @@ struct SimulatedCall {
   Json arguments;
   // What this trajectory wrote before and the call may show, in order.
   std::vector<Sessions::EarlierWrite> writes;
-  // What the world said of the same things before anything was written.
+  // What the world says of the same things now (simulate/views.h); last, where there are writes,
+  // what it said to this very call before them.
   std::vector<KnownAnswer> known;
   Rng rng{0};  // named by all of the above, by the environment's seed and by the number of the try
   std::string problem;  // what was wrong with the try before; empty at the first

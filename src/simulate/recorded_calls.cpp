@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "simulate/views.h"
+#include "simulate/write_effects.h"
 #include "simulate/written_facts.h"
 
 namespace hone {
@@ -45,15 +46,6 @@ bool IsAnswer(const JournalEntry& entry) {
          entry.result.cut_bytes == 0;
 }
 
-Json QuestionJson(const RecordedCall& call) {
-  Json::Array writes;
-  for (const Sessions::EarlierWrite& write : call.writes) {
-    writes.push_back(
-        Json::Array{write.tool, write.arguments, CallStatusName(write.status), write.content});
-  }
-  return Json::Array{call.environment_seed, call.tool, call.arguments, std::move(writes)};
-}
-
 // Goes through a trajectory as its executor did, so that the state of each call is known again.
 void Follow(const Trajectory& before, const Trajectory& own,
             const std::shared_ptr<const Toolbox>& toolbox, RecordedCalls* out) {
@@ -90,7 +82,8 @@ void Follow(const Trajectory& before, const Trajectory& own,
 void SortAndHash(RecordedCalls* recorded) {
   std::map<std::string, RecordedCall> by_question;
   for (RecordedCall& call : recorded->calls) {
-    by_question.emplace(ContentHash(QuestionJson(call)), std::move(call));
+    by_question.emplace(QuestionHash(call.environment_seed, call.tool, call.arguments, call.writes),
+                        std::move(call));
   }
   recorded->calls.clear();
   std::string all;
@@ -101,23 +94,22 @@ void SortAndHash(RecordedCalls* recorded) {
   recorded->hash = Sha256Hex(all);
 }
 
+// What is known at each call: views in the state of the call, and the call itself before any write.
+// A view that was not recorded in that state is worked out from an earlier one.
 void FillKnown(const Toolbox& toolbox, RecordedCalls* recorded) {
-  std::map<std::string, PlayedAnswer> first_state;
-  auto key = [](uint64_t seed, const std::string& tool, const Json& arguments) {
-    return std::to_string(seed) + " " + tool + " " + DumpJson(arguments, JsonStyle::kCanonical);
-  };
-  for (const RecordedCall& call : recorded->calls) {
-    if (call.writes.empty()) {
-      first_state.emplace(key(call.environment_seed, call.tool, call.arguments), call.answer);
-    }
-  }
+  const RecordedStates states(recorded->calls);
+  const WriteEffects effects = LearnEffects(recorded->calls);
   for (RecordedCall& call : recorded->calls) {
-    for (View& view :
-         ViewsOf(toolbox, toolbox.Find(call.tool)->spec, call.arguments, !call.writes.empty())) {
-      const auto found =
-          first_state.find(key(call.environment_seed, view.spec->name, view.arguments));
-      if (found == first_state.end()) continue;
-      call.known.push_back({view.spec->name, std::move(view.arguments), found->second});
+    const ToolSpec& spec = toolbox.Find(call.tool)->spec;
+    call.known =
+        AskViews(toolbox, spec, call.arguments, [&](const ToolSpec& view, const Json& arguments) {
+          return states.Now(call.environment_seed, view.name, arguments,
+                            RelevantWrites(arguments, call.writes), effects);
+        });
+    if (call.writes.empty()) continue;
+    if (const PlayedAnswer* before =
+            states.Find(call.environment_seed, call.tool, call.arguments, {})) {
+      call.known.push_back({call.tool, call.arguments, *before});
     }
   }
 }

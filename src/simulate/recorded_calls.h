@@ -16,7 +16,7 @@ struct RecordedCall {
   std::string tool;
   Json arguments;
   std::vector<Sessions::EarlierWrite> writes;  // those that concern it
-  std::vector<KnownAnswer> known;              // as far as they were recorded
+  std::vector<KnownAnswer> known;              // as far as they can be told from the record
   PlayedAnswer answer;
 
   bool operator==(const RecordedCall&) const = default;

@@ -22,14 +22,8 @@ struct Question {
   uint64_t environment_seed = 0;
   const ToolSpec* spec = nullptr;
   Json arguments;
-  std::vector<EarlierWrite> writes;
-  std::string state_hash;  // for players that do not mind what was written
-};
-
-// What came of a question: an answer, or why there is none.
-struct Settled {
-  PlayedAnswer answer;
-  std::string fault;
+  std::vector<EarlierWrite> writes;  // all of them
+  std::string state_hash;            // for players that do not mind what was written
 };
 
 Json WriteJson(const EarlierWrite& write) {
@@ -42,7 +36,7 @@ Json WriteJson(const EarlierWrite& write) {
 class PlayingSimulator final : public Simulator,
                                public std::enable_shared_from_this<PlayingSimulator> {
  public:
-  PlayingSimulator(std::shared_ptr<Player> player, SimulatorOptions options, Timeline* timeline)
+  PlayingSimulator(std::shared_ptr<Player> player, CheckOptions options, Timeline* timeline)
       : player_(std::move(player)), options_(options), timeline_(timeline) {}
 
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
@@ -83,11 +77,11 @@ class PlayingSimulator final : public Simulator,
                       .spec = &attempt.tool->spec,
                       .arguments = attempt.content.arguments};
     if (player_->minds_state()) {
-      question.writes = RelevantWrites(question.arguments, writes);
+      question.writes = writes;
     } else {
       question.state_hash = attempt.content.state_hash;
     }
-    const Settled settled = Ask(question);
+    const CheckedPlay settled = Ask(question);
     if (!settled.fault.empty()) {
       ++faults_;
       return {
@@ -112,101 +106,82 @@ class PlayingSimulator final : public Simulator,
     return reply;
   }
 
-  std::string KeyOf(const Question& question) const {
-    Json::Array writes;
-    for (const EarlierWrite& write : question.writes) writes.push_back(WriteJson(write));
+  // Everything that the answer may depend on.
+  std::string KeyOf(const Question& question, const SimulatedCall& call) const {
+    Json::Array writes, known;
+    for (const EarlierWrite& write : call.writes) writes.push_back(WriteJson(write));
+    for (const KnownAnswer& answer : call.known) {
+      known.push_back(Json::Array{answer.tool, answer.arguments, answer.answer.content});
+    }
     return ContentHash(Json::Of({{"seed", question.environment_seed},
                                  {"tool", question.spec->name},
                                  {"arguments", question.arguments},
                                  {"writes", std::move(writes)},
+                                 {"known", std::move(known)},
                                  {"state", question.state_hash},
                                  {"player", player_->version()}}));
   }
 
-  Settled Ask(const Question& question) {
-    const std::string key = KeyOf(question);
-    return settled_.Get(key, [&] { return Settle(question, key); });
-  }
-
-  SingleFlight<Settled>::Made Settle(const Question& question, const std::string& key) {
-    SimulatedCall call{
-        .spec = question.spec, .arguments = question.arguments, .writes = question.writes};
-    if (player_->minds_state()) call.known = KnownOf(question);
-    ++played_;
-    for (int64_t attempt = 0; attempt < options_.tries; ++attempt) {
-      call.rng = Rng(Hash64(key)).Split(static_cast<uint64_t>(attempt));
-      ++tries_;
-      Result<PlayedAnswer> played = player_->Play(call);
-      // Nobody there: that is not what the answer is, and may pass.
-      if (!played.ok()) return {{.fault = played.error().message()}, false};
-      if (std::optional<PlayedAnswer> good = Checked(question, *std::move(played), &call.problem)) {
-        return {{.answer = *std::move(good)}, true};
-      }
+  CheckedPlay Ask(const Question& question) {
+    SimulatedCall call{.spec = question.spec, .arguments = question.arguments};
+    if (player_->minds_state()) {
+      call.writes = RelevantWrites(question.arguments, question.writes);
+      std::string passing_fault;
+      call.known = KnownOf(question, !call.writes.empty(), &passing_fault);
+      // What could not be asked now is not to be left out of what the answer depends on.
+      if (!passing_fault.empty()) return {.fault = std::move(passing_fault), .passing = true};
     }
-    return {
-        {.fault = fmt::format("{} tries, the last one because: {}", options_.tries, call.problem)},
-        true};
+    const std::string key = KeyOf(question, call);
+    return settled_.Get(key, [&] { return Settle(std::move(call), key); });
   }
 
-  // What this world says of the same things before anything was written.
-  std::vector<KnownAnswer> KnownOf(const Question& question) {
-    std::vector<KnownAnswer> known;
-    for (const View& view :
-         ViewsOf(*question.toolbox, *question.spec, question.arguments, !question.writes.empty())) {
-      Question before{.toolbox = question.toolbox,
-                      .environment_seed = question.environment_seed,
-                      .spec = view.spec,
-                      .arguments = view.arguments};
-      Settled settled = Ask(before);
-      if (!settled.fault.empty()) continue;
-      known.push_back({view.spec->name, view.arguments, std::move(settled.answer)});
+  SingleFlight<CheckedPlay>::Made Settle(SimulatedCall call, const std::string& key) {
+    CheckedPlay play = PlayChecked(player_.get(), std::move(call), key, options_, &checker_);
+    ++played_;
+    tries_ += play.tries;
+    invalid_ += play.invalid;
+    contradicted_ += play.contradicted;
+    repaired_ += play.repaired;
+    const bool keep = !play.passing;
+    return {std::move(play), keep};
+  }
+
+  std::vector<KnownAnswer> KnownOf(const Question& question, bool itself,
+                                   std::string* passing_fault) {
+    auto ask = [&](const ToolSpec& spec, const Json& arguments,
+                   std::vector<EarlierWrite> writes) -> std::optional<PlayedAnswer> {
+      CheckedPlay settled = Ask({.toolbox = question.toolbox,
+                                 .environment_seed = question.environment_seed,
+                                 .spec = &spec,
+                                 .arguments = arguments,
+                                 .writes = std::move(writes)});
+      if (settled.passing) *passing_fault = settled.fault;
+      if (!settled.fault.empty()) return std::nullopt;
+      return std::move(settled.answer);
+    };
+    std::vector<KnownAnswer> known = AskViews(*question.toolbox, *question.spec, question.arguments,
+                                              [&](const ToolSpec& spec, const Json& arguments) {
+                                                return ask(spec, arguments, question.writes);
+                                              });
+    if (!itself) return known;
+    if (std::optional<PlayedAnswer> before = ask(*question.spec, question.arguments, {})) {
+      known.push_back({question.spec->name, question.arguments, *std::move(before)});
     }
     return known;
   }
 
-  // The answer as it can be given, or what is wrong with it.
-  std::optional<PlayedAnswer> Checked(const Question& question, PlayedAnswer answer,
-                                      std::string* problem) {
-    if (answer.problem.empty() && answer.content.empty()) answer.problem = "it was empty";
-    if (!answer.problem.empty()) {
-      ++invalid_;
-      *problem = std::move(answer.problem);
-      return std::nullopt;
-    }
-    if (answer.status != CallStatus::kOk) return answer;
-    if (!question.writes.empty()) {
-      const Json value = ValueOf(answer.content);
-      const std::vector<Contradiction> found =
-          Contradictions(question.arguments, value, question.writes);
-      if (!found.empty()) {
-        ++contradicted_;
-        *problem = found[0].Text();
-        if (!options_.repair) return std::nullopt;
-        ++repaired_;
-        answer.content =
-            DumpJson(WithoutContradictions(question.arguments, value, question.writes));
-      }
-    }
-    if (std::optional<std::string> misfit = checker_.Problem(*question.spec, answer.content)) {
-      ++invalid_;
-      *problem = *std::move(misfit);
-      return std::nullopt;
-    }
-    return answer;
-  }
-
   const std::shared_ptr<Player> player_;
-  const SimulatorOptions options_;
+  const CheckOptions options_;
   Timeline* const timeline_;
   AnswerChecker checker_;
-  SingleFlight<Settled> settled_;
+  SingleFlight<CheckedPlay> settled_;
   std::atomic<int64_t> computed_ = 0, played_ = 0, tries_ = 0, repaired_ = 0, invalid_ = 0,
                        contradicted_ = 0, faults_ = 0;
 };
 
 }  // namespace
 
-std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, SimulatorOptions options,
+std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, CheckOptions options,
                                         Timeline* timeline) {
   return std::make_shared<PlayingSimulator>(std::move(player), options, timeline);
 }

@@ -2,17 +2,12 @@
 
 #include <memory>
 
+#include "simulate/checked_play.h"
 #include "simulate/player.h"
 #include "tools/responder.h"
 #include "tools/timeline.h"
 
 namespace hone {
-
-struct SimulatorOptions {
-  int64_t tries = 4;  // at an answer that fits, before the simulator is at fault
-  // Put what was written in the place of what contradicts it; else the answer is tried again.
-  bool repair = true;
-};
 
 struct SimulatorCounts {
   int64_t computed = 0;      // calls answered by the real tool, which is pure and exact
@@ -39,7 +34,7 @@ class Simulator : public Responder {
 
 // `timeline` runs players that take their time; null: answers are made where they are asked for. It
 // must outlive the simulator.
-std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, SimulatorOptions options,
+std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, CheckOptions options,
                                         Timeline* timeline);
 
 }  // namespace hone

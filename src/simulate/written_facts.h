@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -9,11 +10,15 @@
 
 namespace hone {
 
-// Read-after-write, by names. A write and a later call are about the same thing when an argument of
-// the same name has the same value in both. What such a write gave under a name (its arguments; its
-// answer too, where the answer names the thing again) is what a later answer must show under that
-// name, until another write gives it anew. Inside an answer, an object that carries an identifier
-// of the write ("id", "..._id") is about the same thing as well. Only writes that succeeded count.
+// Read-after-write, by names. A write is about the things that its arguments identify; a later call
+// is concerned when it has one of these arguments with the same value. What the write gave under a
+// name, in its arguments or in its answer, is what a later answer must show under that name in the
+// object about the same things, until another write gives it anew. Only writes that succeeded
+// count.
+
+// Whether a value looks like the name of one particular thing: "id" and "..._id", and texts with a
+// digit or "@" in them, such as order numbers and addresses of mail.
+bool IsIdentifying(std::string_view name, const Json& value);
 
 // The writes that the call may show, in their order: those about the same thing, and all of them
 // for a call without arguments.

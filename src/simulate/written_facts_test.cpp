@@ -50,6 +50,22 @@ TEST(WrittenFacts, ObjectsInsideAnAnswerAreHeldToTheirIdentifiers) {
   EXPECT_EQ(found[0].path, "orders[1].address");
 }
 
+TEST(WrittenFacts, AWriteAboutAPartIsHeldAgainstThatPart) {
+  const std::vector<EarlierWrite> writes = {
+      Write("exchange", R"({"order": "W7", "item": "I2", "colour": "red"})",
+            R"({"order": "W7", "item": {"item": "I2", "colour": "red", "price": 5}, "total": 9})")};
+  const Json answer = J(R"({"order": "W7", "colour": "as it was", "total": 8, "items": [
+      {"item": "I1", "colour": "blue", "price": 4}, {"item": "I2", "colour": "blue", "price": 4}]})");
+  EXPECT_EQ(WithoutContradictions(J(R"({"order": "W7"})"), answer, writes),
+            J(R"({"order": "W7", "colour": "as it was", "total": 9, "items": [
+      {"item": "I1", "colour": "blue", "price": 4}, {"item": "I2", "colour": "red", "price": 5}]})"));
+  EXPECT_TRUE(Contradictions(
+                  J(R"({"order": "W8"})"),
+                  J(R"({"order": "W8", "total": 8, "items": [{"item": "I2", "colour": "blue"}]})"),
+                  writes)
+                  .empty());
+}
+
 TEST(WrittenFacts, WritesThatFailedOrAreAboutOtherThingsSayNothing) {
   const Json arguments = J(R"({"order_id": "7"})"), answer = J(R"({"address": "Oslo"})");
   EXPECT_TRUE(Contradictions(arguments, answer,
