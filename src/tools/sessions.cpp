@@ -102,9 +102,13 @@ void Sessions::LeaveBehind(KitState* state) {
   ++state->generation;
 }
 
+uint64_t Sessions::SeedOf(uint64_t seed, size_t kit) {
+  return Rng(seed).Split("session").Split(kit).NextU64();
+}
+
 Result<std::shared_ptr<Session>> Sessions::OpenSession(size_t kit, uint64_t generation) {
   // Every session of a trajectory has randomness of its own, the same each time it is built.
-  const uint64_t seed = Rng(seed_).Split("session").Split(kit).NextU64();
+  const uint64_t seed = SeedOf(seed_, kit);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Session> opened, toolbox_->kits()[kit].toolkit->Open(seed));
   std::shared_ptr<Session> session = std::move(opened);
   std::lock_guard lock(mutex_);

@@ -31,6 +31,8 @@ class Sessions {
 
   const std::shared_ptr<const Toolbox>& toolbox() const { return toolbox_; }
   uint64_t seed() const { return seed_; }
+  // The seed that the session of the n-th toolkit is opened with.
+  static uint64_t SeedOf(uint64_t seed, size_t kit);
 
   // The place of one call in the trajectory.
   struct Place {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+
+#include "base/rng.h"
+#include "envs/play.h"
+
+// Agents that need no model: what a task's own plan does, and the baselines that every environment
+// states its scores for.
+
+namespace hone {
+
+// Carries out the plan call by call and gives its answer. A call that fails ends it: it answers
+// nothing more than "none".
+std::unique_ptr<Agent> NewPlanAgent(Plan plan);
+
+// Makes no call and answers "none" whenever it is asked for something.
+std::unique_ptr<Agent> NewIdleAgent();
+
+// `tools` are schemas (VisibleTools). In each turn, by the toss of a coin, a call of any tool or an
+// answer; arguments and answers are words that stand in what it has read, or numbers.
+std::unique_ptr<Agent> NewRandomAgent(Json tools, Rng rng);
+
+// The same calls, but never an answer.
+std::unique_ptr<Agent> NewAlwaysCallAgent(Json tools, Rng rng);
+
+}  // namespace hone

@@ -1,0 +1,144 @@
+#include "envs/play.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+// The results of these calls, in their order.
+std::vector<ToolResult> Execute(const std::vector<Call>& calls, const EnvironmentTraits* hide,
+                                const std::shared_ptr<Sessions>& sessions, CallIdentity identity,
+                                Executor* executor) {
+  std::vector<ToolResult> results(calls.size());
+  std::map<uint64_t, size_t> tickets;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    results[i].call = static_cast<int32_t>(i);
+    if (hide != nullptr && IsHidden(*hide, calls[i].name)) {
+      results[i].status = CallStatus::kUnknownTool;
+      results[i].blame = Blame::kAgent;
+      results[i].content = fmt::format("there is no tool \"{}\"", calls[i].name);
+      continue;
+    }
+    identity.call = static_cast<int32_t>(i);
+    tickets[executor->Submit({identity, calls[i].name, calls[i].arguments, sessions})] = i;
+  }
+  while (!tickets.empty()) {
+    std::optional<CallOutcome> outcome = executor->Next();
+    CHECK(outcome.has_value(), "an executor that gives no outcome for a call under way");
+    const auto found = tickets.find(outcome->ticket);
+    if (found == tickets.end()) continue;
+    outcome->result.call = static_cast<int32_t>(found->second);
+    results[found->second] = std::move(outcome->result);
+    tickets.erase(found);
+  }
+  return results;
+}
+
+void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
+  if (!more.user.empty()) turn->user = std::move(more.user);
+  for (std::string& notice : more.notices) turn->notices.push_back(std::move(notice));
+  turn->ending = more.ending;
+  turn->blame = more.blame;
+  turn->calls = std::move(more.calls);
+}
+
+Json CallMessage(const AgentTurn& turn) {
+  Json message = Json::Of({{"role", "assistant"}, {"content", turn.answer.value_or("")}});
+  Json::Array calls;
+  for (const Call& call : turn.calls) {
+    calls.push_back(
+        Json::Of({{"type", "function"},
+                  {"function", Json::Of({{"name", call.name}, {"arguments", call.arguments}})}}));
+  }
+  if (!calls.empty()) message.Set("tool_calls", std::move(calls));
+  return message;
+}
+
+}  // namespace
+
+bool Playthrough::success() const {
+  const Json* verdict = final_state.Find("verdict");
+  return verdict != nullptr && *verdict == Json(true);
+}
+
+int64_t Playthrough::CountCalls() const {
+  int64_t calls = 0;
+  for (const PlayedTurn& turn : turns) calls += static_cast<int64_t>(turn.agent.calls.size());
+  return calls;
+}
+
+Result<Playthrough> Play(const Environment& environment, const Task& task, uint64_t seed,
+                         Agent* agent, Executor* executor, const PlayIdentity& identity,
+                         int64_t max_turns) {
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Episode> episode, environment.Open(task, seed));
+  Playthrough played;
+  played.opening = episode->opening();
+  const auto sessions =
+      std::make_shared<Sessions>(environment.tools(), played.opening.session_seed);
+  CallIdentity call{identity.run, task.id, identity.path, 0, 0};
+  CallIdentity own{identity.run, task.id, identity.path + "/environment", 0, 0};
+  while (static_cast<int64_t>(played.turns.size()) < max_turns) {
+    PlayedTurn turn;
+    turn.agent = agent->Act(played.opening, played.turns);
+    turn.agent.results = Execute(turn.agent.calls, &environment.traits(), sessions, call, executor);
+    ++call.turn;
+    turn.environment = episode->Step(turn.agent);
+    while (!turn.environment.calls.empty()) {
+      const std::vector<ToolResult> results =
+          Execute(turn.environment.calls, nullptr, sessions, own, executor);
+      ++own.turn;
+      Append(episode->Resume(results), &turn.environment);
+    }
+    played.turns.push_back(std::move(turn));
+    const EnvironmentTurn& last = played.turns.back().environment;
+    if (!last.ending) continue;
+    played.ending = *last.ending;
+    played.blame = last.blame;
+    played.final_state = episode->final_state();
+    return played;
+  }
+  played.ending = Ending::kTurnLimit;
+  played.final_state = episode->final_state();
+  return played;
+}
+
+PerformCall PerformThrough(Executor* executor, std::shared_ptr<Sessions> sessions, std::string run,
+                           std::string task) {
+  CallIdentity identity{std::move(run), std::move(task), "gold", 0, 0};
+  return [executor, sessions = std::move(sessions),
+          identity](const Call& call) mutable -> Result<Json> {
+    const ToolResult result = Execute({call}, nullptr, sessions, identity, executor)[0];
+    ++identity.turn;
+    if (result.status != CallStatus::kOk) {
+      return Error(
+          ErrorCode::kUnavailable,
+          fmt::format("the plan's call {}({}) ended {}: {}", call.name, DumpJson(call.arguments),
+                      CallStatusName(result.status), result.content));
+    }
+    Result<Json> value = ParseJson(result.content);
+    return value.ok() ? std::move(value) : Result<Json>(Json(result.content));
+  };
+}
+
+Json MessagesOf(const Playthrough& playthrough) {
+  Json::Array messages = playthrough.opening.messages.AsArray();
+  for (const PlayedTurn& turn : playthrough.turns) {
+    messages.push_back(CallMessage(turn.agent));
+    for (const ToolResult& result : turn.agent.results) {
+      messages.push_back(Json::Of({{"role", "tool"},
+                                   {"name", turn.agent.calls[result.call].name},
+                                   {"content", result.content}}));
+    }
+    for (const std::string& notice : turn.environment.notices) {
+      messages.push_back(Json::Of({{"role", "user"}, {"content", notice}}));
+    }
+    if (!turn.environment.user.empty()) {
+      messages.push_back(Json::Of({{"role", "user"}, {"content", turn.environment.user}}));
+    }
+  }
+  return messages;
+}
+
+}  // namespace hone

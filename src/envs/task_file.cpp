@@ -1,0 +1,338 @@
+#include "envs/task_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/json_fields.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "envs/plan.h"
+#include "record/record_json.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kAnswerKinds[] = {"exact",  "text", "number",  "set",
+                                             "choice", "math", "gsm8k",   "qa_exact",
+                                             "qa_f1",  "json", "program", "verdict"};
+
+std::string_view ShapeOf(const Json& row) {
+  if (row.Find("reward_model") != nullptr || row.Find("data_source") != nullptr) return "verl";
+  return row.Find("id") != nullptr ? "hone" : "trl";
+}
+
+Json MessagesFrom(const Json& prompt) {
+  if (!prompt.is_string()) return prompt;
+  return Json::Array{Json::Of({{"role", "user"}, {"content", prompt}})};
+}
+
+// Reads one row; problems go through `add`.
+class RowReader {
+ public:
+  RowReader(const Json& row, int64_t line, const Toolbox* tools, TaskFile* file)
+      : row_(row), line_(line), tools_(tools), file_(file) {}
+
+  void Read() {
+    if (!row_.is_object()) {
+      return Add(fmt::format("wants an object, not {}", row_.KindName()));
+    }
+    const size_t before = file_->problems.size();
+    if (file_->shape == "hone") {
+      ReadHone();
+    } else if (file_->shape == "verl") {
+      ReadVerl();
+    } else {
+      ReadTrl();
+    }
+    if (file_->problems.size() == before) CheckTask();
+    if (file_->problems.size() == before) {
+      file_->tasks.push_back(task_);
+      file_->lines.push_back(line_);
+    }
+  }
+
+  const std::string& id() const { return task_.id; }
+
+ private:
+  void Add(std::string text) { file_->problems.push_back({line_, std::move(text)}); }
+
+  void ReadHone() {
+    // One reader per key, so that one wrong key does not hide another.
+    static const std::set<std::string, std::less<>> kKeys = {
+        "id", "prompt", "messages", "tools", "answer", "reward", "metadata"};
+    const std::vector<std::string> names(kKeys.begin(), kKeys.end());
+    for (const auto& [key, value] : row_.AsObject()) {
+      if (kKeys.count(key) == 0) {
+        Add(fmt::format("unknown key \"{}\"{}", key, DidYouMean(key, names)));
+      }
+    }
+    const Json* id = row_.Find("id");
+    if (id == nullptr) {
+      Add("\"id\" is missing");
+    } else if (!id->is_string() || id->AsString().empty()) {
+      Add("\"id\" must be a text that is not empty");
+    } else {
+      task_.id = id->AsString();
+    }
+    TakePrompt();
+    Take("tools", &task_.tools);
+    Take("answer", &task_.answer);
+    Take("reward", &task_.reward);
+    Take("metadata", &task_.metadata);
+  }
+
+  void ReadVerl() {
+    TakePrompt();
+    Json extra;
+    Take("extra_info", &extra);
+    const Json* source = row_.Find("data_source");
+    const Json* index = extra.Find("index");
+    task_.id =
+        fmt::format("{}-{}", source != nullptr && source->is_string() ? source->AsString() : "row",
+                    index != nullptr ? PlainText(*index) : std::to_string(line_));
+    const Json* model = row_.Find("reward_model");
+    const Json* truth = model == nullptr ? nullptr : model->Find("ground_truth");
+    if (truth == nullptr) {
+      Add("\"reward_model.ground_truth\" is missing");
+    } else {
+      task_.answer = *truth;
+    }
+    KeepOthers({"prompt", "messages", "reward_model"});
+  }
+
+  void ReadTrl() {
+    task_.id = fmt::format("line-{}", line_);
+    TakePrompt();
+    Take("tools", &task_.tools);
+    for (const char* key : {"answer", "solution", "ground_truth", "completion"}) {
+      if (task_.answer.is_null()) Take(key, &task_.answer);
+    }
+    // A completion as messages: its last text is the answer.
+    if (task_.answer.is_array() && !task_.answer.AsArray().empty()) {
+      if (const Json* content = task_.answer.AsArray().back().Find("content")) {
+        const Json text = *content;
+        task_.answer = text;
+      }
+    }
+    KeepOthers({"prompt", "messages", "tools", "answer", "solution", "ground_truth", "completion"});
+  }
+
+  void Take(std::string_view key, Json* value) {
+    if (const Json* found = row_.Find(key)) *value = *found;
+  }
+
+  void TakePrompt() {
+    const Json* prompt = row_.Find("prompt");
+    const Json* messages = row_.Find("messages");
+    if (prompt != nullptr && messages != nullptr) {
+      return Add("has both \"prompt\" and \"messages\"");
+    }
+    if (prompt == nullptr && messages == nullptr) {
+      return Add("\"prompt\" or \"messages\" is missing");
+    }
+    task_.messages = MessagesFrom(prompt != nullptr ? *prompt : *messages);
+  }
+
+  void KeepOthers(const std::set<std::string>& taken) {
+    Json::Object others;
+    for (const auto& [key, value] : row_.AsObject()) {
+      if (taken.count(key) == 0) others.emplace_back(key, value);
+    }
+    if (!others.empty()) task_.metadata = std::move(others);
+  }
+
+  // --- what is read is looked at
+  void CheckTask() {
+    CheckMessages();
+    ReadTools();
+    CheckReward();
+    if (const Json* plan = task_.metadata.Find("plan")) CheckPlan(*plan);
+  }
+
+  void CheckMessages() {
+    if (!task_.messages.is_array() || task_.messages.AsArray().empty()) {
+      return Add("the messages must be a list that is not empty");
+    }
+    const Json::Array& messages = task_.messages.AsArray();
+    for (size_t i = 0; i < messages.size(); ++i) {
+      const Json* role = messages[i].Find("role");
+      if (role == nullptr || !role->is_string()) {
+        return Add(fmt::format("messages[{}]: \"role\" is missing", i));
+      }
+    }
+    const Json* last = messages.back().Find("role");
+    if (*last == Json("assistant") || *last == Json("system")) {
+      Add(fmt::format("the last message must be what the agent replies to, not {}'s",
+                      last->AsString()));
+    }
+  }
+
+  void ReadTools() {
+    if (task_.tools.is_null()) task_.tools = Json::Array();
+    // Chat datasets carry them as text.
+    if (task_.tools.is_string()) {
+      Result<Json> parsed = ParseJson(task_.tools.AsString());
+      if (!parsed.ok()) return Add("\"tools\" is text that is no JSON");
+      task_.tools = std::move(*parsed);
+    }
+    Result<std::vector<ToolSpec>> specs = ToolSpecsFromJson(task_.tools);
+    if (!specs.ok()) return Add("tools: " + specs.error().message());
+    for (ToolSpec& spec : *specs) {
+      Result<ArgumentChecker> checker = ArgumentChecker::For(spec);
+      if (!checker.ok()) {
+        Add(fmt::format("tools: {}: {}", spec.name, checker.error().message()));
+        continue;
+      }
+      own_.emplace(spec.name, std::move(*checker));
+    }
+  }
+
+  const ArgumentChecker* FindTool(const std::string& name) const {
+    if (const auto own = own_.find(name); own != own_.end()) return &own->second;
+    const Toolbox::Tool* tool = tools_ == nullptr ? nullptr : tools_->Find(name);
+    return tool == nullptr ? nullptr : &tool->checker;
+  }
+
+  void CheckCall(const std::string& where, const Json& call, bool concrete) {
+    const Json* name = call.Find("name");
+    if (name == nullptr || !name->is_string()) return Add(where + ": \"name\" is missing");
+    const bool any_known = !own_.empty() || tools_ != nullptr;
+    const ArgumentChecker* checker = FindTool(name->AsString());
+    if (checker == nullptr) {
+      if (!any_known) return;  // a file that is looked at without its tools
+      std::vector<std::string> names;
+      for (const auto& [known, unused] : own_) names.push_back(known);
+      if (tools_ != nullptr) {
+        for (const Toolbox::Tool& tool : tools_->tools()) names.push_back(tool.spec.name);
+      }
+      return Add(fmt::format("{}: there is no tool \"{}\"{}", where, name->AsString(),
+                             DidYouMean(name->AsString(), names)));
+    }
+    const Json* arguments = call.Find("arguments");
+    if (arguments == nullptr || !concrete) return;
+    if (const std::optional<std::string> problem = checker->Problem(*arguments)) {
+      Add(fmt::format("{}: {}", where, *problem));
+    }
+  }
+
+  void CheckReward() {
+    const Json& reward = task_.reward;
+    if (reward.is_string()) return CheckAnswer(reward.AsString());
+    if (reward.is_null()) return;
+    if (!reward.is_object()) {
+      return Add(fmt::format("reward: wants an object or the kind of the answer, not {}",
+                             reward.KindName()));
+    }
+    if (const Json* calls = reward.Find("calls")) {
+      if (!calls->is_array()) {
+        Add(fmt::format("reward.calls: wants a list, not {}", calls->KindName()));
+      } else {
+        for (size_t i = 0; i < calls->AsArray().size(); ++i) {
+          CheckCall(fmt::format("reward.calls[{}]", i), calls->AsArray()[i], true);
+        }
+      }
+    }
+    const Json* answer = reward.Find("answer");
+    if (answer == nullptr) return;
+    const Json* kind = answer->is_object() ? answer->Find("kind") : answer;
+    if (kind != nullptr && kind->is_string()) CheckAnswer(kind->AsString());
+  }
+
+  void CheckPlan(const Json& json) {
+    const Result<Plan> plan = PlanFromJson(json);
+    if (!plan.ok()) return Add("metadata." + plan.error().message());
+    for (size_t i = 0; i < plan->calls.size(); ++i) {
+      const PlannedCall& call = plan->calls[i];
+      const bool concrete = DumpJson(call.arguments).find("${") == std::string::npos;
+      CheckCall(fmt::format("metadata.plan.calls[{}]", i),
+                Json::Of({{"name", call.name}, {"arguments", call.arguments}}), concrete);
+    }
+  }
+
+  void CheckAnswer(const std::string& kind) {
+    const std::vector<std::string> kinds(std::begin(kAnswerKinds), std::end(kAnswerKinds));
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      return Add(fmt::format("reward.answer: no kind \"{}\"{}", kind, DidYouMean(kind, kinds)));
+    }
+    const Json& answer = task_.answer;
+    if (kind == "verdict") return;
+    if (answer.is_null()) return Add(fmt::format("answer: is missing, but is to be a {}", kind));
+    if (kind == "number" && !IsNumber(answer)) {
+      return Add(fmt::format("answer: wants a number, not {}", DumpJson(answer)));
+    }
+    if (kind == "set" && !answer.is_array()) {
+      return Add(fmt::format("answer: wants a list, not {}", answer.KindName()));
+    }
+    const bool textual = kind != "json" && kind != "set" && kind != "program";
+    if (textual && answer.is_object()) {
+      Add(fmt::format("answer: wants a text or a number for \"{}\", not an object", kind));
+    }
+  }
+
+  static bool IsNumber(const Json& answer) {
+    if (answer.is_number()) return true;
+    if (answer.is_array()) {
+      return std::all_of(answer.AsArray().begin(), answer.AsArray().end(), IsNumber);
+    }
+    if (!answer.is_string()) return false;
+    const std::string_view text = Trim(answer.AsString());
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+
+  const Json& row_;
+  const int64_t line_;
+  const Toolbox* tools_;
+  TaskFile* file_;
+  Task task_;
+  std::map<std::string, ArgumentChecker> own_;
+};
+
+}  // namespace
+
+TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools) {
+  TaskFile file;
+  std::map<std::string, int64_t> first_line;
+  int64_t line = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view row = Trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line;
+    if (row.empty()) continue;
+    const Result<Json> json = ParseJson(row);
+    if (!json.ok()) {
+      file.problems.push_back({line, "not JSON: " + json.error().message()});
+      continue;
+    }
+    if (file.shape.empty()) file.shape = ShapeOf(*json);
+    RowReader reader(*json, line, tools, &file);
+    reader.Read();
+    if (reader.id().empty()) continue;
+    const auto [earlier, fresh] = first_line.emplace(reader.id(), line);
+    if (fresh) continue;
+    file.problems.push_back(
+        {line, fmt::format("the id \"{}\" is on line {} too", reader.id(), earlier->second)});
+  }
+  if (file.shape.empty()) file.shape = "hone";
+  if (file.tasks.empty() && file.problems.empty()) {
+    file.problems.push_back({1, "there are no tasks in it"});
+  }
+  return file;
+}
+
+Result<void> NoProblems(const TaskFile& file, std::string_view name) {
+  if (file.problems.empty()) return {};
+  std::string text;
+  for (const TaskProblem& problem : file.problems) {
+    text += fmt::format("{}{}:{}: {}", text.empty() ? "" : "\n", name, problem.line, problem.text);
+  }
+  return Error(ErrorCode::kInvalidArgument, std::move(text));
+}
+
+}  // namespace hone
