@@ -59,6 +59,7 @@ int RunCli(int argc, char** argv) {
   AddGenerate(app, context);
   AddLogprobs(app, context);
   AddBench(app, context);
+  AddSimulate(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -27,6 +27,7 @@ void AddGenerate(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddLogprobs(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone
