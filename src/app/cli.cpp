@@ -60,6 +60,7 @@ int RunCli(int argc, char** argv) {
   AddLogprobs(app, context);
   AddBench(app, context);
   AddSimulate(app, context);
+  AddEnv(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -28,6 +28,7 @@ void AddLogprobs(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -66,8 +66,9 @@ class RandomAgent final : public Agent {
     std::vector<std::string> words;
     for (const Json& message : opening.messages.AsArray()) {
       const Json* role = message.Find("role");
-      if (role != nullptr && *role == Json("user"))
-        AddWords(PlainText(*message.Find("content")), &words);
+      const Json* content = message.Find("content");
+      if (role == nullptr || content == nullptr || !(*role == Json("user"))) continue;
+      AddWords(PlainText(*content), &words);
     }
     for (const PlayedTurn& turn : turns) {
       for (const ToolResult& result : turn.agent.results) AddWords(result.content, &words);

@@ -84,18 +84,15 @@ class DataEnvironment final : public Environment {
   const std::shared_ptr<const Toolbox>& tools() const override { return tools_; }
 
   Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const override {
-    if (!task.messages.is_array() || task.messages.AsArray().empty()) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("task \"{}\": there are no messages", task.id));
-    }
+    HONE_ASSIGN_OR_RETURN(const Json messages, MessagesFor(task));
     Opening opening;
     HONE_ASSIGN_OR_RETURN(opening.tools, ToolsFor(task));
-    const Json* role = task.messages.AsArray()[0].Find("role");
+    const Json* role = messages.AsArray()[0].Find("role");
     if (!options_.system.empty() && !(role != nullptr && *role == Json("system"))) {
       opening.messages.AsArray().push_back(
           Json::Of({{"role", "system"}, {"content", options_.system}}));
     }
-    for (const Json& message : task.messages.AsArray()) {
+    for (const Json& message : messages.AsArray()) {
       opening.messages.AsArray().push_back(message);
     }
     const Json* own = task.metadata.Find("seed");

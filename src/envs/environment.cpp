@@ -18,6 +18,12 @@ std::string_view EnvironmentKindName(EnvironmentKind kind) {
   return "";
 }
 
+Result<Json> MessagesFor(const Task& task) {
+  if (task.messages.is_array() && !task.messages.AsArray().empty()) return task.messages;
+  return Error(ErrorCode::kInvalidArgument,
+               "task \"" + task.id + "\": there are no messages; give it a \"prompt\"");
+}
+
 Json VisibleTools(const Environment& environment) {
   Json::Array schemas;
   for (const Toolbox::Tool& tool : environment.tools()->tools()) {

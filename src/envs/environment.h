@@ -97,6 +97,9 @@ class Environment {
   virtual Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const = 0;
 };
 
+// The task's messages, if it has any.
+Result<Json> MessagesFor(const Task& task);
+
 // The schemas of all tools that the agent may know of.
 Json VisibleTools(const Environment& environment);
 bool IsHidden(const EnvironmentTraits& traits, std::string_view tool);

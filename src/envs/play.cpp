@@ -82,6 +82,10 @@ Result<Playthrough> Play(const Environment& environment, const Task& task, uint6
   while (static_cast<int64_t>(played.turns.size()) < max_turns) {
     PlayedTurn turn;
     turn.agent = agent->Act(played.opening, played.turns);
+    if (agent->left()) {
+      played.final_state = episode->final_state();
+      return played;
+    }
     turn.agent.results = Execute(turn.agent.calls, &environment.traits(), sessions, call, executor);
     ++call.turn;
     turn.environment = episode->Step(turn.agent);

@@ -22,6 +22,8 @@ class Agent {
   virtual ~Agent() = default;
   // The next turn: calls, an answer or faults. Results are not the agent's to fill in.
   virtual AgentTurn Act(const Opening& opening, const std::vector<PlayedTurn>& turns) = 0;
+  // Whether it walked away instead: then that turn does not count, and the episode is interrupted.
+  virtual bool left() const { return false; }
 };
 
 struct Playthrough {

@@ -127,7 +127,7 @@ class Desk final : public Environment {
   Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const override {
     HONE_ASSIGN_OR_RETURN(Gold gold, GoldOf(task));
     Opening opening;
-    opening.messages = task.messages;
+    HONE_ASSIGN_OR_RETURN(opening.messages, MessagesFor(task));
     opening.tools = schemas_;
     // A generated task is about a world of its own.
     const Json* own = task.metadata.Find("seed");

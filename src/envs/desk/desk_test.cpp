@@ -81,6 +81,7 @@ TEST(DeskTest, TheQuizIsDecidedByTheFirstTurn) {
     const Playthrough played = player.Run(task, NewPlanAgent(**PlanOf(task)));
     EXPECT_TRUE(played.success()) << DumpJson(TaskToJson(task));
     EXPECT_EQ(played.turns.size(), 1u);
+    EXPECT_LE(task.reward.Find("calls")->AsArray().size(), 1u);
     EXPECT_FALSE(player.Run(task, NewIdleAgent()).success());
   }
 }

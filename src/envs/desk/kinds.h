@@ -17,6 +17,7 @@ std::optional<Family> FamilyFromName(std::string_view name);
 struct Kind {
   std::string_view name;
   Family family = Family::kWhen;
+  int64_t calls = 0;  // that it needs
   bool (*write)(Draft* draft) = nullptr;
   bool unseen = false;          // never in training
   bool unseen_phrases = false;  // has wordings that are never in training

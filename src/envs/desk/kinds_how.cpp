@@ -70,7 +70,8 @@ bool Sorry(Draft* draft) {
 bool WordProblem(Draft* draft) {
   const int64_t a = draft->Number(2, 30), b = draft->Number(2, 30), k = draft->Number(2, 9);
   const std::string first = std::to_string(a), second = std::to_string(b), more = std::to_string(k);
-  if (!draft->Gold("calculator " + first + "*" + second + "+" + more)) return false;
+  // The same key whichever way round the product is written.
+  if (!draft->Gold(SumKey(a, '*', b) + "+" + more)) return false;
   draft->Ask({{"{n} buys {a} boxes of {b} pens and {k} more. How many pens is that?"}},
              {{"n", draft->Name()}, {"a", first}, {"b", second}, {"k", more}});
   draft->Call("calculator", Json::Of({{"expression", first + "*" + second + "+" + more}}));
@@ -123,13 +124,13 @@ bool Tell(Draft* draft) {
   return true;
 }
 
-constexpr Kind kHow[] = {{"conv_noise", Family::kHow, ConvertNoise},
-                         {"rel_day", Family::kHow, RelativeDay},
-                         {"rel_sched", Family::kHow, RelativeSchedule, true},
-                         {"sorry", Family::kHow, Sorry, false, true},
-                         {"word_prob", Family::kHow, WordProblem},
-                         {"typo", Family::kHow, Typo},
-                         {"tell", Family::kHow, Tell, false, true}};
+constexpr Kind kHow[] = {{"conv_noise", Family::kHow, 1, ConvertNoise},
+                         {"rel_day", Family::kHow, 1, RelativeDay},
+                         {"rel_sched", Family::kHow, 1, RelativeSchedule, true},
+                         {"sorry", Family::kHow, 1, Sorry, false, true},
+                         {"word_prob", Family::kHow, 1, WordProblem},
+                         {"typo", Family::kHow, 1, Typo},
+                         {"tell", Family::kHow, 1, Tell, false, true}};
 
 }  // namespace
 

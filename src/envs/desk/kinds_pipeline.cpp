@@ -103,13 +103,13 @@ bool TextSum(Draft* draft) {
   return true;
 }
 
-constexpr Kind kPipeline[] = {{"d_sky", Family::kPipeline, HomeSky, false, true},
-                              {"d_kb", Family::kPipeline, HomeKnowledge},
-                              {"d_clock", Family::kPipeline, HomeClock, true},
-                              {"d_text", Family::kPipeline, TextSky, false, true},
-                              {"d_sum", Family::kPipeline, Sum},
-                              {"d_text3", Family::kPipeline, TextHomeSky},
-                              {"d_sumtext", Family::kPipeline, TextSum}};
+constexpr Kind kPipeline[] = {{"d_sky", Family::kPipeline, 2, HomeSky, false, true},
+                              {"d_kb", Family::kPipeline, 2, HomeKnowledge},
+                              {"d_clock", Family::kPipeline, 2, HomeClock, true},
+                              {"d_text", Family::kPipeline, 2, TextSky, false, true},
+                              {"d_sum", Family::kPipeline, 3, Sum},
+                              {"d_text3", Family::kPipeline, 3, TextHomeSky},
+                              {"d_sumtext", Family::kPipeline, 4, TextSum}};
 
 }  // namespace
 

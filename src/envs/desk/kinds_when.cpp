@@ -108,14 +108,14 @@ bool Warmer(Draft* draft) {
   return true;
 }
 
-constexpr Kind kWhen[] = {{"note_sky", Family::kWhen, NoteSky, false, true},
-                          {"note_phone", Family::kWhen, NotePhone, false, true},
-                          {"small_sum", Family::kWhen, SmallSum},
-                          {"day_after", Family::kWhen, DayAfter}};
-constexpr Kind kHard[] = {{"near_ent", Family::kHard, NearEntity},
-                          {"near_ent2", Family::kHard, NearEntity2},
-                          {"d_if", Family::kHard, TextIf},
-                          {"d_warm", Family::kHard, Warmer}};
+constexpr Kind kWhen[] = {{"note_sky", Family::kWhen, 0, NoteSky, false, true},
+                          {"note_phone", Family::kWhen, 0, NotePhone, false, true},
+                          {"small_sum", Family::kWhen, 0, SmallSum},
+                          {"day_after", Family::kWhen, 0, DayAfter}};
+constexpr Kind kHard[] = {{"near_ent", Family::kHard, 1, NearEntity},
+                          {"near_ent2", Family::kHard, 1, NearEntity2},
+                          {"d_if", Family::kHard, 2, TextIf},
+                          {"d_warm", Family::kHard, 4, Warmer}};
 
 }  // namespace
 

@@ -146,18 +146,18 @@ bool NearPhone(Draft* draft) {
   return true;
 }
 
-constexpr Kind kWhich[] = {{"sky", Family::kWhich, Sky, false, true},
-                           {"temp", Family::kWhich, Temp, false, true},
-                           {"phone", Family::kWhich, Phone, false, true},
-                           {"city", Family::kWhich, Home, false, true},
-                           {"event", Family::kWhich, Event, false, true},
-                           {"hour", Family::kWhich, Hour, false, true},
-                           {"clock", Family::kWhich, ClockIn, false, true},
-                           {"kb", Family::kWhich, Knowledge, false, true},
-                           {"calc", Family::kWhich, Calc, false, true},
-                           {"conv", Family::kWhich, ConvertPlain, false, true},
-                           {"near_sky", Family::kWhich, NearSky},
-                           {"near_phone", Family::kWhich, NearPhone}};
+constexpr Kind kWhich[] = {{"sky", Family::kWhich, 1, Sky, false, true},
+                           {"temp", Family::kWhich, 1, Temp, false, true},
+                           {"phone", Family::kWhich, 1, Phone, false, true},
+                           {"city", Family::kWhich, 1, Home, false, true},
+                           {"event", Family::kWhich, 1, Event, false, true},
+                           {"hour", Family::kWhich, 1, Hour, false, true},
+                           {"clock", Family::kWhich, 1, ClockIn, false, true},
+                           {"kb", Family::kWhich, 1, Knowledge, false, true},
+                           {"calc", Family::kWhich, 1, Calc, false, true},
+                           {"conv", Family::kWhich, 1, ConvertPlain, false, true},
+                           {"near_sky", Family::kWhich, 1, NearSky},
+                           {"near_phone", Family::kWhich, 1, NearPhone}};
 
 }  // namespace
 

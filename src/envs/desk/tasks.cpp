@@ -22,15 +22,6 @@ bool IsIn(const Kind& kind, Split split) {
   return split != Split::kUnseenPhrases || kind.unseen_phrases;
 }
 
-// The calls that a kind needs at most.
-int64_t CallsOf(const Kind& kind) {
-  for (uint64_t i = 0; i < 1000; ++i) {
-    Draft draft(Rng(i), Split::kTest);
-    if (kind.write(&draft)) return static_cast<int64_t>(draft.plan.calls.size());
-  }
-  return 0;
-}
-
 // Other expressions that say the same: operands of + and * the other way round.
 std::vector<std::string> SameExpressions(std::string_view text) {
   const size_t plus = text.find('+'), times = text.find('*');
@@ -66,7 +57,7 @@ class DeskTasks final : public TaskSource {
           std::find(options.kinds.begin(), options.kinds.end(), kind.name) == options.kinds.end()) {
         continue;
       }
-      if (CallsOf(kind) > options.max_calls) continue;
+      if (kind.calls > options.max_calls) continue;
       kinds_.push_back(&kind);
     }
   }

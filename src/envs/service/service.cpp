@@ -28,6 +28,8 @@ constexpr std::string_view kPolicy =
     "7. When something cannot be done, say so, and say why.\n"
     "8. When a wish is fulfilled ask whether there is anything else.";
 
+bool IsUser(std::string_view tool) { return tool == kUserTool; }
+
 std::string CallText(std::string_view name, const Json& arguments) {
   return fmt::format("{} {}", name, DumpJson(arguments, JsonStyle::kCanonical));
 }
@@ -118,11 +120,12 @@ class ServiceEpisode final : public Episode {
   Json final_state() const override {
     const bool right = (foreign_ ? WritesAreRight() : shop_ == setting_->gold) &&
                        std::find(told_.begin(), told_.end(), false) == told_.end();
-    return Json::Of({{"verdict", right},
-                     {"answer", answer_},
-                     {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
-                     {"told", Json::ArrayOf(std::vector<bool>(told_))},
-                     {"unconfirmed_writes", unconfirmed_writes_}});
+    return Json::Of(
+        {{"verdict", right},
+         {"answer", answer_},
+         {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
+         {"told", Json::ArrayOf(told_)},
+         {"unconfirmed_writes", setting_->played ? Json() : Json(unconfirmed_writes_)}});
   }
 
   Result<std::unique_ptr<Episode>> Clone() const override {
@@ -140,8 +143,6 @@ class ServiceEpisode final : public Episode {
     writes_.push_back(CallText(call.name, call.arguments));
     if (!confirmed_) ++unconfirmed_writes_;
   }
-
-  static bool IsUser(std::string_view tool) { return tool == kUserTool; }
 
   void Hear(const std::string& text) {
     answer_ = text;
@@ -208,6 +209,7 @@ class Service final : public Environment {
       return Error(ErrorCode::kInvalidArgument,
                    "\"metadata.user\", the customer's script, is missing");
     }
+    HONE_ASSIGN_OR_RETURN(const Json messages, MessagesFor(task));
     HONE_ASSIGN_OR_RETURN(setting->script, ScriptFromJson(*script));
     HONE_ASSIGN_OR_RETURN(setting->outputs, OutputsOf(task));
     HONE_ASSIGN_OR_RETURN(const std::vector<Call> calls, GoldCallsOf(task));
@@ -225,12 +227,11 @@ class Service final : public Environment {
       if (!IsWrite(call.name)) continue;
       setting->writes.push_back(CallText(call.name, call.arguments));
       // In a simulated world a write may be right that this shop refuses.
-      const Result<Json> applied = Apply(call.name, call.arguments, &setting->gold);
-      if (!applied.ok()) continue;
+      static_cast<void>(Apply(call.name, call.arguments, &setting->gold).ok());
     }
     std::sort(setting->writes.begin(), setting->writes.end());
     setting->opening.messages = Json::Array{Json::Of({{"role", "system"}, {"content", kPolicy}})};
-    for (const Json& message : task.messages.AsArray()) {
+    for (const Json& message : messages.AsArray()) {
       setting->opening.messages.AsArray().push_back(message);
     }
     setting->opening.tools = schemas_;

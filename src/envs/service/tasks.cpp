@@ -77,7 +77,8 @@ class ServiceTasks final : public TaskSource {
       for (int i = 0; i < kDrawsPerShop; ++i) {
         std::vector<GoalDraft> goals;
         const Customer& customer = shop.customers[draw.Below(shop.customers.size())];
-        if (Draw(kinds, shop, customer, split, &draw, &goals)) {
+        Shop changing = shop;
+        if (Draw(kinds, customer, split, &draw, &changing, &goals)) {
           return Written(split, index, seed, shop, customer, goals);
         }
       }
@@ -95,10 +96,12 @@ class ServiceTasks final : public TaskSource {
     return kinds;
   }
 
-  static bool Draw(const std::vector<const GoalKind*>& kinds, const Shop& shop,
-                   const Customer& customer, Split split, Rng* rng, std::vector<GoalDraft>* goals) {
-    GoalSetting setting{&shop, &customer, {}, split == Split::kUnseenPhrases, rng};
-    for (const Order& order : shop.orders) {
+  // Each goal is drawn in the shop as the goals before leave it: what one takes from the stock is
+  // not there for the next. `shop` is changed on the way.
+  static bool Draw(const std::vector<const GoalKind*>& kinds, const Customer& customer, Split split,
+                   Rng* rng, Shop* shop, std::vector<GoalDraft>* goals) {
+    GoalSetting setting{shop, &customer, {}, split == Split::kUnseenPhrases, rng};
+    for (const Order& order : shop->orders) {
       if (order.customer == customer.email) setting.orders.push_back(&order);
     }
     for (const GoalKind* kind : kinds) {
@@ -107,6 +110,9 @@ class ServiceTasks final : public TaskSource {
       if (!kind->draw(setting, &draft) || !BelongsTo(draft.key, split)) return false;
       std::erase_if(setting.orders,
                     [&](const Order* order) { return order->id == draft.goal.order; });
+      for (const PlannedCall& call : draft.calls) {
+        CHECK(Apply(call.name, call.arguments, shop).ok(), "a goal that its shop does not fulfil");
+      }
     }
     return true;
   }

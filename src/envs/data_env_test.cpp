@@ -1,0 +1,77 @@
+#include "envs/data_env.h"
+
+#include <gtest/gtest.h>
+
+#include "envs/agents.h"
+#include "support/env_player.h"
+#include "support/scripted_toolkit.h"
+
+namespace hone {
+namespace {
+
+std::shared_ptr<const Toolbox> Sums() {
+  return ToolboxOf({std::make_shared<SumToolkit>(Sharing::kClone)});
+}
+
+Task Question(Json answer) {
+  Task task;
+  task.id = "q";
+  task.messages = Json::Array{Json::Of({{"role", "user"}, {"content", "Well?"}})};
+  task.answer = std::move(answer);
+  return task;
+}
+
+Plan Saying(std::string answer) {
+  Plan plan;
+  plan.answers = {{std::move(answer), {}}};
+  return plan;
+}
+
+TEST(DataEnvironmentTest, AnswersAreComparedByTheRule) {
+  EXPECT_TRUE(IsRightAnswer(AnswerRule::kText, " Oslo. ", "oslo"));
+  EXPECT_TRUE(IsRightAnswer(AnswerRule::kText, "new  york", "New York"));
+  EXPECT_TRUE(IsRightAnswer(AnswerRule::kText, "5.0", 5));
+  EXPECT_TRUE(IsRightAnswer(AnswerRule::kText, "b", Json::Array{"a", "b"}));
+  EXPECT_FALSE(IsRightAnswer(AnswerRule::kText, "6", 5));
+  EXPECT_FALSE(IsRightAnswer(AnswerRule::kExact, "oslo", "Oslo"));
+  EXPECT_TRUE(IsRightAnswer(AnswerRule::kExact, "5", 5));
+  EXPECT_FALSE(IsRightAnswer(AnswerRule::kReward, "x", "x"));
+}
+
+TEST(DataEnvironmentTest, TheRuleGivesTheVerdict) {
+  EnvPlayer player(NewDataEnvironment(Sums(), {}));
+  EXPECT_TRUE(player.Run(Question("fog"), NewPlanAgent(Saying("Fog"))).success());
+  EXPECT_FALSE(player.Run(Question("fog"), NewPlanAgent(Saying("sun"))).success());
+  // Nobody says what is right: no verdict.
+  const Playthrough open = player.Run(Question(Json()), NewPlanAgent(Saying("sun")));
+  EXPECT_EQ(open.final_state.Find("verdict"), nullptr);
+  EXPECT_EQ(*open.final_state.Find("answer"), Json("sun"));
+  EnvPlayer silent(NewDataEnvironment(Sums(), {.answer = AnswerRule::kReward}));
+  EXPECT_EQ(silent.Run(Question("fog"), NewPlanAgent(Saying("fog"))).final_state.Find("verdict"),
+            nullptr);
+}
+
+TEST(DataEnvironmentTest, TheSystemMessageIsForTasksThatHaveNone) {
+  const auto environment = NewDataEnvironment(Sums(), {.system = "Be brief."});
+  Task task = Question("x");
+  const auto with = environment->Open(task, 1).value();
+  EXPECT_EQ(*with->opening().messages.AsArray()[0].Find("content"), Json("Be brief."));
+  task.messages.AsArray().insert(task.messages.AsArray().begin(),
+                                 Json::Of({{"role", "system"}, {"content", "Be long."}}));
+  const auto own = environment->Open(task, 1).value();
+  EXPECT_EQ(*own->opening().messages.AsArray()[0].Find("content"), Json("Be long."));
+  EXPECT_EQ(own->opening().messages.AsArray().size(), 2u);
+}
+
+TEST(DataEnvironmentTest, ATasksOwnToolsAreShownAndMustBeThere) {
+  const auto environment = NewDataEnvironment(Sums(), {});
+  Task task = Question("x");
+  EXPECT_EQ(environment->Open(task, 1).value()->opening().tools.AsArray().size(), 1u);
+  task.tools = *ParseJson(R"([{"name":"fly","parameters":{"type":"object"}}])");
+  const auto opened = environment->Open(task, 1);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message().find("nobody answers its tool \"fly\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,130 @@
+#include "envs/task_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "envs/desk/desk.h"
+#include "envs/environment.h"
+
+namespace hone {
+namespace {
+
+std::vector<std::string> ProblemsOf(std::string_view text, bool with_tools = true) {
+  const auto desk = desk::NewDesk({}).value();
+  std::vector<std::string> problems;
+  for (const TaskProblem& problem :
+       ReadTaskFile(text, with_tools ? desk->tools().get() : nullptr).problems) {
+    problems.push_back(fmt::format("{}: {}", problem.line, problem.text));
+  }
+  return problems;
+}
+
+using Problems = std::vector<std::string>;
+
+TEST(TaskFileTest, EveryProblemIsListedWithItsLine) {
+  constexpr char kFile[] =
+      R"({"id":"a","prompt":"hi","answer":"x"})"
+      "\n"
+      R"({"prompt":"no id"})"
+      "\n\n"
+      R"({"id":"a","prompt":"twice"})"
+      "\n"
+      R"({"id":"b"})"
+      "\n"
+      "{broken\n"
+      R"({"id":"c","prompt":"p","anwser":1})"
+      "\n"
+      R"({"id":"d","prompt":"p","reward":{"calls":[{"name":"wether","arguments":{}}]}})"
+      "\n"
+      R"({"id":"e","prompt":"p","reward":{"calls":[{"name":"clock","arguments":{"city":3}}]}})"
+      "\n"
+      R"({"id":"f","prompt":"p","reward":"number","answer":"many"})"
+      "\n"
+      R"({"id":"g","prompt":"p","reward":{"answer":"set"},"answer":"x"})"
+      "\n"
+      R"({"id":"h","prompt":"p","reward":{"answer":"nmber"},"answer":1})"
+      "\n"
+      R"({"id":"i","messages":[{"role":"assistant","content":"x"}]})"
+      "\n"
+      R"({"id":"j","prompt":"p","metadata":{"plan":{"calls":[{"name":"fly"}],"answer":"${3}"}}})"
+      "\n"
+      R"({"id":"k","prompt":"p","tools":[{"name":"x"},{"name":"x"}]})"
+      "\n"
+      "[1]\n";
+  const Problems problems = ProblemsOf(kFile);
+  const Problems expected = {
+      "2: \"id\" is missing",
+      "4: the id \"a\" is on line 1 too",
+      "5: \"prompt\" or \"messages\" is missing",
+      "6: not JSON",
+      "7: unknown key \"anwser\" (did you mean \"answer\"?)",
+      "8: reward.calls[0]: there is no tool \"wether\" (did you mean \"weather\"?)",
+      "9: reward.calls[0]: ",
+      "10: answer: wants a number, not \"many\"",
+      "11: answer: wants a list, not a string",
+      "12: reward.answer: no kind \"nmber\" (did you mean \"number\"?)",
+      "13: the last message must be what the agent replies to, not assistant's",
+      "14: metadata.plan: answer: refers to call 3, but there are 1 calls",
+      "15: tools: ",
+      "16: wants an object, not an array",
+  };
+  ASSERT_EQ(problems.size(), expected.size()) << fmt::format("{}", fmt::join(problems, "\n"));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(problems[i].starts_with(expected[i])) << problems[i];
+  }
+}
+
+TEST(TaskFileTest, GoodFilesHaveNone) {
+  EXPECT_EQ(
+      ProblemsOf(R"({"id":"a","prompt":"p","answer":"3","reward":"number",)"
+                 R"("metadata":{"plan":{"calls":[{"name":"clock","arguments":{"city":"Oslo"}}]}}})"
+                 "\n"),
+      Problems{});
+  EXPECT_EQ(ProblemsOf(""), Problems{"1: there are no tasks in it"});
+  // Without tools nothing can be said of the names of calls.
+  EXPECT_EQ(ProblemsOf(R"({"id":"a","prompt":"p","reward":{"calls":[{"name":"x"}]}})", false),
+            Problems{});
+}
+
+TEST(TaskFileTest, ATasksOwnToolsCount) {
+  constexpr char kOwn[] =
+      R"({"id":"a","prompt":"p","tools":[{"type":"function","function":{"name":"fly",)"
+      R"("parameters":{"type":"object","properties":{"to":{"type":"string"}},"required":["to"]}}}],)"
+      R"("reward":{"calls":[{"name":"fly","arguments":{"to":"Oslo"}}]}})";
+  EXPECT_EQ(ProblemsOf(kOwn, false), Problems{});
+  std::string wrong = kOwn;
+  wrong.replace(wrong.find("\"Oslo\""), 6, "5");
+  EXPECT_EQ(ProblemsOf(wrong, false).size(), 1u);
+}
+
+TEST(TaskFileTest, RowsOfVerlAreRead) {
+  const TaskFile file = ReadTaskFile(
+      R"({"data_source":"openai/gsm8k","prompt":[{"role":"user","content":"6*7?"}],"ability":"math",)"
+      R"("reward_model":{"style":"rule","ground_truth":"42"},"extra_info":{"index":7,"split":"train"}})",
+      nullptr);
+  ASSERT_TRUE(file.problems.empty()) << file.problems[0].text;
+  EXPECT_EQ(file.shape, "verl");
+  EXPECT_EQ(file.tasks[0].id, "openai/gsm8k-7");
+  EXPECT_EQ(file.tasks[0].answer, Json("42"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("ability"), Json("math"));
+  EXPECT_EQ(ReadTaskFile(R"({"data_source":"x","prompt":"p"})", nullptr).problems[0].text,
+            "\"reward_model.ground_truth\" is missing");
+}
+
+TEST(TaskFileTest, RowsOfTrlAreRead) {
+  const TaskFile file =
+      ReadTaskFile(R"({"prompt":[{"role":"user","content":"6*7?"}],"solution":"42","level":3})"
+                   "\n"
+                   R"({"prompt":"capital?","completion":[{"role":"assistant","content":"Oslo"}]})",
+                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << file.problems[0].text;
+  EXPECT_EQ(file.shape, "trl");
+  EXPECT_EQ(file.tasks[0].id, "line-1");
+  EXPECT_EQ(file.tasks[0].answer, Json("42"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("level"), Json(3));
+  EXPECT_EQ(file.tasks[1].answer, Json("Oslo"));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,104 @@
+// hone env, as a user would use it.
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "e2e/program.h"
+
+namespace hone {
+namespace {
+
+TEST(EnvCommandTest, ListAndShow) {
+  const std::string list = Hone({"env", "list"}).standard_output;
+  for (const char* name : {"desk", "quiz", "service"}) {
+    EXPECT_NE(list.find(name), std::string::npos);
+  }
+  const SubprocessResult show = Hone({"env", "show", "desk", "--split", "test", "--index", "3"});
+  EXPECT_EQ(show.exit_code, 0) << show.standard_error;
+  EXPECT_NE(show.standard_output.find("desk-test-3"), std::string::npos);
+  EXPECT_NE(show.standard_output.find("weather"), std::string::npos);
+  const Json json = *ParseJson(Hone({"env", "show", "service", "--json"}).standard_output);
+  EXPECT_EQ(json.Find("tools")->AsArray().size(), 7u);
+  ExpectError(Hone({"env", "show", "dsk"}), 1, "did you mean \"desk\"?");
+  ExpectError(Hone({"env", "show", "desk", "--split", "tran"}), 1, "did you mean \"train\"?");
+}
+
+TEST(EnvCommandTest, APersonCanBeTheAgent) {
+  // The answer to the first task of small sums is in the task itself.
+  const std::vector<std::string> only = {"--set", "environment.tasks.kinds=[\"small_sum\"]"};
+  std::vector<std::string> show = {"env", "show", "desk", "--json"}, play = {"env", "play", "desk"};
+  show.insert(show.end(), only.begin(), only.end());
+  play.insert(play.end(), only.begin(), only.end());
+  const Json task = *ParseJson(Hone(show).standard_output);
+  const std::string answer = task.Find("task")->Find("answer")->AsString();
+  const SubprocessResult played =
+      Hone(play, "calculator {\"expression\": \"1+1\"}\n" + answer + "\n");
+  EXPECT_EQ(played.exit_code, 0) << played.standard_error;
+  EXPECT_NE(played.standard_output.find("result {\"result\":2}"), std::string::npos)
+      << played.standard_output;
+  EXPECT_NE(played.standard_output.find("answered, 1 calls, success"), std::string::npos);
+}
+
+TEST(EnvCommandTest, TasksAreWrittenAndChecked) {
+  TemporaryDirectory directory;
+  const std::string file = (directory.path() / "tasks.jsonl").string();
+  EXPECT_EQ(Hone({"env", "tasks", "desk", "--split", "dev", "-n", "50", "-o", file}).exit_code, 0);
+  EXPECT_EQ(ParseJsonLines(*ReadFile(file)).value().size(), 50u);
+  const SubprocessResult good = Hone({"env", "check", file, "--env", "desk"});
+  EXPECT_EQ(good.exit_code, 0) << good.standard_output;
+  EXPECT_NE(good.standard_output.find("50 tasks (hone), 0 problems"), std::string::npos);
+  std::string text = *ReadFile(file);
+  text +=
+      "{\"id\":\"x\"}\n{\"id\":\"y\",\"prompt\":\"p\",\"reward\":{\"calls\":[{\"name\":\"clok\"}]}}"
+      "\n";
+  ASSERT_TRUE(WriteFileAtomic(file, text).ok());
+  const SubprocessResult bad = Hone({"env", "check", file, "--env", "desk"});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_NE(bad.standard_output.find(":51: \"prompt\" or \"messages\" is missing"),
+            std::string::npos);
+  EXPECT_NE(
+      bad.standard_output.find(":52: reward.calls[0]: there is no tool \"clok\" (did you mean "
+                               "\"clock\"?)"),
+      std::string::npos)
+      << bad.standard_output;
+}
+
+TEST(EnvCommandTest, DemonstrationsAreConversations) {
+  const std::string lines =
+      Hone({"env", "tasks", "desk", "-n", "20", "--teacher-error", "0.6"}).standard_output;
+  const std::vector<Json> rows = ParseJsonLines(lines).value();
+  ASSERT_EQ(rows.size(), 20u);
+  int right = 0;
+  for (const Json& row : rows) {
+    right += *row.Find("success") == Json(true);
+    EXPECT_EQ(*row.Find("messages")->AsArray().back().Find("role"), Json("assistant"));
+  }
+  EXPECT_GT(right, 3);
+  EXPECT_LT(right, 20);
+}
+
+TEST(EnvCommandTest, StatsCountKinds) {
+  const Json stats =
+      *ParseJson(Hone({"env", "stats", "desk", "-n", "400", "--json"}).standard_output);
+  EXPECT_EQ(stats.Find("kinds")->AsArray().size(), 29u) << "28 kinds in training, and all";
+  EXPECT_NE(Hone({"env", "stats", "service", "-n", "50"}).standard_output.find("get_order"),
+            std::string::npos);
+}
+
+TEST(EnvCommandTest, ARecipeIsAnEnvironment) {
+  TemporaryDirectory directory;
+  const std::string tasks = (directory.path() / "tasks.jsonl").string();
+  const std::string recipe = (directory.path() / "env.toml").string();
+  ASSERT_TRUE(WriteFileAtomic(
+                  tasks, "{\"id\":\"a\",\"prompt\":\"Capital of Norway?\",\"answer\":\"Oslo\"}\n")
+                  .ok());
+  ASSERT_TRUE(WriteFileAtomic(recipe, "[environment]\ntrain = \"" + tasks + "\"\n").ok());
+  const SubprocessResult played = Hone({"env", "play", recipe, "--json"}, "oslo\n");
+  EXPECT_EQ(played.exit_code, 0) << played.standard_error;
+  EXPECT_EQ(*ParseJson(played.standard_output)->Find("final_state")->Find("verdict"), Json(true));
+  ExpectError(Hone({"env", "show", recipe, "--split", "test"}), 1, "has no tasks in test");
+}
+
+}  // namespace
+}  // namespace hone
