@@ -19,7 +19,8 @@ std::optional<PlayedAnswer> Checked(const SimulatedCall& call, PlayedAnswer answ
     return std::nullopt;
   }
   if (answer.status != CallStatus::kOk) return answer;
-  if (!call.writes.empty()) {
+  // A write may say something new; a read must not.
+  if (!call.writes.empty() && call.spec->effect == Effect::kReads) {
     const Json value = ValueOf(answer.content);
     const std::vector<Contradiction> found = Contradictions(call.arguments, value, call.writes);
     if (!found.empty()) {

@@ -50,6 +50,21 @@ TEST(CheckedPlay, AFaultSaysWhyAndWhetherItMayPass) {
   EXPECT_TRUE(PlayChecked(&absent, {.spec = &kSpec}, "key", {}, &checker).passing);
 }
 
+TEST(CheckedPlay, AReadIsHeldToWhatWasWrittenAndAWriteIsNot) {
+  AnswerChecker checker;
+  SimulatedCall call{.arguments = ParseJson(R"({"order":"W1","n":2})").value(),
+                     .writes = {{"set", ParseJson(R"({"order":"W1","city":"Oslo"})").value(),
+                                 CallStatus::kOk, "{}"}}};
+  for (const Effect effect : {Effect::kReads, Effect::kWrites}) {
+    ToolSpec spec = kSpec;
+    spec.effect = effect;
+    call.spec = &spec;
+    ListPlayer player({{.content = R"({"n":2,"city":"Rome"})"}});
+    EXPECT_EQ(PlayChecked(&player, call, "key", {}, &checker).answer.content,
+              effect == Effect::kReads ? R"({"n":2,"city":"Oslo"})" : R"({"n":2,"city":"Rome"})");
+  }
+}
+
 TEST(CheckedPlay, RefusalsNeedNotFitTheSchema) {
   AnswerChecker checker;
   ListPlayer player({{CallStatus::kToolError, "no such thing", ""}});
