@@ -70,7 +70,7 @@ double RateAt(const LearnedOptions& options, int64_t step) {
   }
   const double part = static_cast<double>(step - options.warmup) /
                       static_cast<double>(std::max<int64_t>(options.steps - options.warmup, 1));
-  return options.learning_rate * (0.55 + 0.45 * std::cos(std::numbers::pi * part));
+  return options.learning_rate * (0.5 + 0.5 * std::cos(std::numbers::pi * part));
 }
 
 // One step on some examples. Only the answers are learned: nobody asks for questions.

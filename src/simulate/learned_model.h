@@ -22,7 +22,9 @@ struct LearnedOptions {
   int64_t steps = 1200;
   int64_t batch = 64;  // calls per step
   double learning_rate = 3e-3;
-  int64_t warmup = 40;  // steps; from then on the rate falls like a cosine to a tenth
+  // Steps; from then on the rate falls like a cosine to nothing, so that what is left of the last
+  // batches does not show in the distribution of the answers.
+  int64_t warmup = 40;
   double weight_decay = 0.05;
   uint64_t seed = 1;
   int threads = 0;  // 0: as many as the machine has

@@ -177,7 +177,7 @@ TEST(LearnedSimulator, SaysWhatCallsOfTheDeskGet) {
   const auto desk = desk::NewDesk({}).value();
   Recording recording(desk->tools());
   RecordDesk(60000, &recording, *desk);
-  ExpectFaithful(LearnAndMeasure(recording, {}));
+  ExpectFaithful(LearnAndMeasure(recording, {.steps = 1000, .batch = 128}));
 }
 
 TEST(LearnedSimulator, ShowsWhatWasWrittenAtTheServiceDeskWhereRandomDoesNot) {
