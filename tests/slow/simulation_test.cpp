@@ -166,8 +166,8 @@ void ExpectFaithful(const FidelityReport& report) {
   for (const ToolFidelity& tool : report.tools) {
     EXPECT_LE(tool.simulated_collisions, 1.2 * tool.recorded_collisions + 1e-4) << tool.tool;
     for (const FieldFidelity& field : tool.by_field) {
-      // The aim is 0.05; what so few values can show is in docs/simulation.md.
-      EXPECT_LE(field.total_variation, std::max(0.1, 2.5 * field.noise))
+      // The aim is 0.05; 0.06 holds, but for what chance makes of few values.
+      EXPECT_LE(field.total_variation, std::max(0.06, 2.5 * field.noise))
           << tool.tool << " " << field.field;
     }
   }
