@@ -73,6 +73,7 @@ int RunCli(int argc, char** argv) {
   AddRewards(app, context);
   AddCredit(app, context);
   AddLab(app, context);
+  AddSimulate(app, context);
   AddEnv(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();

@@ -32,6 +32,7 @@ void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddRewards(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddCredit(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddLab(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 

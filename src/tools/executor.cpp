@@ -128,7 +128,9 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     // All are stopped before the first is settled, or its end would give the next one its turn.
     for (const auto& [ticket, call] : left) call->stop.request_stop();
     for (const auto& [ticket, call] : left) {
-      if (call->place) call->request.sessions->Settle(*call->place, false);
+      if (call->place) {
+        call->request.sessions->Settle(*call->place, false, {.status = CallStatus::kInterrupted});
+      }
     }
   }
 
@@ -418,7 +420,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
         request.sessions->Remember(request.tool, request.arguments, request.identity.turn,
                                    request.identity.call, result.content);
       }
-      call->request.sessions->Settle(*call->place, ended && !session_lost);
+      call->request.sessions->Settle(*call->place, ended && !session_lost, result);
     }
     {
       std::lock_guard lock(mutex_);

@@ -58,14 +58,20 @@ Sessions::Place Sessions::Enter(const Toolbox::Tool& tool, const Json& arguments
   if (tool.spec.effect != Effect::kPure) {
     // A write to the world may have changed anything, and what reads the world depends on all.
     std::string seen;
-    for (const Write& write : writes_) {
-      if (scope.empty() || write.scope.empty() || write.scope == scope) seen += write.what;
+    for (size_t i = 0; i < writes_.size(); ++i) {
+      const Write& write = writes_[i];
+      if (!scope.empty() && !write.scope.empty() && write.scope != scope) continue;
+      seen += write.what;
+      place.writes_before.push_back(i);
     }
     if (!seen.empty()) place.state_hash = Sha256Hex(seen);
   }
   if (Writes(tool.spec)) {
+    place.write = writes_.size();
     writes_.push_back(
-        {scope, Sha256Hex(tool.spec.name + "\n" + DumpJson(arguments, JsonStyle::kCanonical))});
+        {.scope = scope,
+         .what = Sha256Hex(tool.spec.name + "\n" + DumpJson(arguments, JsonStyle::kCanonical)),
+         .call = {.tool = tool.spec.name, .arguments = arguments}});
   }
   if (SharingOf(tool.kit) != Sharing::kNothing) {
     std::vector<HistoryCall>& history = kits_[tool.kit].history;
@@ -203,7 +209,8 @@ ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const
   return reply;
 }
 
-void Sessions::Settle(const Place& place, bool counts) {
+void Sessions::Settle(const Place& place, bool counts, const ToolResult& result) {
+  if (place.write) EndWrite(*place.write, result);
   if (SharingOf(place.kit) == Sharing::kNothing) return;
   std::function<void()> next;
   std::shared_ptr<Session> left;
@@ -227,6 +234,45 @@ void Sessions::Settle(const Place& place, bool counts) {
     }
   }
   if (next) next();
+}
+
+// With the mutex held. Nothing while one of them is under way.
+std::optional<std::vector<Sessions::EarlierWrite>> Sessions::EndedWrites(
+    const std::vector<size_t>& writes) const {
+  std::vector<EarlierWrite> ended;
+  for (const size_t i : writes) {
+    if (!writes_[i].ended) return std::nullopt;
+    ended.push_back(writes_[i].call);
+  }
+  return ended;
+}
+
+void Sessions::WhenWritesEnded(const Place& place,
+                               std::function<void(std::vector<EarlierWrite>)> then) {
+  std::optional<std::vector<EarlierWrite>> ended;
+  {
+    std::lock_guard lock(mutex_);
+    ended = EndedWrites(place.writes_before);
+    if (!ended) waiting_for_writes_.push_back({place.writes_before, std::move(then)});
+  }
+  if (ended) then(*std::move(ended));
+}
+
+void Sessions::EndWrite(size_t write, const ToolResult& result) {
+  std::vector<std::function<void()>> ready;
+  {
+    std::lock_guard lock(mutex_);
+    writes_[write].ended = true;
+    writes_[write].call.status = result.status;
+    writes_[write].call.content = result.content;
+    std::erase_if(waiting_for_writes_, [&](WaitingForWrites& waiting) {
+      std::optional<std::vector<EarlierWrite>> ended = EndedWrites(waiting.writes);
+      if (!ended) return false;
+      ready.push_back([then = std::move(waiting.then), ended = *std::move(ended)] { then(ended); });
+      return true;
+    });
+  }
+  for (const std::function<void()>& then : ready) then();
 }
 
 void Sessions::Remember(const std::string& tool, const Json& arguments, int32_t turn, int32_t call,

@@ -37,9 +37,11 @@ class Sessions {
   // The place of one call in the trajectory.
   struct Place {
     size_t kit = 0;
-    size_t index = 0;        // in the history of its toolkit's session
-    int64_t ordinal = 0;     // how many calls of this tool came before
-    std::string state_hash;  // of the earlier calls that wrote what this one depends on
+    size_t index = 0;                   // in the history of its toolkit's session
+    int64_t ordinal = 0;                // how many calls of this tool came before
+    std::string state_hash;             // of the earlier calls that wrote what this one depends on
+    std::vector<size_t> writes_before;  // those calls, among all writes of the trajectory
+    std::optional<size_t> write;        // this call, among them
   };
   // In the order the agent made the calls. The tool is one of the toolbox.
   Place Enter(const Toolbox::Tool& tool, const Json& arguments);
@@ -53,7 +55,20 @@ class Sessions {
 
   // The call has its outcome. It `counts` when its effects on the session are part of the history;
   // else the session goes on as if it had not been. An attempt still running is left behind.
-  void Settle(const Place& place, bool counts);
+  void Settle(const Place& place, bool counts, const ToolResult& result = {});
+
+  // A call that wrote, and how it ended.
+  struct EarlierWrite {
+    std::string tool;
+    Json arguments;
+    CallStatus status = CallStatus::kOk;
+    std::string content;
+
+    bool operator==(const EarlierWrite&) const = default;
+  };
+  // Runs `then` with the calls that the state hash of a place stands for, in their order, once all
+  // of them have ended: now, or from Settle. For those who answer without the tool.
+  void WhenWritesEnded(const Place& place, std::function<void(std::vector<EarlierWrite>)> then);
 
   // What calls were answered, and the newest answer that an equal call of an earlier turn got.
   void Remember(const std::string& tool, const Json& arguments, int32_t turn, int32_t call,
@@ -83,6 +98,12 @@ class Sessions {
   struct Write {
     std::string scope;  // its resource; empty: the world
     std::string what;   // tool and arguments, hashed
+    EarlierWrite call;
+    bool ended = false;
+  };
+  struct WaitingForWrites {
+    std::vector<size_t> writes;
+    std::function<void(std::vector<EarlierWrite>)> then;
   };
 
   Result<std::shared_ptr<Session>> OpenSession(size_t kit, uint64_t generation);
@@ -91,6 +112,8 @@ class Sessions {
   // The session goes on without what is going on in it. What is returned is to be let go of when no
   // lock is held: ending a session can take a while.
   [[nodiscard]] std::shared_ptr<Session> LeaveBehind(KitState* state);
+  void EndWrite(size_t write, const ToolResult& result);
+  std::optional<std::vector<EarlierWrite>> EndedWrites(const std::vector<size_t>& writes) const;
   Sharing SharingOf(size_t kit) const { return toolbox_->kits()[kit].toolkit->sharing(); }
 
   const std::shared_ptr<const Toolbox> toolbox_;
@@ -99,6 +122,7 @@ class Sessions {
   std::vector<KitState> kits_;
   std::map<std::string, int64_t> ordinals_;
   std::vector<Write> writes_;
+  std::vector<WaitingForWrites> waiting_for_writes_;
   std::map<std::string, std::map<std::pair<int32_t, int32_t>, std::string>> answers_;
   int64_t rebuild_mismatches_ = 0;
 };

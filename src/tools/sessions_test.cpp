@@ -183,5 +183,32 @@ TEST_F(SessionsTest, TheStateIsWhatEarlierCallsWroteOfWhatACallDependsOn) {
   EXPECT_NE(other.Enter(*toolbox->Find("read_orders"), N(0)).state_hash, orders);
 }
 
+TEST_F(SessionsTest, WhatWasWrittenBeforeIsToldOnceItHasEndedAndInOrder) {
+  Use(Sharing::kReplay);
+  using Writes = std::vector<Sessions::EarlierWrite>;
+  const Sessions::Place first = sessions_->Enter(add(), N(1)),
+                        second = sessions_->Enter(add(), N(2)),
+                        third = sessions_->Enter(add(), N(3));
+  std::vector<Writes> told;
+  auto keep = [&](Writes writes) { told.push_back(std::move(writes)); };
+  sessions_->WhenWritesEnded(first, keep);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].empty());
+  sessions_->WhenWritesEnded(third, keep);
+  sessions_->WhenWritesEnded(second, keep);
+  EXPECT_EQ(told.size(), 1u);
+  sessions_->Settle(first, true, {.content = "1"});
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[1], (Writes{{"add", N(1), CallStatus::kOk, "1"}}));
+  sessions_->Settle(second, true, {.status = CallStatus::kToolError, .content = "no"});
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[2], (Writes{{"add", N(1), CallStatus::kOk, "1"},
+                             {"add", N(2), CallStatus::kToolError, "no"}}));
+  sessions_->Settle(third, true, {.content = "4"});
+  const std::shared_ptr<Sessions> branch = sessions_->Fork().value();
+  branch->WhenWritesEnded(branch->Enter(add(), N(4)), keep);
+  EXPECT_EQ(told.back().size(), 3u);
+}
+
 }  // namespace
 }  // namespace hone

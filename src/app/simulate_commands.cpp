@@ -1,0 +1,181 @@
+// hone simulate call, train, fidelity.
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "base/recipe.h"
+#include "simulate/fidelity.h"
+#include "simulate/settings.h"
+#include "tools/modes.h"
+#include "tools/spec_tool.h"
+
+namespace hone {
+namespace {
+
+struct SimulateArguments {
+  std::string specs, journal, simulator, out, tool, call_arguments = "{}";
+  std::vector<std::string> overrides;
+  double held_out = 0.2;
+  uint64_t seed = 0;
+};
+
+// Tools of which there is only the description.
+Result<std::shared_ptr<const Toolbox>> ReadTools(const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> described, NewSpecToolkit({file}));
+  HONE_ASSIGN_OR_RETURN(Toolbox toolbox, Toolbox::Of({{std::move(described), {}}}));
+  return std::make_shared<const Toolbox>(std::move(toolbox));
+}
+
+Result<std::shared_ptr<const RecordedCalls>> ReadJournal(
+    const std::string& file, const std::shared_ptr<const Toolbox>& toolbox) {
+  if (file.empty()) return std::shared_ptr<const RecordedCalls>();
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::OpenForReading(file));
+  HONE_ASSIGN_OR_RETURN(RecordedCalls recorded, ReadRecordedCalls(journal.get(), toolbox));
+  return std::make_shared<const RecordedCalls>(std::move(recorded));
+}
+
+Result<Recipe> ReadRecipe(const SimulateArguments& arguments) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, arguments.simulator.empty()
+                                           ? Recipe::Parse("", "defaults")
+                                           : Recipe::Load(arguments.simulator));
+  for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
+  return recipe;
+}
+
+Result<SimulatorSettings> ReadSettings(const SimulateArguments& arguments) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, ReadRecipe(arguments));
+  SimulatorSettings settings = ReadSimulatorSettings(recipe.Root());
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  return settings;
+}
+
+Result<std::string> CallOnce(const SimulateArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const SimulatorSettings settings, ReadSettings(arguments));
+  HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
+  HONE_ASSIGN_OR_RETURN(auto recorded, ReadJournal(arguments.journal, toolbox));
+  HONE_ASSIGN_OR_RETURN(const Json call, ParseJson(arguments.call_arguments));
+  HONE_ASSIGN_OR_RETURN(auto player, NewPlayer(settings, std::move(recorded)));
+  const auto timeline = NewRealTimeline();
+  ExecutorOptions options;
+  if (!arguments.journal.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Journal> journal,
+                          Journal::OpenForReading(arguments.journal));
+    options.responders.push_back(NewLookupResponder(std::move(journal)));
+  }
+  options.responders.push_back(NewSimulator(std::move(player), settings.check, timeline.get()));
+  Executor executor(std::move(options), timeline.get());
+  executor.Submit({{.run = "call", .task = "0", .path = "0"},
+                   arguments.tool,
+                   call,
+                   std::make_shared<Sessions>(toolbox, arguments.seed)});
+  const CallOutcome outcome = executor.Next().value();
+  const ToolResult& result = outcome.result;
+  if (json) {
+    return DumpJson(Json::Of({{"status", CallStatusName(result.status)},
+                              {"blame", BlameName(result.blame)},
+                              {"source", outcome.source},
+                              {"content", result.content}})) +
+           "\n";
+  }
+  if (result.status == CallStatus::kOk) return result.content + "\n";
+  return fmt::format("{}: {}\n", CallStatusName(result.status), result.content);
+}
+
+Result<std::string> TrainOne(const SimulateArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, ReadRecipe(arguments));
+  const LearnedOptions options = ReadLearnedOptions(recipe.Root());
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
+  HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
+  const auto [train, held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  TrainingReport report;
+  HONE_ASSIGN_OR_RETURN(
+      const LearnedModel model,
+      TrainLearnedModel(train, options, &report, [](const TrainingProgress& progress) {
+        if (progress.step % 100 != 0 && progress.step != progress.steps) return;
+        std::fputs(fmt::format("step {:>5} of {}  {:.3f} nats a token\n", progress.step,
+                               progress.steps, progress.loss)
+                       .c_str(),
+                   stderr);
+      }));
+  HONE_RETURN_IF_ERROR(model.Save(arguments.out));
+  if (json) return DumpJson(report.ToJson()) + "\n";
+  return fmt::format("{}: {} parameters learned from {} calls ({} too long, {} held out)\n",
+                     arguments.out, report.parameters, report.calls, report.too_long,
+                     held_out.calls.size());
+}
+
+Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const SimulatorSettings settings, ReadSettings(arguments));
+  HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
+  HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
+  const auto [shown, held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  if (held_out.calls.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} has no calls of these tools to hold out; record more, or raise "
+                             "--held-out",
+                             arguments.journal));
+  }
+  HONE_ASSIGN_OR_RETURN(const auto player,
+                        NewPlayer(settings, std::make_shared<const RecordedCalls>(shown)));
+  const FidelityReport report =
+      MeasureFidelity(held_out, *toolbox, player.get(), settings.check, 64);
+  return json ? DumpJson(report.ToJson()) + "\n" : report.Table();
+}
+
+void AddCommon(CLI::App* command, SimulateArguments* arguments, bool journal_needed) {
+  command->add_option("--specs", arguments->specs, "JSON list of tools, OpenAI function schemas")
+      ->required();
+  CLI::Option* journal =
+      command->add_option("--journal", arguments->journal, "what the real tools answered");
+  if (journal_needed) journal->required();
+  command->add_option("overrides", arguments->overrides, "key=value, over the recipe's");
+}
+
+}  // namespace
+
+void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  CLI::App* simulate = app.add_subcommand("simulate",
+                                          "Simulated APIs: call one, train one, "
+                                          "measure one");
+  simulate->require_subcommand(1);
+  auto arguments = std::make_shared<SimulateArguments>();
+
+  CLI::App* call = simulate->add_subcommand("call", "Lets the simulator answer one call");
+  call->add_option("tool", arguments->tool)->required();
+  call->add_option("arguments", arguments->call_arguments, "a JSON object");
+  call->add_option("--simulator", arguments->simulator, "TOML: kind, ... (default: random)");
+  call->add_option("--seed", arguments->seed, "of the environment");
+  AddCommon(call, arguments.get(), false);
+  call->footer(
+      "Example:\n  hone simulate call weather '{\"city\": \"Oslo\"}' --specs tools.json\n");
+  call->callback([=] { Finish(context.get(), CallOnce(*arguments, context->json)); });
+
+  CLI::App* train = simulate->add_subcommand("train", "Learns a simulator from a journal");
+  train->add_option("--out", arguments->out, "the folder to write")->required();
+  train->add_option("--held-out", arguments->held_out, "share of environments to leave out")
+      ->check(CLI::Range(0.0, 1.0));
+  AddCommon(train, arguments.get(), true);
+  train->footer(
+      "Example:\n  hone simulate train --specs tools.json --journal calls.sqlite --out sim "
+      "steps=600\n");
+  train->callback([=] { Finish(context.get(), TrainOne(*arguments, context->json)); });
+
+  CLI::App* fidelity =
+      simulate->add_subcommand("fidelity", "How a simulator compares with held-out recorded calls");
+  fidelity->add_option("--simulator", arguments->simulator, "TOML: kind, ... (default: random)");
+  fidelity->add_option("--held-out", arguments->held_out, "share of environments to compare on")
+      ->check(CLI::Range(0.0, 1.0));
+  AddCommon(fidelity, arguments.get(), true);
+  fidelity->footer(
+      "Example:\n  hone simulate fidelity --specs tools.json --journal calls.sqlite "
+      "kind=learned folder=sim\n");
+  fidelity->callback([=] { Finish(context.get(), Measure(*arguments, context->json)); });
+}
+
+}  // namespace hone

@@ -1,0 +1,40 @@
+#include "simulate/batched_engine.h"
+
+namespace hone {
+
+Result<SampleResult> BatchedEngine::Sample(SampleRequest request) {
+  Waiting own{.request = std::move(request)};
+  std::unique_lock lock(mutex_);
+  waiting_.push_back(&own);
+  while (!own.result) {
+    if (drawing_) {
+      drawn_.wait(lock, [&] { return !drawing_ || own.result.has_value(); });
+    } else {
+      DrawBatch(&lock);
+    }
+  }
+  return *std::move(own.result);
+}
+
+// With the lock held, which is given up meanwhile: one draws for all that wait.
+void BatchedEngine::DrawBatch(std::unique_lock<std::mutex>* lock) {
+  drawing_ = true;
+  std::vector<Waiting*> batch;
+  batch.swap(waiting_);
+  lock->unlock();
+  std::vector<SampleRequest> requests;
+  for (Waiting* waiting : batch) requests.push_back(std::move(waiting->request));
+  Result<std::vector<SampleResult>> results = engine_->Sample(requests);
+  lock->lock();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (results.ok()) {
+      batch[i]->result.emplace(std::move((*results)[i]));
+    } else {
+      batch[i]->result.emplace(results.error());
+    }
+  }
+  drawing_ = false;
+  drawn_.notify_all();
+}
+
+}  // namespace hone

@@ -1,0 +1,100 @@
+#include "simulate/fidelity.h"
+
+#include <gtest/gtest.h>
+
+#include "support/scripted_toolkit.h"
+
+namespace hone {
+namespace {
+
+Json J(std::string_view text) { return ParseJson(text).value(); }
+
+class EchoPlayer final : public Player {
+ public:
+  explicit EchoPlayer(std::function<PlayedAnswer(const SimulatedCall&)> say)
+      : say_(std::move(say)) {}
+  std::string version() const override { return "echo"; }
+  bool minds_state() const override { return true; }
+  Result<PlayedAnswer> Play(const SimulatedCall& call) override { return say_(call); }
+
+ private:
+  const std::function<PlayedAnswer(const SimulatedCall&)> say_;
+};
+
+std::shared_ptr<const Toolbox> Tools() {
+  auto kit = std::make_shared<ScriptedToolkit>();
+  kit->Add({.name = "get",
+            .parameters = J(R"({"type": "object"})"),
+            .output = J(R"({"type": "object", "required": ["v"]})"),
+            .resource = "x"},
+           [](const Json&, const CallLimits&) { return Answered(""); });
+  return ToolboxOf({kit});
+}
+
+// Eight calls: values 0 and 1 in turn, the last two refused.
+RecordedCalls Record() {
+  RecordedCalls recorded;
+  for (int i = 0; i < 8; ++i) {
+    recorded.calls.push_back(
+        {.tool = "get",
+         .arguments = Json::Of({{"n", i}}),
+         .answer = i < 6 ? PlayedAnswer{CallStatus::kOk, DumpJson(Json::Of({{"v", i % 2}})), ""}
+                         : PlayedAnswer{CallStatus::kToolError, "no", ""}});
+  }
+  return recorded;
+}
+
+TEST(Fidelity, APerfectPlayerIsPerfect) {
+  const RecordedCalls recorded = Record();
+  EchoPlayer player([&](const SimulatedCall& call) {
+    return recorded.calls[static_cast<size_t>(call.arguments.Find("n")->AsInteger())].answer;
+  });
+  const ToolFidelity tool = MeasureFidelity(recorded, *Tools(), &player, {}, 2).tools.at(0);
+  EXPECT_EQ(tool.calls, 8);
+  EXPECT_EQ(tool.exact, 1);
+  EXPECT_EQ(tool.fields, 1);
+  EXPECT_EQ(tool.error_agreement, 1);
+  EXPECT_EQ(tool.recorded_errors, 0.25);
+  EXPECT_EQ(tool.simulated_collisions, tool.recorded_collisions);
+  EXPECT_NEAR(tool.recorded_collisions, 6.0 / 15, 1e-12);
+  EXPECT_NEAR(tool.by_field.at(0).total_variation, 0, 1e-12);
+}
+
+TEST(Fidelity, AConstantPlayerCollidesAndIsDistributedWrongly) {
+  EchoPlayer player([](const SimulatedCall&) { return PlayedAnswer{.content = R"({"v":0})"}; });
+  const FidelityReport report = MeasureFidelity(Record(), *Tools(), &player, {}, 1);
+  const ToolFidelity& tool = report.tools.at(0);
+  EXPECT_EQ(tool.exact, 3.0 / 8);
+  EXPECT_EQ(tool.error_agreement, 0.75);
+  EXPECT_EQ(tool.simulated_collisions, 1);
+  EXPECT_NEAR(tool.by_field.at(0).total_variation, 0.5, 1e-12);
+  EXPECT_NE(report.Table().find("get v"), std::string::npos);
+}
+
+TEST(Fidelity, FaultsAreCountedAndNotRight) {
+  EchoPlayer player([](const SimulatedCall&) { return PlayedAnswer{.content = "{}"}; });
+  const ToolFidelity tool = MeasureFidelity(Record(), *Tools(), &player, {}, 1).tools.at(0);
+  EXPECT_EQ(tool.faults, 8);
+  EXPECT_EQ(tool.answered_valid, 0);
+  EXPECT_EQ(tool.error_agreement, 0);
+}
+
+TEST(Fidelity, AReadAfterAWriteIsRightWhenItShowsAllThatChanged) {
+  RecordedCalls recorded;
+  RecordedCall call{.tool = "get",
+                    .arguments = J(R"({"id":"a1"})"),
+                    .writes = {{"set", J(R"({"id":"a1"})"), CallStatus::kOk, "{}"}},
+                    .known = {{"get", J(R"({"id":"a1"})"), {.content = R"({"v":0,"w":1})"}}},
+                    .answer = {.content = R"({"v":5,"w":1})"}};
+  recorded.calls.push_back(call);
+  EchoPlayer right(
+      [](const SimulatedCall&) { return PlayedAnswer{.content = R"({"v":5,"w":2})"}; });
+  EchoPlayer stale([](const SimulatedCall& asked) { return asked.known.back().answer; });
+  EXPECT_EQ(MeasureFidelity(recorded, *Tools(), &right, {}, 1).all.reads_after_writes_right, 1);
+  const ToolFidelity tool = MeasureFidelity(recorded, *Tools(), &stale, {}, 1).all;
+  EXPECT_EQ(tool.reads_after_writes, 1);
+  EXPECT_EQ(tool.reads_after_writes_right, 0);
+}
+
+}  // namespace
+}  // namespace hone

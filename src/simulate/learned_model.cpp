@@ -1,0 +1,207 @@
+#include "simulate/learned_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_fields.h"
+#include "simulate/call_text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kFormat = "hone-learned-simulator";
+constexpr int64_t kFormatVersion = 1;
+
+// A call and its answer as one sequence.
+struct Example {
+  Tree tree;
+  size_t answer_begin = 0;
+};
+
+std::vector<Example> ExamplesOf(const RecordedCalls& recorded, const Tokenizer& tokenizer,
+                                int64_t positions, TrainingReport* report) {
+  std::vector<Example> examples;
+  for (const RecordedCall& call : recorded.calls) {
+    std::vector<TokenId> tokens =
+        CallTokens(tokenizer, call.tool, call.arguments, call.writes, call.known);
+    const size_t begin = tokens.size();
+    const std::vector<TokenId> answer = AnswerTokens(tokenizer, call.answer);
+    tokens.insert(tokens.end(), answer.begin(), answer.end());
+    if (static_cast<int64_t>(tokens.size()) > positions) {
+      ++report->too_long;
+      continue;
+    }
+    examples.push_back({ChainOf(std::move(tokens)), begin});
+  }
+  report->calls = static_cast<int64_t>(examples.size());
+  return examples;
+}
+
+Result<Model> FreshModel(const LearnedOptions& options, int64_t vocabulary) {
+  if (options.width % options.heads != 0 || (options.width / options.heads) % 2 != 0) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("a width of {} does not fit {} heads; their quotient must be even",
+                             options.width, options.heads));
+  }
+  ModelConfig config;
+  config.layers = options.layers;
+  config.width = options.width;
+  config.heads = config.kv_heads = options.heads;
+  config.head_dim = options.width / options.heads;
+  config.ffn = 3 * options.width;
+  config.vocab = vocabulary;
+  config.max_positions = options.positions;
+  config.qk_norm = true;
+  Model model = NewModel(config);
+  InitializeModel(options.seed, &model);
+  return model;
+}
+
+double RateAt(const LearnedOptions& options, int64_t step) {
+  if (step < options.warmup) {
+    return options.learning_rate * static_cast<double>(step + 1) /
+           static_cast<double>(options.warmup);
+  }
+  const double part = static_cast<double>(step - options.warmup) /
+                      static_cast<double>(std::max<int64_t>(options.steps - options.warmup, 1));
+  return options.learning_rate * (0.5 + 0.5 * std::cos(std::numbers::pi * part));
+}
+
+// One step on some examples. Only the answers are learned: nobody asks for questions.
+double TrainStep(Engine* engine, const std::vector<const Example*>& batch, double rate,
+                 double weight_decay) {
+  std::vector<Tree> trees;
+  size_t answers = 0;
+  for (const Example* example : batch) {
+    trees.push_back(example->tree);
+    answers += example->tree.nodes[0].tokens.size() - example->answer_begin;
+  }
+  const double share = 1 / static_cast<double>(answers);
+  double loss = 0;
+  engine->Accumulate(trees, [&](std::span<TreeTerms> terms) {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      PathTerms& path = terms[i].paths[0];
+      for (size_t t = batch[i]->answer_begin; t < path.logprobs.size(); ++t) {
+        loss -= path.logprobs[t] * share;
+        path.dlogprobs[t] = static_cast<float>(-share);
+      }
+    }
+  });
+  engine->Step({.learning_rate = rate, .weight_decay = weight_decay});
+  return loss;
+}
+
+}  // namespace
+
+Json TrainingReport::ToJson() const {
+  return Json::Of({{"calls", calls},
+                   {"too_long", too_long},
+                   {"tokens", tokens},
+                   {"first_loss", first_loss},
+                   {"last_loss", last_loss},
+                   {"parameters", parameters},
+                   {"weights", weights_hash}});
+}
+
+Result<LearnedModel> TrainLearnedModel(
+    const RecordedCalls& recorded, const LearnedOptions& options, TrainingReport* report,
+    const std::function<void(const TrainingProgress&)>& progress) {
+  if (recorded.calls.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "there are no recorded calls of these tools to learn from; record some first");
+  }
+  LearnedModel learned;
+  learned.effects = LearnEffects(recorded.calls);
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer,
+                        TrainCallTokenizer(recorded, static_cast<int32_t>(options.vocabulary)));
+  learned.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
+  const std::vector<Example> examples =
+      ExamplesOf(recorded, *learned.tokenizer, options.positions, report);
+  if (examples.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("every recorded call is longer than {} tokens; raise positions",
+                             options.positions));
+  }
+  HONE_ASSIGN_OR_RETURN(Model model, FreshModel(options, learned.tokenizer->vocab_size()));
+  report->parameters = model.config.ParameterCount();
+  learned.engine =
+      std::make_unique<Engine>(std::move(model), Engine::Options{.threads = options.threads});
+
+  std::vector<size_t> order(examples.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  Rng rng = Rng(options.seed).Split("order");
+  size_t next = order.size();
+  const int64_t tail = std::max<int64_t>(options.steps / 10, 1);
+  for (int64_t step = 0; step < options.steps; ++step) {
+    std::vector<const Example*> batch;
+    while (static_cast<int64_t>(batch.size()) < options.batch) {
+      if (next == order.size()) {
+        for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
+        next = 0;
+      }
+      batch.push_back(&examples[order[next++]]);
+    }
+    const double loss =
+        TrainStep(learned.engine.get(), batch, RateAt(options, step), options.weight_decay);
+    if (step == 0) report->first_loss = loss;
+    if (step >= options.steps - tail) report->last_loss += loss / static_cast<double>(tail);
+    if (progress) progress({step + 1, options.steps, loss});
+  }
+  report->tokens = learned.engine->tokens_computed();
+  report->weights_hash = learned.engine->WeightsHash();
+  return learned;
+}
+
+Result<void> LearnedModel::Save(const std::filesystem::path& folder) const {
+  HONE_RETURN_IF_ERROR(SaveModel(engine->model(), SaveType::kF32, folder));
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "tokenizer.json", tokenizer->ToJson()));
+  return WriteFileAtomic(folder / "simulator.json",
+                         DumpJson(Json::Of({{"format", kFormat},
+                                            {"version", kFormatVersion},
+                                            {"effects", effects.ToJson()}}),
+                                  JsonStyle::kPretty) +
+                             "\n");
+}
+
+Result<LearnedModel> LearnedModel::Load(const std::filesystem::path& folder, int threads) {
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / "simulator.json"));
+  const Result<Json> about = ParseJson(text);
+  if (!about.ok()) return about.error().In((folder / "simulator.json").string());
+  std::string format;
+  int64_t version = 0;
+  Json effects;
+  JsonErrors errors;
+  {
+    JsonFields fields(*about, "", &errors);
+    fields.Required("format", &format);
+    fields.Required("version", &version);
+    fields.Optional("effects", &effects);
+  }
+  if (const Result<void> read = errors.Check(); !read.ok()) {
+    return read.error().In((folder / "simulator.json").string());
+  }
+  if (format != kFormat || version != kFormatVersion) {
+    return Error(ErrorCode::kVersion,
+                 fmt::format("{}: {} {} is not a learned simulator that this program reads ({} {})",
+                             folder.string(), format, version, kFormat, kFormatVersion));
+  }
+  LearnedModel learned;
+  HONE_ASSIGN_OR_RETURN(learned.effects, WriteEffects::FromJson(effects));
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(folder));
+  learned.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
+  HONE_ASSIGN_OR_RETURN(learned.engine, Engine::Open(folder, {.threads = threads}));
+  if (learned.tokenizer->vocab_size() != learned.engine->config().vocab ||
+      !learned.tokenizer->FindAdded("<|end|>")) {
+    return Error(ErrorCode::kInvalidArgument,
+                 folder.string() + ": the tokenizer is not the one the model was trained with");
+  }
+  return learned;
+}
+
+}  // namespace hone

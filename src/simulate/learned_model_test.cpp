@@ -1,0 +1,89 @@
+#include "simulate/learned_model.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/file.h"
+#include "simulate/fidelity.h"
+#include "support/scripted_toolkit.h"
+
+namespace hone {
+namespace {
+
+const ToolSpec kClock{
+    .name = "clock",
+    .parameters = ParseJson(R"({"type": "object"})").value(),
+    .output = ParseJson(R"({"type": "object", "required": ["hour"], "properties": {
+                          "hour": {"enum": [1, 2, 3, 4]}}})")
+                  .value()};
+
+// A clock of four hours that does not know every city, in many worlds.
+RecordedCalls Clocks() {
+  RecordedCalls recorded;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    for (const char* city : {"Oslo", "Rome", "Lima"}) {
+      Rng rng = Rng(seed).Split(city);
+      const bool known = std::string_view(city) != "Lima";
+      recorded.calls.push_back(
+          {.environment_seed = seed,
+           .tool = "clock",
+           .arguments = Json::Of({{"city", city}}),
+           .answer =
+               known ? PlayedAnswer{CallStatus::kOk,
+                                    DumpJson(Json::Of({{"hour", 1 + int64_t(rng.Below(4))}})), ""}
+                     : PlayedAnswer{CallStatus::kToolError, R"({"error":"not found"})", ""}});
+    }
+  }
+  return recorded;
+}
+
+LearnedOptions Tiny() {
+  return {.layers = 2,
+          .width = 32,
+          .heads = 2,
+          .vocabulary = 300,
+          .positions = 64,
+          .steps = 120,
+          .batch = 16,
+          .learning_rate = 1e-2,
+          .warmup = 5};
+}
+
+TEST(LearnedModel, LearnsWhatCallsGetAndIsTheSameAfterSavingAndLoading) {
+  const TemporaryDirectory directory;
+  const auto [train, held_out] = SplitByEnvironment(Clocks(), 0.3);
+  TrainingReport report;
+  LearnedModel model = TrainLearnedModel(train, Tiny(), &report, nullptr).value();
+  EXPECT_LT(report.last_loss, 0.5 * report.first_loss);
+  ASSERT_TRUE(model.Save(directory.path() / "sim").ok());
+  const auto first = NewLearnedPlayer(std::move(model), {});
+  const auto second = NewLearnedPlayer(LearnedModel::Load(directory.path() / "sim").value(), {});
+  EXPECT_EQ(first->version(), second->version());
+
+  auto kit = std::make_shared<ScriptedToolkit>();
+  kit->Add(kClock, [](const Json&, const CallLimits&) { return Answered(""); });
+  const auto toolbox = ToolboxOf({kit});
+  const FidelityReport one = MeasureFidelity(held_out, *toolbox, first.get(), {}, 1);
+  EXPECT_EQ(one.all.error_agreement, 1);
+  EXPECT_EQ(one.all.answered_valid, 1);
+  const FidelityReport many = MeasureFidelity(held_out, *toolbox, second.get(), {}, 4);
+  EXPECT_EQ(DumpJson(many.ToJson()), DumpJson(one.ToJson())) << "on any number of threads";
+}
+
+TEST(LearnedModel, NothingToLearnFromAndFoldersOfOtherThingsAreErrors) {
+  const TemporaryDirectory directory;
+  TrainingReport report;
+  EXPECT_NE(TrainLearnedModel({}, Tiny(), &report, nullptr).error().message().find("record some"),
+            std::string::npos);
+  LearnedOptions odd = Tiny();
+  odd.heads = 3;
+  EXPECT_FALSE(TrainLearnedModel(Clocks(), odd, &report, nullptr).ok());
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "simulator.json",
+                              R"({"format": "something", "version": 1})")
+                  .ok());
+  EXPECT_EQ(LearnedModel::Load(directory.path()).error().code(), ErrorCode::kVersion);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,75 @@
+#include "base/hash.h"
+#include "simulate/batched_engine.h"
+#include "simulate/call_text.h"
+#include "simulate/learned_model.h"
+
+namespace hone {
+namespace {
+
+class LearnedPlayer final : public Player {
+ public:
+  LearnedPlayer(LearnedModel model, LearnedPlayerOptions options)
+      : tokenizer_(std::move(model.tokenizer)),
+        effects_(std::move(model.effects)),
+        engine_(std::move(model.engine)),
+        options_(options),
+        version_("learned " + ContentHash(Json::Of({{"weights", engine_.engine().WeightsHash()},
+                                                    {"tokenizer", Sha256Hex(tokenizer_->ToJson())},
+                                                    {"effects", effects_.ToJson()},
+                                                    {"temperature", options.temperature},
+                                                    {"min_p", options.min_p},
+                                                    {"max_tokens", options.max_tokens}}))) {}
+
+  std::string version() const override { return version_; }
+  bool minds_state() const override { return true; }
+
+  Result<PlayedAnswer> Play(const SimulatedCall& call) override {
+    if (std::optional<PlayedAnswer> after = WorkedOut(call)) return *std::move(after);
+    SampleRequest request;
+    request.prompt =
+        CallTokens(*tokenizer_, call.spec->name, call.arguments, call.writes, call.known);
+    if (!engine_.engine().CheckTokens(request.prompt).ok()) {
+      return PlayedAnswer{.problem = "the call is longer than the model can read"};
+    }
+    // The status first. Drawn by chance, it would differ from the real tool's twice as often as it
+    // must where the model cannot know it.
+    request.max_new = 1;
+    request.sampling = {.temperature = 0};
+    request.rng = call.rng;
+    HONE_ASSIGN_OR_RETURN(const SampleResult status, engine_.Sample(request));
+    request.prompt.push_back(status.tokens[0]);
+    request.max_new = options_.max_tokens;
+    request.sampling = {.temperature = static_cast<float>(options_.temperature),
+                        .min_p = static_cast<float>(options_.min_p)};
+    request.stop_tokens = {EndToken(*tokenizer_)};
+    HONE_ASSIGN_OR_RETURN(SampleResult drawn, engine_.Sample(std::move(request)));
+    drawn.tokens.insert(drawn.tokens.begin(), status.tokens[0]);
+    return effects_.Echoed(call.spec->name, call.arguments,
+                           AnswerOfTokens(*tokenizer_, drawn.tokens));
+  }
+
+ private:
+  // A read after writes whose effects are known, from what it showed before them.
+  std::optional<PlayedAnswer> WorkedOut(const SimulatedCall& call) const {
+    if (call.writes.empty() || call.known.empty() || call.spec->effect != Effect::kReads) {
+      return std::nullopt;
+    }
+    const KnownAnswer& before = call.known.back();
+    if (before.tool != call.spec->name || before.arguments != call.arguments) return std::nullopt;
+    return effects_.After(call.spec->name, before.answer, call.writes);
+  }
+
+  const std::unique_ptr<Tokenizer> tokenizer_;
+  const WriteEffects effects_;
+  BatchedEngine engine_;
+  const LearnedPlayerOptions options_;
+  const std::string version_;
+};
+
+}  // namespace
+
+std::unique_ptr<Player> NewLearnedPlayer(LearnedModel model, LearnedPlayerOptions options) {
+  return std::make_unique<LearnedPlayer>(std::move(model), options);
+}
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/recipe.h"
+#include "simulate/checkpoint.h"
+#include "simulate/endpoint.h"
+#include "simulate/learned_model.h"
+#include "simulate/model_player.h"
+#include "simulate/simulator.h"
+
+namespace hone {
+
+// Who plays the tools, as a recipe says it (docs/simulation.md).
+struct SimulatorSettings {
+  std::string kind = "random";  // random, endpoint, model or learned
+  std::string folder;           // of kinds model and learned
+  std::string dialect = "hermes";
+  EndpointOptions endpoint;
+  LanguageModelOptions language_model;  // of kinds endpoint and model
+  std::string completions;              // a journal for the model's completions; empty: none
+  ModelPlayerOptions model_player;
+  LearnedPlayerOptions learned_player;
+  CheckOptions check;
+};
+SimulatorSettings ReadSimulatorSettings(RecipeTable table);
+LearnedOptions ReadLearnedOptions(RecipeTable table);
+
+// `recorded` is what a model is shown of the journal; null: nothing.
+Result<std::shared_ptr<Player>> NewPlayer(const SimulatorSettings& settings,
+                                          std::shared_ptr<const RecordedCalls> recorded);
+
+}  // namespace hone

@@ -1,0 +1,189 @@
+#include "simulate/simulator.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "simulate/answer_check.h"
+#include "simulate/single_flight.h"
+#include "simulate/views.h"
+#include "simulate/written_facts.h"
+
+namespace hone {
+namespace {
+
+using EarlierWrite = Sessions::EarlierWrite;
+
+// A call, and the world it is made in.
+struct Question {
+  std::shared_ptr<const Toolbox> toolbox;
+  uint64_t environment_seed = 0;
+  const ToolSpec* spec = nullptr;
+  Json arguments;
+  std::vector<EarlierWrite> writes;  // all of them
+  std::string state_hash;            // for players that do not mind what was written
+};
+
+Json WriteJson(const EarlierWrite& write) {
+  return Json::Of({{"tool", write.tool},
+                   {"arguments", write.arguments},
+                   {"status", CallStatusName(write.status)},
+                   {"content", write.content}});
+}
+
+class PlayingSimulator final : public Simulator,
+                               public std::enable_shared_from_this<PlayingSimulator> {
+ public:
+  PlayingSimulator(std::shared_ptr<Player> player, CheckOptions options, Timeline* timeline)
+      : player_(std::move(player)), options_(options), timeline_(timeline) {}
+
+  void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
+    attempt->sessions->WhenWritesEnded(
+        attempt->place, [self = shared_from_this(), attempt,
+                         reply = std::move(reply)](std::vector<EarlierWrite> writes) {
+          auto work = [self, attempt, reply, writes = std::move(writes)] {
+            if (!attempt->stop.stop_requested()) reply(self->AnswerNow(*attempt, writes));
+          };
+          if (self->timeline_ == nullptr) {
+            work();
+          } else {
+            self->timeline_->Run(std::move(work));
+          }
+        });
+  }
+
+  SimulatorCounts counts() const override {
+    return {.computed = computed_,
+            .played = played_,
+            .tries = tries_,
+            .repaired = repaired_,
+            .invalid = invalid_,
+            .contradicted = contradicted_,
+            .faults = faults_};
+  }
+
+ private:
+  CallAnswer AnswerNow(const CallAttempt& attempt, const std::vector<EarlierWrite>& writes) {
+    if (attempt.tool->spec.computable) {
+      if (std::optional<ToolReply> reply = Compute(attempt)) {
+        ++computed_;
+        return {.reply = *std::move(reply), .source = "computed"};
+      }
+    }
+    Question question{.toolbox = attempt.sessions->toolbox(),
+                      .environment_seed = attempt.content.environment_seed,
+                      .spec = &attempt.tool->spec,
+                      .arguments = attempt.content.arguments};
+    if (player_->minds_state()) {
+      question.writes = writes;
+    } else {
+      question.state_hash = attempt.content.state_hash;
+    }
+    const CheckedPlay settled = Ask(question);
+    if (!settled.fault.empty()) {
+      ++faults_;
+      return {
+          .reply = Unavailable("the simulator has no answer: " + settled.fault, Blame::kSimulator),
+          .source = "simulator"};
+    }
+    ToolReply reply = settled.answer.status == CallStatus::kOk ? Answered(settled.answer.content)
+                                                               : Refuted(settled.answer.content);
+    return {.reply = std::move(reply), .source = "simulator"};
+  }
+
+  // The real tool, which is pure: in a session of its own, nothing of the trajectory is touched.
+  // Nothing when it is not there to be asked.
+  static std::optional<ToolReply> Compute(const CallAttempt& attempt) {
+    Toolkit& toolkit = *attempt.sessions->toolbox()->kits()[attempt.tool->kit].toolkit;
+    Result<std::unique_ptr<Session>> session = toolkit.Open(attempt.sessions->seed());
+    if (!session.ok()) return std::nullopt;
+    ToolReply reply = toolkit.Call(attempt.tool->spec.name, attempt.arguments, session->get(),
+                                   {.stop = attempt.stop});
+    const bool ended = reply.status == CallStatus::kOk || reply.status == CallStatus::kToolError;
+    if (!ended) return std::nullopt;
+    return reply;
+  }
+
+  // Everything that the answer may depend on.
+  std::string KeyOf(const Question& question, const SimulatedCall& call) const {
+    Json::Array writes, known;
+    for (const EarlierWrite& write : call.writes) writes.push_back(WriteJson(write));
+    for (const KnownAnswer& answer : call.known) {
+      known.push_back(Json::Array{answer.tool, answer.arguments, answer.answer.content});
+    }
+    return ContentHash(Json::Of({{"seed", question.environment_seed},
+                                 {"tool", question.spec->name},
+                                 {"arguments", question.arguments},
+                                 {"writes", std::move(writes)},
+                                 {"known", std::move(known)},
+                                 {"state", question.state_hash},
+                                 {"player", player_->version()}}));
+  }
+
+  CheckedPlay Ask(const Question& question) {
+    SimulatedCall call{.spec = question.spec, .arguments = question.arguments};
+    if (player_->minds_state()) {
+      call.writes = RelevantWrites(question.arguments, question.writes);
+      std::string passing_fault;
+      call.known = KnownOf(question, !call.writes.empty(), &passing_fault);
+      // What could not be asked now is not to be left out of what the answer depends on.
+      if (!passing_fault.empty()) return {.fault = std::move(passing_fault), .passing = true};
+    }
+    const std::string key = KeyOf(question, call);
+    return settled_.Get(key, [&] { return Settle(std::move(call), key); });
+  }
+
+  SingleFlight<CheckedPlay>::Made Settle(SimulatedCall call, const std::string& key) {
+    CheckedPlay play = PlayChecked(player_.get(), std::move(call), key, options_, &checker_);
+    ++played_;
+    tries_ += play.tries;
+    invalid_ += play.invalid;
+    contradicted_ += play.contradicted;
+    repaired_ += play.repaired;
+    const bool keep = !play.passing;
+    return {std::move(play), keep};
+  }
+
+  std::vector<KnownAnswer> KnownOf(const Question& question, bool itself,
+                                   std::string* passing_fault) {
+    auto ask = [&](const ToolSpec& spec, const Json& arguments,
+                   std::vector<EarlierWrite> writes) -> std::optional<PlayedAnswer> {
+      CheckedPlay settled = Ask({.toolbox = question.toolbox,
+                                 .environment_seed = question.environment_seed,
+                                 .spec = &spec,
+                                 .arguments = arguments,
+                                 .writes = std::move(writes)});
+      if (settled.passing) *passing_fault = settled.fault;
+      if (!settled.fault.empty()) return std::nullopt;
+      return std::move(settled.answer);
+    };
+    std::vector<KnownAnswer> known = AskViews(*question.toolbox, *question.spec, question.arguments,
+                                              [&](const ToolSpec& spec, const Json& arguments) {
+                                                return ask(spec, arguments, question.writes);
+                                              });
+    if (!itself) return known;
+    if (std::optional<PlayedAnswer> before = ask(*question.spec, question.arguments, {})) {
+      known.push_back({question.spec->name, question.arguments, *std::move(before)});
+    }
+    return known;
+  }
+
+  const std::shared_ptr<Player> player_;
+  const CheckOptions options_;
+  Timeline* const timeline_;
+  AnswerChecker checker_;
+  SingleFlight<CheckedPlay> settled_;
+  std::atomic<int64_t> computed_ = 0, played_ = 0, tries_ = 0, repaired_ = 0, invalid_ = 0,
+                       contradicted_ = 0, faults_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, CheckOptions options,
+                                        Timeline* timeline) {
+  return std::make_shared<PlayingSimulator>(std::move(player), options, timeline);
+}
+
+}  // namespace hone

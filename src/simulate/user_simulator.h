@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulate/language_model.h"
+
+namespace hone {
+
+// What a simulated user has in mind, hidden from the agent.
+//
+//   {"goal": "Return the lamp of order W17.", "persona": "short of time",
+//    "stop": "as soon as the refund was named", "values": {"order": "W17"},
+//    "alternatives": {"order": ["W18", "W19"]}}
+//
+// Only the goal is needed; any other JSON is a goal as it stands.
+struct UserScript {
+  std::string goal;
+  std::string persona;
+  std::string stop;   // when to leave
+  Json values;        // what the goal is about, by name
+  Json alternatives;  // what it is not about, by name: lists
+
+  static UserScript Of(const Json& script);
+};
+
+struct UserLine {
+  std::string text;
+  bool stop = false;  // the user leaves
+};
+
+// What is wrong with what a simulated user is about to say, or nothing. Whoever says such things is
+// no user, and the agent is not to be blamed for what comes of it:
+// - leaving before the agent has said anything: the goal could not be met yet;
+// - naming something the goal is not about (an alternative that nobody has mentioned): a
+//   contradiction;
+// - giving eight words of the hidden goal in a row, or speaking of goals, instructions and
+//   simulations: a leak.
+std::optional<std::string> UserFault(const UserScript& script,
+                                     const std::vector<ChatMessage>& conversation,
+                                     const UserLine& line);
+
+struct UserSimulatorOptions {
+  double temperature = 0.7;
+  int64_t max_tokens = 200;
+  int64_t tries = 3;  // at a line without fault
+};
+
+// A toolkit of one tool, `user`, for environments to ask through the executor and for no agent:
+// {"script", "conversation": [{"role", "content"}]} (roles as the agent's conversation has them,
+// what the user said is "user") to {"text", "stop"}. A user without a faultless line is
+// `unavailable`, blame user_simulator. The same script and conversation get the same line.
+std::shared_ptr<Toolkit> NewUserToolkit(std::shared_ptr<LanguageModel> model,
+                                        UserSimulatorOptions options);
+
+}  // namespace hone

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "e2e/program.h"
+#include "support/chat_server.h"
+#include "tools/journal.h"
+
+namespace hone {
+namespace {
+
+constexpr char kSpecs[] = R"([{"name": "clock", "description": "What hour it is in a city.",
+    "parameters": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}},
+    "x-hone": {"effect": "reads", "output": {"type": "object", "required": ["hour"],
+      "properties": {"hour": {"type": "integer", "minimum": 0, "maximum": 23}}}}}])";
+
+class SimulateCommands : public testing::Test {
+ protected:
+  SimulateCommands() { EXPECT_TRUE(WriteFileAtomic(specs_, kSpecs).ok()); }
+
+  // A journal of the real clock: 60 worlds, a city that it does not know among the three.
+  std::string Record() const {
+    const std::string file = (directory_.path() / "calls.sqlite").string();
+    const auto journal = Journal::Open(file).value();
+    std::vector<JournalEntry> entries;
+    for (uint64_t seed = 0; seed < 60; ++seed) {
+      for (const char* city : {"Oslo", "Rome", "Atlantis"}) {
+        const bool known = std::string_view(city) != "Atlantis";
+        entries.push_back(
+            {.identity = {"real", std::to_string(seed), "0", static_cast<int32_t>(entries.size()),
+                          0},
+             .content = {seed, "clock", Json::Of({{"city", city}}), ""},
+             .source = "tool",
+             .result = {.status = known ? CallStatus::kOk : CallStatus::kToolError,
+                        .blame = known ? Blame::kNone : Blame::kAgent,
+                        .content = known ? "{\"hour\":" + std::to_string((seed * 7) % 24) + "}"
+                                         : R"({"error":"not found"})"}});
+      }
+    }
+    EXPECT_TRUE(journal->Add(entries, {}).ok());
+    return file;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string specs_ = (directory_.path() / "tools.json").string();
+};
+
+TEST_F(SimulateCommands, ACallIsAnsweredTheSameForTheSameSeed) {
+  const std::vector<std::string> call = {"simulate", "call", "clock",  R"({"city": "Oslo"})",
+                                         "--specs",  specs_, "--seed", "4"};
+  const auto first = Hone(call);
+  EXPECT_EQ(first.exit_code, 0) << first.standard_error;
+  EXPECT_TRUE(first.standard_output.starts_with("{\"hour\":")) << first.standard_output;
+  EXPECT_EQ(Hone(call).standard_output, first.standard_output);
+  EXPECT_NE(Hone({"simulate", "call", "clock", "{}", "--specs", specs_})
+                .standard_output.find("invalid_arguments"),
+            std::string::npos);
+}
+
+TEST_F(SimulateCommands, AnEndpointPlaysTheToolAndTheJournalComesFirst) {
+  ChatServer server([](const ChatServer::Request&) { return ChatServer::Says(R"({"hour": 7})"); });
+  const std::string journal = Record(), url = "url=" + server.url();
+  auto call = [&](const char* arguments, const char* seed) {
+    return ParseJson(
+               Hone({"simulate", "call", "clock", arguments, "--specs", specs_, "--seed", seed,
+                     "--journal", journal, "--json", "kind=endpoint", url, "model=tiny"})
+                   .standard_output)
+        .value();
+  };
+  EXPECT_EQ(*call(R"({"city": "Lima"})", "1").Find("content"), Json(R"({"hour":7})"));
+  EXPECT_EQ(server.requests(), 1);
+  EXPECT_EQ(*call(R"({"city": "Oslo"})", "1").Find("source"), Json("journal"));
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST_F(SimulateCommands, ASimulatorIsLearnedFromAJournalAndMeasured) {
+  const std::string journal = Record(), out = (directory_.path() / "sim").string();
+  const auto trained = Hone({"simulate", "train", "--specs", specs_, "--journal", journal, "--out",
+                             out, "--json", "steps=60", "layers=1", "width=32", "heads=2",
+                             "batch=16", "learning_rate=0.01", "vocabulary=300"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.standard_error;
+  const auto report = ParseJson(Hone({"simulate", "fidelity", "--specs", specs_, "--journal",
+                                      journal, "--json", "kind=learned", "folder=" + out})
+                                    .standard_output);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(*report->Find("all")->Find("error_agreement"), Json(1.0));
+  const auto table = Hone({"simulate", "fidelity", "--specs", specs_, "--journal", journal});
+  EXPECT_NE(table.standard_output.find("clock hour"), std::string::npos) << table.standard_output;
+}
+
+TEST_F(SimulateCommands, BadInputIsAOneLineError) {
+  ExpectError(Hone({"simulate", "call", "clock", "{}", "--specs", "/nowhere.json"}), 1,
+              "/nowhere.json");
+  ExpectError(Hone({"simulate", "call", "clock", "{", "--specs", specs_}), 1, "line 1");
+  ExpectError(Hone({"simulate", "call", "clock", "{}", "--specs", specs_, "kind=learned"}), 1,
+              "folder");
+  ExpectError(Hone({"simulate", "train", "--specs", specs_, "--journal", Record(), "--out", "x",
+                    "stepps=3"}),
+              1, "did you mean \"steps\"?");
+}
+
+}  // namespace
+}  // namespace hone
