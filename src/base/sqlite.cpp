@@ -105,6 +105,26 @@ Result<void> SqliteFile::CheckVersion(int* version) const {
   return {};
 }
 
+// What it reads belongs together, though another process may be making the file.
+Result<void> SqliteFile::CheckVersionAtOnce(int* version) const {
+  HONE_RETURN_IF_ERROR(Execute("BEGIN"));
+  Result<void> checked = CheckVersion(version);
+  Rollback();
+  return checked;
+}
+
+// SQLite does not wait for others here, since that could be a deadlock; whoever holds nothing can.
+Result<void> SqliteFile::UseWriteAheadLog() const {
+  constexpr int kPauseMs = 5;
+  Result<void> done;
+  for (int waited = 0; waited <= format_.busy_timeout_ms; waited += kPauseMs) {
+    done = Execute("PRAGMA journal_mode = WAL");
+    if (done.ok() || done.error().code() != ErrorCode::kUnavailable) break;
+    sqlite3_sleep(kPauseMs);
+  }
+  return done;
+}
+
 Result<void> SqliteFile::Migrate() {
   while (true) {
     // Each step is one transaction: a kill in the middle leaves the older, whole version. The
@@ -131,8 +151,8 @@ Result<std::unique_ptr<SqliteFile>> SqliteFile::Open(const std::filesystem::path
   const bool created = !std::filesystem::exists(path, ignored);
   HONE_RETURN_IF_ERROR(file->Connect(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   int version = 0;
-  HONE_RETURN_IF_ERROR(file->CheckVersion(&version));
-  HONE_RETURN_IF_ERROR(file->Execute("PRAGMA journal_mode = WAL"));
+  HONE_RETURN_IF_ERROR(file->CheckVersionAtOnce(&version));
+  HONE_RETURN_IF_ERROR(file->UseWriteAheadLog());
   HONE_RETURN_IF_ERROR(file->SyncEveryCommit(true));
   HONE_RETURN_IF_ERROR(file->Migrate());
   if (created) {
@@ -152,13 +172,13 @@ Result<std::unique_ptr<SqliteFile>> SqliteFile::OpenForReading(const std::filesy
   }
   HONE_RETURN_IF_ERROR(file->Connect(SQLITE_OPEN_READONLY));
   int version = 0;
-  Result<void> known = file->CheckVersion(&version);
+  Result<void> known = file->CheckVersionAtOnce(&version);
   // A reader shares an index file with the writer. In a folder it may not write, and with no
   // writer's log beside it, the file can be read as it is.
   if (!known.ok() && !std::filesystem::exists(path.string() + "-wal", ignored)) {
     sqlite3_close(std::exchange(file->database_, nullptr));
     HONE_RETURN_IF_ERROR(file->Connect(SQLITE_OPEN_READONLY, "?immutable=1"));
-    known = file->CheckVersion(&version);
+    known = file->CheckVersionAtOnce(&version);
   }
   if (!known.ok()) return known.error();
   if (version == 0) {

@@ -69,6 +69,8 @@ class SqliteFile {
 
   Result<void> Connect(int flags, std::string_view uri_options = "");
   Result<void> CheckVersion(int* version) const;
+  Result<void> CheckVersionAtOnce(int* version) const;
+  Result<void> UseWriteAheadLog() const;
   Result<void> Migrate();
   Error ErrorOf(int code, std::string_view doing) const;
 
