@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/json_fields.h"
 
 namespace hone {
@@ -171,6 +172,7 @@ Result<std::set<size_t>> ReferencesOf(const PlannedCall& call) {
   std::set<size_t> calls;
   HONE_RETURN_IF_ERROR(CollectReferences(call.arguments, &calls));
   HONE_RETURN_IF_ERROR(CollectReferences(call.only_if, &calls));
+  HONE_RETURN_IF_ERROR(CollectReferences(call.accepted, &calls));
   return calls;
 }
 
@@ -222,6 +224,17 @@ void ReadCondition(const Json* json, const std::string& path, JsonErrors* errors
   if (!known) errors->Add(path + ".test", "must be \"equal\", \"different\" or \"above\"");
 }
 
+void ReadAccepted(const Json* json, const std::string& path, JsonErrors* errors,
+                  PlannedCall* call) {
+  if (json == nullptr) return;
+  bool lists = json->is_object();
+  if (lists) {
+    for (const auto& [parameter, values] : json->AsObject()) lists = lists && values.is_array();
+  }
+  if (!lists) errors->Add(path, "wants an object of lists: {\"parameter\": [other right values]}");
+  call->accepted = *json;
+}
+
 Result<void> CheckReferences(const Plan& plan) {
   for (size_t i = 0; i < plan.calls.size(); ++i) {
     const Result<std::set<size_t>> references = ReferencesOf(plan.calls[i]);
@@ -259,6 +272,7 @@ Json PlanToJson(const Plan& plan) {
   for (const PlannedCall& call : plan.calls) {
     Json json = Json::Of({{"name", call.name}, {"arguments", call.arguments}});
     if (call.only_if) json.Set("if", ToJson(*call.only_if));
+    if (!call.accepted.is_null()) json.Set("accepted", call.accepted);
     calls.push_back(std::move(json));
   }
   Json json = Json::Of({{"calls", std::move(calls)}});
@@ -296,6 +310,7 @@ Result<Plan> PlanFromJson(const Json& json) {
         errors.Add(call_fields.PathOf("arguments"), "wants an object");
       }
       ReadCondition(call_fields.Take("if"), call_fields.PathOf("if"), &errors, &call.only_if);
+      ReadAccepted(call_fields.Take("accepted"), call_fields.PathOf("accepted"), &errors, &call);
     }
     for (size_t i = 0; i < answers.size(); ++i) {
       PlannedAnswer& answer = plan.answers.emplace_back();
@@ -329,38 +344,57 @@ Result<std::optional<std::string>> ResolveAnswer(const Plan& plan, const PlanRes
   return std::optional<std::string>();
 }
 
+Result<std::optional<Call>> PlanRun::Next() {
+  while (results_.size() < plan_->calls.size()) {
+    HONE_ASSIGN_OR_RETURN(std::optional<Call> call, ResolveCall(*plan_, results_.size(), results_));
+    if (call) {
+      place_[results_.size()] = static_cast<int32_t>(resolved_.calls.size());
+      resolved_.calls.push_back({*call, {}, {}});
+      return call;
+    }
+    results_.emplace_back();
+  }
+  return std::optional<Call>();
+}
+
+Result<void> PlanRun::Give(Json result) {
+  const PlannedCall& planned = plan_->calls[results_.size()];
+  ResolvedPlan::Made& made = resolved_.calls.back();
+  HONE_ASSIGN_OR_RETURN(const std::set<size_t> references, ReferencesOf(planned));
+  for (const size_t reference : references) {
+    if (place_[reference] >= 0) made.after.push_back(place_[reference]);
+  }
+  HONE_ASSIGN_OR_RETURN(made.accepted, Resolve(planned.accepted, results_));
+  made.result = result;
+  results_.emplace_back(std::move(result));
+  return {};
+}
+
+Result<ResolvedPlan> PlanRun::Finish() {
+  CHECK(results_.size() == plan_->calls.size(), "a plan that has calls to make");
+  HONE_ASSIGN_OR_RETURN(resolved_.answer, ResolveAnswer(*plan_, results_));
+  for (const Json& output : plan_->outputs) {
+    HONE_ASSIGN_OR_RETURN(const Json value, Resolve(output, results_));
+    resolved_.outputs.push_back(PlainText(value));
+  }
+  return std::move(resolved_);
+}
+
 Result<ResolvedPlan> CarryOut(const Plan& plan, const PerformCall& perform) {
-  ResolvedPlan resolved;
-  PlanResults results;
-  std::vector<int32_t> place(plan.calls.size(), -1);  // in resolved.calls, by place in the plan
-  for (size_t i = 0; i < plan.calls.size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(std::optional<Call> call, ResolveCall(plan, i, results));
-    if (!call) {
-      results.emplace_back();
-      continue;
-    }
+  PlanRun run(&plan);
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const std::optional<Call> call, run.Next());
+    if (!call) return run.Finish();
     HONE_ASSIGN_OR_RETURN(Json result, perform(*call));
-    HONE_ASSIGN_OR_RETURN(const std::set<size_t> references, ReferencesOf(plan.calls[i]));
-    ResolvedPlan::Made made{std::move(*call), result, {}};
-    for (const size_t reference : references) {
-      if (place[reference] >= 0) made.after.push_back(place[reference]);
-    }
-    results.emplace_back(std::move(result));
-    place[i] = static_cast<int32_t>(resolved.calls.size());
-    resolved.calls.push_back(std::move(made));
+    HONE_RETURN_IF_ERROR(run.Give(std::move(result)));
   }
-  HONE_ASSIGN_OR_RETURN(resolved.answer, ResolveAnswer(plan, results));
-  for (const Json& output : plan.outputs) {
-    HONE_ASSIGN_OR_RETURN(const Json value, Resolve(output, results));
-    resolved.outputs.push_back(PlainText(value));
-  }
-  return resolved;
 }
 
 void SetGold(const ResolvedPlan& gold, Task* task) {
   Json::Array calls;
   for (const ResolvedPlan::Made& made : gold.calls) {
     Json call = Json::Of({{"name", made.call.name}, {"arguments", made.call.arguments}});
+    if (!made.accepted.is_null()) call.Set("accepted", made.accepted);
     if (!made.after.empty()) call.Set("after", Json::ArrayOf(made.after));
     calls.push_back(std::move(call));
   }

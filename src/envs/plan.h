@@ -39,6 +39,7 @@ struct PlannedCall {
   std::string name;
   Json arguments = Json::Object();  // a template, an object
   std::optional<PlanCondition> only_if;
+  Json accepted;  // templates of other right values, {"parameter": [...]}; null: none
 
   bool operator==(const PlannedCall&) const = default;
 };
@@ -58,9 +59,9 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// As above; conditions stand as "if": {"left": "${0.sky}", "test": "equal", "right": "sun"}, and
-// "answers" is a list of {"value", "if"}; "outputs" a list of templates. Errors name the key; a
-// reference to a call that is not earlier is one.
+// As above; a call may have "accepted"; conditions stand as "if": {"left": "${0.sky}", "test":
+// "equal", "right": "sun"}, and "answers" is a list of {"value", "if"}; "outputs" a list of
+// templates. Errors name the key; a reference to a call that is not earlier is one.
 Json PlanToJson(const Plan& plan);
 Result<Plan> PlanFromJson(const Json& json);
 
@@ -81,19 +82,39 @@ struct ResolvedPlan {
     Call call;
     Json result;
     std::vector<int32_t> after;  // places in `calls` of those it refers to
+    Json accepted = {};          // other right values, by parameter; null: none
   };
   std::vector<Made> calls;
   std::optional<std::string> answer;
   std::vector<std::string> outputs;
 };
 
-// Carries a plan out. `perform` answers one call, or says why it could not; then that is the error.
+// Carries a plan out, one call after the other, for those who wait for answers. The plan must
+// outlive it.
+class PlanRun {
+ public:
+  explicit PlanRun(const Plan* plan) : plan_(plan), place_(plan->calls.size(), -1) {}
+
+  // The call to make now, or nothing when all were made. An error when a reference leads nowhere.
+  Result<std::optional<Call>> Next();
+  // What that call returned.
+  Result<void> Give(Json result);
+  // When there is no next call.
+  Result<ResolvedPlan> Finish();
+
+ private:
+  const Plan* plan_;
+  PlanResults results_;
+  std::vector<int32_t> place_;  // in resolved_.calls, by place in the plan
+  ResolvedPlan resolved_;
+};
+
+// The same in one go. `perform` answers one call, or says why it could not; then that is the error.
 using PerformCall = std::function<Result<Json>(const Call& call)>;
 Result<ResolvedPlan> CarryOut(const Plan& plan, const PerformCall& perform);
 
 // Writes what was found right into the task: "answer", and "reward.calls" and "reward.outputs" as
-// rewards read them.
-// Other keys of "reward" stay.
+// rewards read them. Other keys of "reward" stay.
 void SetGold(const ResolvedPlan& gold, Task* task);
 
 // The plan under metadata.plan; nothing when there is none.

@@ -54,7 +54,9 @@ std::optional<ToolMode> ToolModeFromName(std::string_view name) {
 Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbox,
                                    Timeline* timeline) {
   const ToolMode mode = plan.mode;
-  if (mode != ToolMode::kLive && plan.journal == nullptr) {
+  // A simulator gives the same answers without one.
+  const bool needs_journal = mode != ToolMode::kLive && mode != ToolMode::kSimulate;
+  if (needs_journal && plan.journal == nullptr) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("mode {} needs a journal; name its file", ToolModeName(mode)));
   }
@@ -87,7 +89,9 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
   }
   if (Simulates(mode)) fallible.push_back(plan.simulator);
 
-  if (mode != ToolMode::kLive) options.responders.push_back(NewRecordedResponder(plan.journal));
+  if (mode != ToolMode::kLive && plan.journal != nullptr) {
+    options.responders.push_back(NewRecordedResponder(plan.journal));
+  }
   for (std::shared_ptr<Responder>& responder : fallible) {
     if (plan.redactor != nullptr) {
       responder = std::make_shared<RedactingResponder>(std::move(responder), plan.redactor);

@@ -26,7 +26,7 @@ std::optional<ToolMode> ToolModeFromName(std::string_view name);
 
 struct AnswerPlan {
   ToolMode mode = ToolMode::kLive;
-  std::shared_ptr<Journal> journal;      // of every mode but live
+  std::shared_ptr<Journal> journal;      // of every mode but live; simulate can do without
   std::shared_ptr<Responder> simulator;  // of the two that simulate
   std::vector<FaultRule> faults;
   std::shared_ptr<const Redactor> redactor;  // takes secrets out first of all; null: nothing

@@ -7,13 +7,14 @@
 
 namespace hone {
 
-// An executor with the real tools of an environment, on virtual time.
+// An executor with the tools of an environment, on virtual time: the real ones, or whoever the plan
+// says.
 class EnvPlayer {
  public:
-  explicit EnvPlayer(std::shared_ptr<const Environment> environment)
+  explicit EnvPlayer(std::shared_ptr<const Environment> environment, const AnswerPlan& plan = {})
       : environment_(std::move(environment)), timeline_(NewVirtualTimeline()) {
     executor_ = std::make_unique<Executor>(
-        OptionsFor({}, *environment_->tools(), timeline_.get()).value(), timeline_.get());
+        OptionsFor(plan, *environment_->tools(), timeline_.get()).value(), timeline_.get());
   }
 
   Playthrough Run(const Task& task, Agent* agent, uint64_t seed = 1) {

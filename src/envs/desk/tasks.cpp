@@ -37,14 +37,14 @@ std::vector<std::string> SameExpressions(std::string_view text) {
           fmt::format("{}+{}", rest, turned)};
 }
 
-// A calculation is right by its value, however it is written.
-void AcceptSameExpressions(Json* reward) {
-  for (Json& call : reward->AsObject()[0].second.AsArray()) {
-    if (!(*call.Find("name") == Json("calculator"))) continue;
+// A calculation is right by its value, however it is written. What the numbers will be need not be
+// known: ${0.temp}+${1.temp} is turned round as it stands.
+void AcceptSameExpressions(Plan* plan) {
+  for (PlannedCall& call : plan->calls) {
+    if (call.name != "calculator") continue;
     const std::vector<std::string> others =
-        SameExpressions(call.Find("arguments")->Find("expression")->AsString());
-    if (others.empty()) continue;
-    call.Set("accepted", Json::Of({{"expression", Json::ArrayOf(others)}}));
+        SameExpressions(call.arguments.Find("expression")->AsString());
+    if (!others.empty()) call.accepted = Json::Of({{"expression", Json::ArrayOf(others)}});
   }
 }
 
@@ -71,7 +71,8 @@ class DeskTasks final : public TaskSource {
   Task Make(Split split, uint64_t index) const override {
     const Rng rng = Rng(options_.seed).Split("desk").Split(SplitName(split)).Split(index);
     const Kind& kind = DrawKind(split, rng.Split("kind"));
-    const Draft draft = Write(kind, split, rng);
+    Draft draft = Write(kind, split, rng);
+    AcceptSameExpressions(&draft.plan);
     Task task;
     task.id = fmt::format("desk-{}-{}", SplitName(split), index);
     task.messages = Json::Array{Json::Of({{"role", "user"}, {"content", draft.prompt}})};
@@ -89,7 +90,6 @@ class DeskTasks final : public TaskSource {
     });
     CHECK(gold.ok(), "a plan of the desk that its own world does not carry out");
     SetGold(*gold, &task);
-    AcceptSameExpressions(&task.reward);
     return task;
   }
 
