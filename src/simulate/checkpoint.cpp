@@ -50,7 +50,8 @@ class CheckpointToolkit final : public Toolkit {
     const auto completion_tokens = static_cast<int64_t>(drawn->tokens.size());
     std::string text = tokenizer_.Decode(drawn->tokens);
     if (const std::optional<size_t> stop = StopAt(drawn->tokens)) text.resize(*stop);
-    return Answered(CompleteAnswer(text, !drawn->stopped, {prompt_tokens, completion_tokens}));
+    return Answered(
+        CompleteAnswer(text, !drawn->stopped, TokenUsage{prompt_tokens, completion_tokens}));
   }
 
  private:

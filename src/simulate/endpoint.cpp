@@ -97,14 +97,8 @@ class EndpointToolkit final : public Toolkit {
     if (content == nullptr || !content->is_string()) {
       return Unavailable("the endpoint's completion has no text");
     }
-    TokenUsage used;
-    if (const Json* usage = parsed->Find("usage")) {
-      auto count = [&](const char* name) {
-        const Json* value = usage->Find(name);
-        return value != nullptr && value->is_integer() ? value->AsInteger() : 0;
-      };
-      used = {count("prompt_tokens"), count("completion_tokens")};
-    }
+    const std::optional<TokenUsage> used =
+        UsageOf(parsed->Find("usage"), "prompt_tokens", "completion_tokens");
     const Json* finish = choice.Find("finish_reason");
     return Answered(
         CompleteAnswer(content->AsString(), finish != nullptr && *finish == Json("length"), used));

@@ -72,7 +72,7 @@ class ExecutedModel final : public LanguageModel {
           caller_.Call({IdentityOf(key, turn), std::string(kCompleteTool), arguments, sessions_});
       if (outcome.source != "journal" || outcome.result.status == CallStatus::kOk) break;
     }
-    Completion completion = Read(outcome.result);
+    Completion completion = Read(outcome.result, most);
     completion.recorded = outcome.source == "journal";
     Charge(completion, most);
     return completion;
@@ -88,7 +88,7 @@ class ExecutedModel final : public LanguageModel {
     return found.ok() && found->entry && found->entry->result.status == CallStatus::kOk;
   }
 
-  static Completion Read(const ToolResult& result) {
+  static Completion Read(const ToolResult& result, const TokenUsage& most) {
     Completion completion;
     if (result.status != CallStatus::kOk) {
       completion.status = CompletionStatus::kUnavailable;
@@ -104,13 +104,7 @@ class ExecutedModel final : public LanguageModel {
     }
     completion.text = found->AsString();
     completion.cut = answer->Find("cut") != nullptr && *answer->Find("cut") == Json(true);
-    if (const Json* usage = answer->Find("usage")) {
-      auto count = [&](const char* name) {
-        const Json* value = usage->Find(name);
-        return value != nullptr && value->is_integer() ? value->AsInteger() : 0;
-      };
-      completion.usage = {count("prompt"), count("completion")};
-    }
+    completion.usage = UsageOf(answer->Find("usage"), "prompt", "completion").value_or(most);
     return completion;
   }
 
@@ -166,6 +160,16 @@ class ExecutedModel final : public LanguageModel {
 };
 
 }  // namespace
+
+std::optional<TokenUsage> UsageOf(const Json* json, const char* prompt, const char* completion) {
+  const Json* first = json == nullptr ? nullptr : json->Find(prompt);
+  const Json* second = json == nullptr ? nullptr : json->Find(completion);
+  if (first == nullptr || second == nullptr || !first->is_integer() || !second->is_integer() ||
+      first->AsInteger() < 0 || second->AsInteger() < 0) {
+    return std::nullopt;
+  }
+  return TokenUsage{first->AsInteger(), second->AsInteger()};
+}
 
 std::string_view CompletionStatusName(CompletionStatus status) {
   switch (status) {
@@ -228,11 +232,13 @@ CompletionRequest CompletionRequestOf(const Json& arguments) {
   return request;
 }
 
-std::string CompleteAnswer(const std::string& text, bool cut, const TokenUsage& usage) {
-  return DumpJson(Json::Of(
-      {{"text", text},
-       {"cut", cut},
-       {"usage", Json::Of({{"prompt", usage.prompt}, {"completion", usage.completion}})}}));
+std::string CompleteAnswer(const std::string& text, bool cut,
+                           const std::optional<TokenUsage>& usage) {
+  Json answer = Json::Of({{"text", text}, {"cut", cut}});
+  if (usage) {
+    answer.Set("usage", Json::Of({{"prompt", usage->prompt}, {"completion", usage->completion}}));
+  }
+  return DumpJson(answer);
 }
 
 Result<std::unique_ptr<LanguageModel>> NewLanguageModel(std::shared_ptr<Toolkit> toolkit,

@@ -36,6 +36,9 @@ struct TokenUsage {
   bool operator==(const TokenUsage&) const = default;
 };
 
+// Two members of an object that count tokens; nothing when they are not both there.
+std::optional<TokenUsage> UsageOf(const Json* json, const char* prompt, const char* completion);
+
 enum class CompletionStatus {
   kOk,
   kBudget,       // tokens or money are spent; nothing was asked
@@ -77,13 +80,15 @@ class LanguageModel {
 };
 
 // The one tool of a toolkit that completes: {"messages", "temperature", "max_tokens", "seed",
-// "json"} to {"text", "cut", "usage": {"prompt", "completion"}}. No tool for agents.
+// "json"} to {"text", "cut", "usage": {"prompt", "completion"}}; without "usage" it counts as the
+// most that it can have been. No tool for agents.
 inline constexpr std::string_view kCompleteTool = "complete";
 ToolSpec CompleteSpec();
 Json CompleteArguments(const CompletionRequest& request);
 // The arguments fit CompleteSpec.
 CompletionRequest CompletionRequestOf(const Json& arguments);
-std::string CompleteAnswer(const std::string& text, bool cut, const TokenUsage& usage);
+std::string CompleteAnswer(const std::string& text, bool cut,
+                           const std::optional<TokenUsage>& usage);
 
 struct LanguageModelOptions {
   std::string name;

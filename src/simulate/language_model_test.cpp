@@ -33,7 +33,7 @@ class ModelTest : public testing::Test {
   }
   static ToolReply Echo(const Json& arguments, const CallLimits&) {
     const CompletionRequest request = CompletionRequestOf(arguments);
-    return Answered(CompleteAnswer(request.messages[0].content + "!", false, {30, 10}));
+    return Answered(CompleteAnswer(request.messages[0].content + "!", false, TokenUsage{30, 10}));
   }
 
   std::atomic<int> asked_ = 0;
@@ -87,6 +87,15 @@ TEST_F(ModelTest, ABudgetIsATypedStopAndIsNeverExceeded) {
   const auto by_money = Model(Echo, {.prompt_price = 1e6, .max_money = 60});
   EXPECT_EQ(by_money->Complete(Say("hi")).status, CompletionStatus::kOk);  // 30 spent
   EXPECT_EQ(by_money->Complete(Say("ho")).status, CompletionStatus::kBudget);
+}
+
+TEST_F(ModelTest, AServerThatDoesNotCountIsChargedTheMost) {
+  const auto silent =
+      Model([](const Json&, const CallLimits&) { return Answered(CompleteAnswer("x", false, {})); },
+            {.prompt_price = 1e6, .max_money = 60});
+  EXPECT_EQ(silent->Complete(Say("hi")).status, CompletionStatus::kOk);
+  EXPECT_EQ(silent->account().money, 2 + 4 + 16 + 16);
+  EXPECT_EQ(silent->Complete(Say("ho")).status, CompletionStatus::kBudget);
 }
 
 TEST_F(ModelTest, WhatIsRecordedIsNotPaidTwiceAndServesOffline) {

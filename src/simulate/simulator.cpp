@@ -9,6 +9,7 @@
 #include "simulate/answer_check.h"
 #include "simulate/single_flight.h"
 #include "simulate/views.h"
+#include "simulate/write_effects.h"
 #include "simulate/written_facts.h"
 
 namespace hone {
@@ -26,6 +27,14 @@ struct Question {
   std::string state_hash;            // for players that do not mind what was written
 };
 
+// What it is answered, or why it is not.
+struct Settled {
+  PlayedAnswer answer;
+  std::string fault;
+  bool passing = false;   // the fault may be gone the next time
+  bool recalled = false;  // the real tool had said it
+};
+
 Json WriteJson(const EarlierWrite& write) {
   return Json::Of({{"tool", write.tool},
                    {"arguments", write.arguments},
@@ -36,8 +45,13 @@ Json WriteJson(const EarlierWrite& write) {
 class PlayingSimulator final : public Simulator,
                                public std::enable_shared_from_this<PlayingSimulator> {
  public:
-  PlayingSimulator(std::shared_ptr<Player> player, CheckOptions options, Timeline* timeline)
-      : player_(std::move(player)), options_(options), timeline_(timeline) {}
+  PlayingSimulator(std::shared_ptr<Player> player, CheckOptions options, Timeline* timeline,
+                   std::shared_ptr<const RecordedCalls> recorded)
+      : player_(std::move(player)),
+        options_(options),
+        timeline_(timeline),
+        recorded_(std::move(recorded)),
+        states_(recorded_ == nullptr ? std::span<const RecordedCall>() : recorded_->calls) {}
 
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     attempt->sessions->WhenWritesEnded(
@@ -56,6 +70,7 @@ class PlayingSimulator final : public Simulator,
 
   SimulatorCounts counts() const override {
     return {.computed = computed_,
+            .recorded = recalled_,
             .played = played_,
             .tries = tries_,
             .repaired = repaired_,
@@ -81,7 +96,7 @@ class PlayingSimulator final : public Simulator,
     } else {
       question.state_hash = attempt.content.state_hash;
     }
-    const CheckedPlay settled = Ask(question);
+    const Settled settled = Ask(question);
     if (!settled.fault.empty()) {
       ++faults_;
       return {
@@ -90,7 +105,7 @@ class PlayingSimulator final : public Simulator,
     }
     ToolReply reply = settled.answer.status == CallStatus::kOk ? Answered(settled.answer.content)
                                                                : Refuted(settled.answer.content);
-    return {.reply = std::move(reply), .source = "simulator"};
+    return {.reply = std::move(reply), .source = settled.recalled ? "journal" : "simulator"};
   }
 
   // The real tool, which is pure: in a session of its own, nothing of the trajectory is touched.
@@ -122,17 +137,31 @@ class PlayingSimulator final : public Simulator,
                                  {"player", player_->version()}}));
   }
 
-  CheckedPlay Ask(const Question& question) {
+  Settled Ask(const Question& question) {
     SimulatedCall call{.spec = question.spec, .arguments = question.arguments};
     if (player_->minds_state()) {
       call.writes = RelevantWrites(question.arguments, question.writes);
+    }
+    if (const PlayedAnswer* answer = Recalled(question, call.writes)) {
+      ++recalled_;
+      return {.answer = *answer, .recalled = true};
+    }
+    if (player_->minds_state()) {
       std::string passing_fault;
       call.known = KnownOf(question, !call.writes.empty(), &passing_fault);
       // What could not be asked now is not to be left out of what the answer depends on.
       if (!passing_fault.empty()) return {.fault = std::move(passing_fault), .passing = true};
     }
     const std::string key = KeyOf(question, call);
-    return settled_.Get(key, [&] { return Settle(std::move(call), key); });
+    CheckedPlay play = settled_.Get(key, [&] { return Settle(std::move(call), key); });
+    return {std::move(play.answer), std::move(play.fault), play.passing};
+  }
+
+  // What the real tool said to this in the same state.
+  const PlayedAnswer* Recalled(const Question& question,
+                               std::span<const EarlierWrite> writes) const {
+    if (!question.state_hash.empty()) return nullptr;  // who knows what was written
+    return states_.Find(question.environment_seed, question.spec->name, question.arguments, writes);
   }
 
   SingleFlight<CheckedPlay>::Made Settle(SimulatedCall call, const std::string& key) {
@@ -150,11 +179,11 @@ class PlayingSimulator final : public Simulator,
                                    std::string* passing_fault) {
     auto ask = [&](const ToolSpec& spec, const Json& arguments,
                    std::vector<EarlierWrite> writes) -> std::optional<PlayedAnswer> {
-      CheckedPlay settled = Ask({.toolbox = question.toolbox,
-                                 .environment_seed = question.environment_seed,
-                                 .spec = &spec,
-                                 .arguments = arguments,
-                                 .writes = std::move(writes)});
+      Settled settled = Ask({.toolbox = question.toolbox,
+                             .environment_seed = question.environment_seed,
+                             .spec = &spec,
+                             .arguments = arguments,
+                             .writes = std::move(writes)});
       if (settled.passing) *passing_fault = settled.fault;
       if (!settled.fault.empty()) return std::nullopt;
       return std::move(settled.answer);
@@ -173,17 +202,21 @@ class PlayingSimulator final : public Simulator,
   const std::shared_ptr<Player> player_;
   const CheckOptions options_;
   Timeline* const timeline_;
+  const std::shared_ptr<const RecordedCalls> recorded_;
+  const RecordedStates states_;  // of the same
   AnswerChecker checker_;
   SingleFlight<CheckedPlay> settled_;
-  std::atomic<int64_t> computed_ = 0, played_ = 0, tries_ = 0, repaired_ = 0, invalid_ = 0,
-                       contradicted_ = 0, faults_ = 0;
+  std::atomic<int64_t> computed_ = 0, recalled_ = 0, played_ = 0, tries_ = 0, repaired_ = 0,
+                       invalid_ = 0, contradicted_ = 0, faults_ = 0;
 };
 
 }  // namespace
 
 std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, CheckOptions options,
-                                        Timeline* timeline) {
-  return std::make_shared<PlayingSimulator>(std::move(player), options, timeline);
+                                        Timeline* timeline,
+                                        std::shared_ptr<const RecordedCalls> recorded) {
+  return std::make_shared<PlayingSimulator>(std::move(player), options, timeline,
+                                            std::move(recorded));
 }
 
 }  // namespace hone

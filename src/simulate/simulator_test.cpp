@@ -123,6 +123,42 @@ TEST(Simulator, WhatCanBeComputedIsComputedByTheRealTool) {
   EXPECT_EQ(simulator->counts().computed, 1);
 }
 
+// A recorded read is part of the world that is made up around it.
+TEST(Simulator, WhatWasRecordedIsTrueInTheSimulatedWorld) {
+  auto recorded = std::make_shared<RecordedCalls>();
+  recorded->calls.push_back({.environment_seed = 1,
+                             .tool = "get_order",
+                             .arguments = J(R"({"order_id":"7"})"),
+                             .answer = {.content = R"({"address":"Rome","total":5})"}});
+  std::vector<std::string> seen;  // what a write is shown of the order
+  const auto simulator = NewSimulator(
+      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedAnswer> {
+        for (const KnownAnswer& known : call.known) seen.push_back(known.answer.content);
+        if (call.spec->name == "move_order") return PlayedAnswer{.content = R"({"ok":true})"};
+        return PlayedAnswer{.content = R"({"address":"made up","total":1})"};
+      }),
+      {}, nullptr, recorded);
+  const auto timeline = NewVirtualTimeline();
+  World world(simulator, 1, timeline.get()), other(simulator, 2, timeline.get());
+  const CallOutcome read = world.Call("get_order", R"({"order_id":"7"})");
+  EXPECT_EQ(read.result.content, R"({"address":"Rome","total":5})");
+  EXPECT_EQ(read.source, "journal");
+  EXPECT_EQ(world.Call("get_order", R"({"order_id":"8"})").source, "simulator");
+  EXPECT_EQ(other.Call("get_order", R"({"order_id":"7"})").source, "simulator");
+  // A write to another order concerns neither.
+  EXPECT_EQ(world.Ask("move_order", R"({"order_id":"8","address":"Oslo"})"), R"({"ok":true})");
+  EXPECT_EQ(world.Call("get_order", R"({"order_id":"7"})").source, "journal");
+  seen.clear();
+  EXPECT_EQ(world.Ask("move_order", R"({"order_id":"7","address":"Oslo"})"), R"({"ok":true})");
+  EXPECT_EQ(seen, (std::vector<std::string>{R"({"address":"Rome","total":5})"}));
+  // After the write the record says nothing any more, but what it said is known.
+  seen.clear();
+  const CallOutcome after = world.Call("get_order", R"({"order_id":"7"})");
+  EXPECT_EQ(after.source, "simulator");
+  EXPECT_EQ(J(after.result.content).Find("address")->AsString(), "Oslo");
+  EXPECT_EQ(seen, (std::vector<std::string>{R"({"address":"Rome","total":5})"}));
+}
+
 TEST(Simulator, TheOrderOfQuestionsAndTheNumberOfThreadsChangeNothing) {
   struct Asked {
     uint64_t seed;

@@ -99,7 +99,12 @@ std::optional<Json> Applied(const EffectRule& rule, const Json& before, const Js
   if (rule.kind == EffectRule::Kind::kAnswer) return found->second;
   if (!found->second.is_integer() || !before.is_integer()) return std::nullopt;
   const int64_t by = found->second.AsInteger(), from = before.AsInteger();
-  return Json(rule.kind == EffectRule::Kind::kPlus ? from + by : from - by);
+  int64_t now = 0;
+  const bool overflows = rule.kind == EffectRule::Kind::kPlus
+                             ? __builtin_add_overflow(from, by, &now)
+                             : __builtin_sub_overflow(from, by, &now);
+  if (overflows) return std::nullopt;
+  return Json(now);
 }
 
 // The rules that could explain one change, the simplest first.
