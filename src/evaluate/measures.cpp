@@ -1,0 +1,234 @@
+#include "evaluate/measures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rewards/call_match.h"
+#include "rewards/labels.h"
+#include "rewards/trajectory.h"
+
+namespace hone {
+namespace {
+
+std::string TextOf(const Json& object, std::string_view name) {
+  const Json* found = object.Find(name);
+  return found != nullptr && found->is_string() ? found->AsString() : "";
+}
+
+std::optional<bool> NeedsTool(const Labels& labels) {
+  if (labels.tool_needed) return labels.tool_needed;
+  if (labels.calls) return !labels.calls->calls.empty();
+  return std::nullopt;
+}
+
+void CountCalls(const Trajectory& trajectory, const Labels& labels, const TaskTools& tools,
+                Measures* out) {
+  std::set<std::string> seen;
+  for (const Trajectory::MadeCall& made : trajectory.calls) {
+    const std::string text =
+        made.call->name + "\n" + DumpJson(made.call->arguments, JsonStyle::kCanonical);
+    out->repeats += seen.insert(text).second ? 0 : 1;
+    out->misfits += tools.FormOf(made) == CallForm::kWrong ? 1 : 0;
+    const CallRun run = RunOf(made);
+    out->judged += run == CallRun::kUnknown ? 0 : 1;
+    out->ran += run == CallRun::kRan ? 1 : 0;
+    out->money += tools.PriceOf(made.call->name);
+  }
+  if (!trajectory.calls.empty()) out->first_tool = trajectory.calls[0].call->name;
+  if (!labels.calls) return;
+  const std::vector<GoldCall>& gold = labels.calls->calls;
+  out->gold_calls = static_cast<int64_t>(gold.size());
+  if (gold.size() == 1) out->gold_tool = gold[0].name;
+  const std::vector<const Call*> calls = trajectory.bare_calls();
+  const CallScore score = ScoreCalls(calls, *labels.calls);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (score.gold_of[i] < 0) continue;
+    const GoldCall& stands_for = gold[static_cast<size_t>(score.gold_of[i])];
+    ++out->matched;
+    out->right += IsRightCall(*calls[i], stands_for) ? 1 : 0;
+    out->argument_score += ArgumentScore(calls[i]->arguments, stands_for);
+  }
+}
+
+// A figure is a sum over trajectories divided by another.
+struct Share {
+  const char* name;
+  const char* about;
+  double (*above)(const Measures&);
+  double (*below)(const Measures&);
+};
+
+double One(const Measures&) { return 1; }
+double If(bool condition) { return condition ? 1 : 0; }
+bool Needed(const Measures& m) { return m.tool_needed == true; }
+bool NotNeeded(const Measures& m) { return m.tool_needed == false; }
+double Calls(const Measures& m) { return static_cast<double>(m.calls); }
+double CallsWithGold(const Measures& m) { return m.gold_calls ? Calls(m) : 0; }
+double GoldCount(const Measures& m) { return static_cast<double>(m.gold_calls.value_or(0)); }
+double Matched(const Measures& m) { return static_cast<double>(m.matched); }
+double Right(const Measures& m) { return static_cast<double>(m.right); }
+double Actions(const Measures& m) { return static_cast<double>(m.calls + m.unreadable); }
+double Succeeded(const Measures& m) { return If(m.success == true); }
+
+constexpr Share kShares[] = {
+    {"success", "tasks that were done", Succeeded,
+     [](const Measures& m) { return If(m.success.has_value()); }},
+    // when
+    {"needless_calls", "of tasks that need no tool, those where one was called",
+     [](const Measures& m) { return If(NotNeeded(m) && m.called); },
+     [](const Measures& m) { return If(NotNeeded(m)); }},
+    {"missed_calls", "of tasks that need a tool, those where none was called",
+     [](const Measures& m) { return If(Needed(m) && !m.called); },
+     [](const Measures& m) { return If(Needed(m)); }},
+    {"when_precision", "of tasks where a tool was called, those that need one",
+     [](const Measures& m) { return If(Needed(m) && m.called); },
+     [](const Measures& m) { return If(m.tool_needed.has_value() && m.called); }},
+    // which
+    {"which", "of calls, those of a tool that was needed", Matched, CallsWithGold},
+    {"which_recall", "of needed calls, those whose tool was called", Matched, GoldCount},
+    {"repeats", "of calls, those that repeat an earlier one",
+     [](const Measures& m) { return static_cast<double>(m.repeats); }, Calls},
+    // how
+    {"how", "of calls of a needed tool, those with right arguments", Right, Matched},
+    {"arguments", "how right the arguments of such calls are",
+     [](const Measures& m) { return m.argument_score; }, Matched},
+    {"readable", "of actions, those that could be read", Calls, Actions},
+    {"fitting", "of calls, those of a known tool with arguments that fit",
+     [](const Measures& m) { return static_cast<double>(m.calls - m.misfits); }, Calls},
+    {"executed", "of calls, those that ran",
+     [](const Measures& m) { return static_cast<double>(m.ran); },
+     [](const Measures& m) { return static_cast<double>(m.judged); }},
+    // what it took
+    {"calls", "per task", Calls, One},
+    {"gold_calls", "that are needed, per task", GoldCount,
+     [](const Measures& m) { return If(m.gold_calls.has_value()); }},
+    {"calls_per_success", "", Calls, Succeeded},
+    {"productivity", "tasks done per call", Succeeded, Calls},
+    {"turns", "of the agent, per task",
+     [](const Measures& m) { return static_cast<double>(m.turns); }, One},
+    {"tokens", "that the agent wrote, per task",
+     [](const Measures& m) { return static_cast<double>(m.tokens); }, One},
+    {"latency_ms", "of all calls, per task",
+     [](const Measures& m) { return static_cast<double>(m.latency_us) / 1000; }, One},
+    {"money", "per task", [](const Measures& m) { return m.money; }, One},
+};
+
+// Sums of the trajectories of each task: what is resampled.
+struct Units {
+  std::vector<double> above, below;
+  int64_t trajectories = 0;  // that say something
+};
+
+Units UnitsOf(std::span<const Measures> measures, const Share& share) {
+  std::map<std::string, size_t> places;
+  Units units;
+  for (const Measures& m : measures) {
+    if (!m.counts) continue;
+    const auto [at, fresh] = places.emplace(m.task, places.size());
+    if (fresh) {
+      units.above.push_back(0);
+      units.below.push_back(0);
+    }
+    const double below = share.below(m);
+    units.above[at->second] += share.above(m);
+    units.below[at->second] += below;
+    units.trajectories += below > 0 ? 1 : 0;
+  }
+  return units;
+}
+
+Figure FigureOf(std::span<const Measures> measures, const Share& share, Rng rng,
+                const BootstrapOptions& options) {
+  const Units units = UnitsOf(measures, share);
+  return {share.name, share.about, BootstrapRatio(units.above, units.below, rng, options),
+          units.trajectories};
+}
+
+}  // namespace
+
+Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
+  const Result<Labels> labels = LabelsOf(tree.task);
+  if (!labels.ok()) return labels.error().In("task \"" + tree.task.id + "\"");
+  const TaskTools tools = TaskTools::Of(tree.task);
+  std::vector<Measures> out;
+  for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
+    const Trajectory trajectory = TrajectoryOf(tree, static_cast<int32_t>(leaf));
+    Measures& m = out.emplace_back();
+    m.task = tree.task.id;
+    m.family = TextOf(tree.task.metadata, "family");
+    m.kind = TextOf(tree.task.metadata, "kind");
+    m.ending = trajectory.ending;
+    m.blame = trajectory.blame;
+    m.counts = !trajectory.failed_by_others();
+    const Json* verdict = trajectory.final_state->Find("verdict");
+    if (m.counts && verdict != nullptr && verdict->is_bool()) m.success = verdict->AsBool();
+    m.tool_needed = NeedsTool(*labels);
+    m.calls = static_cast<int64_t>(trajectory.calls.size());
+    m.called = m.calls > 0;
+    m.unreadable = static_cast<int64_t>(trajectory.faults.size());
+    CountCalls(trajectory, *labels, tools, &m);
+    for (const NodeId node : WholePathTo(tree, tree.leaves[leaf].node)) {
+      m.turns += tree.nodes[static_cast<size_t>(node)].author == Author::kPolicy ? 1 : 0;
+    }
+    m.tokens = trajectory.policy_tokens;
+    m.latency_us = trajectory.latency_us;
+  }
+  return out;
+}
+
+std::vector<Figure> FiguresOf(std::span<const Measures> measures, Rng rng,
+                              const BootstrapOptions& options) {
+  std::vector<Figure> figures;
+  for (const Share& share : kShares) {
+    figures.push_back(FigureOf(measures, share, rng.Split(share.name), options));
+  }
+  return figures;
+}
+
+Json ToJson(std::span<const Figure> figures) {
+  Json out = Json::Object();
+  for (const Figure& figure : figures) {
+    if (!figure.value) continue;
+    out.Set(figure.name, Json::Of({{"value", figure.value->value},
+                                   {"low", figure.value->low},
+                                   {"high", figure.value->high},
+                                   {"trajectories", figure.units}}));
+  }
+  return out;
+}
+
+std::vector<GroupSuccess> SuccessBy(std::span<const Measures> measures,
+                                    std::string Measures::*group, Rng rng,
+                                    const BootstrapOptions& options) {
+  std::map<std::string, std::vector<Measures>> groups;
+  for (const Measures& m : measures) groups[m.*group].push_back(m);
+  std::vector<GroupSuccess> out;
+  for (const auto& [name, members] : groups) {
+    const Figure success = FigureOf(members, kShares[0], rng.Split(name), options);
+    out.push_back({name, success.units, success.value});
+  }
+  return out;
+}
+
+Confusion ConfusionOf(std::span<const Measures> measures) {
+  std::set<std::string> tools;
+  for (const Measures& m : measures) {
+    if (!m.counts || m.gold_tool.empty()) continue;
+    tools.insert(m.gold_tool);
+    if (!m.first_tool.empty()) tools.insert(m.first_tool);
+  }
+  Confusion confusion{.tools = {tools.begin(), tools.end()}};
+  const auto place = [&](const std::string& tool) {
+    return static_cast<size_t>(std::distance(tools.begin(), tools.find(tool)));
+  };
+  confusion.counts.assign(tools.size(), std::vector<int64_t>(tools.size() + 1, 0));
+  for (const Measures& m : measures) {
+    if (!m.counts || m.gold_tool.empty()) continue;
+    ++confusion
+          .counts[place(m.gold_tool)][m.first_tool.empty() ? tools.size() : place(m.first_tool)];
+  }
+  return confusion;
+}
+
+}  // namespace hone

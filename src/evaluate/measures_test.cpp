@@ -1,0 +1,127 @@
+#include "evaluate/measures.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tree_maker.h"
+
+namespace hone {
+namespace {
+
+Json State(bool verdict) { return Json::Of({{"verdict", verdict}, {"answer", "x"}}); }
+
+// A task whose gold is one call of weather.
+TreeMaker Weather(const std::string& id) {
+  TreeMaker maker;
+  maker.tree.task.id = id;
+  maker.tree.task.metadata = Json::Of({{"family", "B"}, {"kind", "sky"}});
+  maker.tree.task.reward = *ParseJson(
+      R"({"calls": [{"name": "weather", "arguments": {"city": "Oslo", "day": "Mon"}}]})");
+  return maker;
+}
+
+TreeMaker NoTool(const std::string& id) {
+  TreeMaker maker;
+  maker.tree.task.id = id;
+  maker.tree.task.metadata = Json::Of({{"family", "A"}, {"kind", "small_sum"}});
+  maker.tree.task.reward = *ParseJson(R"({"calls": []})");
+  return maker;
+}
+
+double ValueOf(const std::vector<Figure>& figures, const std::string& name) {
+  for (const Figure& figure : figures) {
+    if (figure.name == name && figure.value) return figure.value->value;
+  }
+  ADD_FAILURE() << "no figure " << name;
+  return -1;
+}
+
+std::vector<Measures> All() {
+  TreeMaker good = Weather("a");
+  good.Begin()
+      .Call("weather", R"({"city": "Oslo", "day": "Mon"})")
+      .End(Ending::kAnswered, State(true));
+  // Wrong day, then an unreadable action, then the same wrong call again.
+  good.Begin()
+      .Call("weather", R"({"city": "Oslo", "day": "Tue"})")
+      .Fault()
+      .Call("weather", R"({"city": "Oslo", "day": "Tue"})")
+      .End(Ending::kAnswered, State(false));
+  TreeMaker confused = Weather("b");
+  confused.Begin()
+      .Call("clock", R"({"town": 3})", CallStatus::kInvalidArguments, "no", Blame::kAgent)
+      .End(Ending::kAnswered, State(false));
+  confused.Begin().Answer("x").End(Ending::kAnswered, State(false));
+  confused.tree.leaves.erase(confused.tree.leaves.begin() + 1);  // the answer's own
+  TreeMaker idle = NoTool("c");
+  idle.Begin().Answer("4");
+  idle.tree.leaves.back().final_state = State(true);
+  idle.Begin().Call("calculator").End(Ending::kAnswered, State(true));
+  idle.Begin().Call("calculator").End(Ending::kFailed, Json(), Blame::kSimulator);
+  std::vector<Measures> all;
+  for (const TreeMaker* maker : {&good, &confused, &idle}) {
+    for (const Measures& m : MeasureTree(maker->tree).value()) all.push_back(m);
+  }
+  return all;
+}
+
+TEST(MeasuresTest, CountsWhatATrajectoryShows) {
+  const std::vector<Measures> all = All();
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all[0].success, true);
+  EXPECT_EQ(all[0].right, 1);
+  EXPECT_EQ(all[1].calls, 2);
+  EXPECT_EQ(all[1].matched, 1) << "one gold call: the second is waste";
+  EXPECT_EQ(all[1].right, 0);
+  EXPECT_DOUBLE_EQ(all[1].argument_score, 0.5);
+  EXPECT_EQ(all[1].repeats, 1);
+  EXPECT_EQ(all[1].unreadable, 1);
+  EXPECT_EQ(all[1].turns, 3);
+  EXPECT_EQ(all[2].misfits, 1);
+  EXPECT_EQ(all[2].gold_tool, "weather");
+  EXPECT_EQ(all[2].first_tool, "clock");
+  EXPECT_FALSE(all[3].called);
+  EXPECT_EQ(all[4].tool_needed, false);
+  EXPECT_FALSE(all[6].counts);
+  EXPECT_FALSE(all[6].success.has_value());
+}
+
+TEST(MeasuresTest, FiguresLeaveOutWhatOthersSpoilt) {
+  const std::vector<Figure> figures = FiguresOf(All(), Rng(1), {.resamples = 200});
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "success"), 3.0 / 6);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "needless_calls"), 1.0 / 2);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "missed_calls"), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "when_precision"), 3.0 / 4);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "which"), 2.0 / 5);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "which_recall"), 2.0 / 4);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "how"), 1.0 / 2);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "readable"), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "fitting"), 4.0 / 5);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "calls"), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(ValueOf(figures, "calls_per_success"), 5.0 / 3);
+  const Json json = ToJson(figures);
+  EXPECT_EQ(json.Find("success")->Find("trajectories")->AsInteger(), 6);
+}
+
+TEST(MeasuresTest, SuccessByFamilyAndConfusion) {
+  const std::vector<Measures> all = All();
+  const auto families = SuccessBy(all, &Measures::family, Rng(1), {.resamples = 50});
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_EQ(families[0].name, "A");
+  EXPECT_DOUBLE_EQ(families[0].success->value, 1);
+  EXPECT_DOUBLE_EQ(families[1].success->value, 0.25);
+  const Confusion confusion = ConfusionOf(all);
+  EXPECT_EQ(confusion.tools, (std::vector<std::string>{"clock", "weather"}));
+  EXPECT_EQ(confusion.counts[1], (std::vector<int64_t>{1, 2, 1}));
+}
+
+TEST(MeasuresTest, LabelsThatCannotBeReadAreNamed) {
+  TreeMaker maker = Weather("odd");
+  maker.tree.task.reward = *ParseJson(R"({"calls": 3})");
+  maker.Begin().Answer("x");
+  const auto measured = MeasureTree(maker.tree);
+  ASSERT_FALSE(measured.ok());
+  EXPECT_NE(measured.error().message().find("odd"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

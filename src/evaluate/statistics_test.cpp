@@ -1,0 +1,100 @@
+#include "evaluate/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hone {
+namespace {
+
+TEST(StatisticsTest, TheIntervalOfAShareIsAboutThatOfTheBinomial) {
+  std::vector<double> right(400, 0), ones(400, 1);
+  for (size_t i = 0; i < 100; ++i) right[i] = 1;
+  const Interval share = BootstrapRatio(right, ones, Rng(1)).value();
+  EXPECT_EQ(share.value, 0.25);
+  const double deviation = std::sqrt(0.25 * 0.75 / 400);
+  EXPECT_NEAR(share.low, 0.25 - 1.96 * deviation, 0.006);
+  EXPECT_NEAR(share.high, 0.25 + 1.96 * deviation, 0.006);
+  EXPECT_EQ(BootstrapRatio(right, ones, Rng(1)).value(), share) << "the same randomness";
+}
+
+// Of a hundred samples of a known mean, about 95 intervals must hold it.
+TEST(StatisticsTest, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  int held = 0;
+  for (uint64_t n = 0; n < 200; ++n) {
+    Rng rng = Rng(7).Split(n);
+    std::vector<double> values(60), ones(60, 1);
+    for (double& value : values) value = rng.NextDouble();
+    const Interval mean =
+        BootstrapRatio(values, ones, rng.Split("bootstrap"), {.resamples = 400}).value();
+    held += mean.low <= 0.5 && 0.5 <= mean.high;
+  }
+  EXPECT_GE(held, 178);  // 190 expected, deviation 3.1
+  EXPECT_LE(held, 199);
+}
+
+TEST(StatisticsTest, ARatioWithoutAnythingBelowIsAbsent) {
+  EXPECT_FALSE(BootstrapRatio(std::vector<double>{1, 2}, std::vector<double>{0, 0}, Rng(1)));
+  EXPECT_FALSE(BootstrapRatio({}, {}, Rng(1)));
+  // A third of the units say something: the others change nothing.
+  const Interval one =
+      BootstrapRatio(std::vector<double>{2, 0, 0}, std::vector<double>{1, 0, 0}, Rng(1)).value();
+  EXPECT_EQ(one, (Interval{2, 2, 2}));
+}
+
+TEST(StatisticsTest, SeedsAreResampledToo) {
+  // Two seeds far apart: tasks alone would give an interval of nothing.
+  const Table values = {std::vector<double>(100, 0.0), std::vector<double>(100, 1.0)};
+  const Interval mean = BootstrapMean(values, Rng(1));
+  EXPECT_EQ(mean.value, 0.5);
+  EXPECT_EQ(mean.low, 0);
+  EXPECT_EQ(mean.high, 1);
+  const Interval one = BootstrapMean({std::vector<double>(100, 0.3)}, Rng(1));
+  EXPECT_NEAR(one.low, 0.3, 1e-9);
+}
+
+TEST(StatisticsTest, PairingTakesOutWhatThePairsShare) {
+  Table a, b;
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    Rng rng = Rng(3).Split(seed);
+    a.emplace_back();
+    b.emplace_back();
+    for (int task = 0; task < 200; ++task) {
+      const double common = 10 * rng.NextDouble();
+      a.back().push_back(common + 0.1);
+      b.back().push_back(common);
+    }
+  }
+  const Interval difference = PairedDifference(a, b, Rng(1));
+  EXPECT_NEAR(difference.value, 0.1, 1e-9);
+  EXPECT_NEAR(difference.low, 0.1, 1e-9);
+  EXPECT_GT(BootstrapMean(a, Rng(1)).high - BootstrapMean(a, Rng(1)).low, 0.3);
+}
+
+TEST(StatisticsTest, NeverIsLaterThanWatchedAndNoNumber) {
+  using Runs = std::vector<Reached>;
+  EXPECT_EQ(MedianOf(Runs{{10, 100}, {30, 100}, {20, 100}}).Text(), "20");
+  EXPECT_EQ(MedianOf(Runs{{10, 100}, {30, 100}, {{}, 100}}).Text(), "30");
+  EXPECT_EQ(MedianOf(Runs{{10, 100}, {{}, 100}, {{}, 100}}).Text(),
+            "later than 100 (1 of 3 reached it)");
+  // The one that was stopped at 5 may have been the first of all.
+  EXPECT_EQ(MedianOf(Runs{{10, 100}, {30, 100}, {{}, 5}}).Text(),
+            "later than 5 (2 of 3 reached it)");
+  EXPECT_EQ(MedianOf(Runs{{10, 100}, {30, 100}}).value, 20);
+}
+
+TEST(StatisticsTest, ARaceOfPairs) {
+  const std::vector<Reached> a = {{10, 50}, {10, 50}, {{}, 50}, {{}, 5}, {20, 50}};
+  const std::vector<Reached> b = {{20, 50}, {{}, 50}, {{}, 50}, {20, 50}, {10, 50}};
+  const PairedRace race = Race(a, b);
+  EXPECT_EQ(race.a_first, 2);
+  EXPECT_EQ(race.b_first, 1);
+  EXPECT_EQ(race.ties, 2);  // both never; and one that was not watched long enough
+  EXPECT_DOUBLE_EQ(race.p, 1);
+  EXPECT_NEAR(SignTest(5, 0), 0.0625, 1e-12);
+  EXPECT_NEAR(SignTest(9, 1), 22.0 / 1024, 1e-12);
+  EXPECT_EQ(SignTest(0, 0), 1);
+}
+
+}  // namespace
+}  // namespace hone
