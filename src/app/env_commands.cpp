@@ -1,6 +1,7 @@
 // hone env list, show, play, tasks, stats, check.
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <map>
 
@@ -8,72 +9,36 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
+#include "app/env_episodes.h"
 #include "app/env_player.h"
+#include "app/env_recipe.h"
 #include "app/report.h"
 #include "base/file.h"
 #include "envs/desk/teacher.h"
-#include "envs/environments.h"
 #include "envs/task_file.h"
+#include "envs/world.h"
 #include "record/record_json.h"
-#include "tools/modes.h"
-#include "tools/tool_recipe.h"
+#include "rewards/labels.h"
 
 namespace hone {
 namespace {
 
 struct EnvArguments {
-  std::string name, split = "train", file, out, environment;
-  uint64_t index = 0, seed = 1, count = 1000;
-  std::vector<std::string> overrides;
+  EnvironmentChoice choice;
+  std::string split = "train", file, out, environment, agent = "person", run;
+  uint64_t index = 0, seed = 1;
+  std::optional<uint64_t> count;
   std::optional<double> teacher_error;
 };
 
-// What a recipe says of the environment and of its tools. All problems of the recipe are reported
-// before a tool is started.
-struct ReadRecipe {
-  EnvironmentPlan environment;
-  std::shared_ptr<const Toolbox> tools;
-};
-
-Result<ReadRecipe> ReadEnvironmentRecipe(const EnvArguments& arguments) {
-  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(arguments.name));
-  for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
-  ReadRecipe read{.environment = ReadEnvironment(recipe.Root())};
-  const std::vector<ToolkitPlan> plans = ReadTools(recipe.Root());
-  HONE_RETURN_IF_ERROR(recipe.Finish());
-  HONE_ASSIGN_OR_RETURN(read.tools, MakeToolbox(plans));
-  return read;
-}
-
-Result<LoadedEnvironment> LoadRecipe(const EnvArguments& arguments) {
-  HONE_ASSIGN_OR_RETURN(ReadRecipe read, ReadEnvironmentRecipe(arguments));
-  return read.environment.make(std::move(read.tools));
-}
-
-// A recipe, or one that comes with the program; "environment.tasks.hard=true" and the like change
-// either.
-Result<LoadedEnvironment> Load(const EnvArguments& arguments) {
-  if (arguments.name.ends_with(".toml")) return LoadRecipe(arguments);
-  if (arguments.overrides.empty()) return NewBuiltIn(arguments.name);
-  HONE_RETURN_IF_ERROR([&]() -> Result<void> {
-    const Result<LoadedEnvironment> known = NewBuiltIn(arguments.name);
-    return known.ok() ? Result<void>() : Result<void>(known.error());
-  }());
-  HONE_ASSIGN_OR_RETURN(
-      Recipe recipe,
-      Recipe::Parse(fmt::format("[environment]\nkind = \"{}\"\n", arguments.name), arguments.name));
-  for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
-  const EnvironmentPlan plan = ReadEnvironment(recipe.Root());
-  HONE_RETURN_IF_ERROR(recipe.Finish());
-  return plan.make(nullptr);
-}
+constexpr uint64_t kCount = 1000;  // of tasks, where there is no end of them
 
 Result<Split> SplitOf(const EnvArguments& arguments, const LoadedEnvironment& loaded) {
   HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
   const std::optional<uint64_t> count = loaded.tasks->count(split);
   if (count && *count == 0) {
     return Error(ErrorCode::kNotFound,
-                 fmt::format("{} has no tasks in {}", arguments.name, arguments.split));
+                 fmt::format("{} has no tasks in {}", arguments.choice.name, arguments.split));
   }
   return split;
 }
@@ -113,7 +78,8 @@ std::string LimitText(const Rules& rules) {
 }
 
 Result<std::string> Show(const EnvArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments));
+  HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
+  const LoadedEnvironment& loaded = opened.loaded;
   HONE_ASSIGN_OR_RETURN(const Task task, TaskOf(arguments, loaded));
   const Environment& environment = *loaded.environment;
   const EnvironmentTraits& traits = environment.traits();
@@ -149,32 +115,55 @@ Result<std::string> Show(const EnvArguments& arguments, bool json) {
   return view + fmt::format("answer: {}\n", Printable(DumpJson(task.answer)));
 }
 
-// An executor with the real tools.
-struct LiveTools {
-  explicit LiveTools(const Environment& environment) : timeline(NewRealTimeline()) {
-    executor = std::make_unique<Executor>(
-        OptionsFor({}, *environment.tools(), timeline.get()).value(), timeline.get());
-  }
-  std::unique_ptr<Timeline> timeline;
-  std::unique_ptr<Executor> executor;
-};
+// Two plays by hand are two runs, unless they are given one name.
+std::string RunName(const EnvArguments& arguments) {
+  if (!arguments.run.empty()) return arguments.run;
+  if (arguments.agent != "person") return fmt::format("{}-{}", arguments.agent, arguments.seed);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("person-{}",
+                     std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
 
 Result<std::string> PlayHere(const EnvArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments));
-  HONE_ASSIGN_OR_RETURN(const Task task, TaskOf(arguments, loaded));
-  LiveTools tools(*loaded.environment);
+  HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
+  HONE_ASSIGN_OR_RETURN(const Task listed, TaskOf(arguments, opened.loaded));
+  HONE_ASSIGN_OR_RETURN(AnsweredRun run, BeginRun(opened, RunName(arguments), arguments.seed));
+  const Result<Task> task = TaskInRun(opened, listed, arguments.seed, &run);
+  if (!task.ok()) return task.error().In("this task is void in this world");
+  const Environment& environment = *opened.loaded.environment;
   const Terminal terminal = Terminal::Of(stdout);
   // Programs get the end alone.
   std::ostream nowhere(nullptr);
-  const auto person =
-      NewPerson(*loaded.environment, terminal, &std::cin, json ? &nowhere : &std::cout);
-  HONE_ASSIGN_OR_RETURN(const Playthrough played, Play(*loaded.environment, task, arguments.seed,
-                                                       person.get(), tools.executor.get()));
+  const auto person = NewPerson(environment, terminal, &std::cin, json ? &nowhere : &std::cout);
+  HONE_ASSIGN_OR_RETURN(const Playthrough played,
+                        Play(environment, *task, WorldSeed(arguments.seed, *task), person.get(),
+                             run.executor.get(), {.run = run.name}));
   if (!json) return EndView(played, terminal);
   return DumpJson(Json::Of({{"ending", EndingName(played.ending)},
                             {"messages", MessagesOf(played)},
                             {"final_state", played.final_state}})) +
          "\n";
+}
+
+Result<std::string> PlayAgent(const EnvArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
+  HONE_ASSIGN_OR_RETURN(const Split split, SplitOf(arguments, opened.loaded));
+  HONE_RETURN_IF_ERROR([&]() -> Result<void> {
+    const Result<Task> first = TaskOf(arguments, opened.loaded);
+    return first.ok() ? Result<void>() : Result<void>(first.error());
+  }());
+  const uint64_t left = opened.loaded.tasks->count(split).value_or(UINT64_MAX) - arguments.index;
+  HONE_ASSIGN_OR_RETURN(AnsweredRun run, BeginRun(opened, RunName(arguments), arguments.seed));
+  HONE_ASSIGN_OR_RETURN(const EpisodesReport report,
+                        PlayEpisodes(opened,
+                                     {.agent = arguments.agent,
+                                      .split = split,
+                                      .first = arguments.index,
+                                      .count = std::min(left, arguments.count.value_or(kCount)),
+                                      .seed = arguments.seed},
+                                     &run));
+  if (!arguments.out.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomic(arguments.out, report.Lines()));
+  return json ? DumpJson(report.Summary()) + "\n" : report.View();
 }
 
 // How the teacher plays a task, as chat messages.
@@ -190,20 +179,24 @@ Result<Json> Demonstration(const EnvArguments& arguments, const LoadedEnvironmen
 }
 
 Result<std::string> WriteTasks(const EnvArguments& arguments) {
-  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments));
+  HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
+  const LoadedEnvironment& loaded = opened.loaded;
   HONE_ASSIGN_OR_RETURN(const Split split, SplitOf(arguments, loaded));
   if (arguments.teacher_error && loaded.environment->traits().name != "desk") {
     return Error(ErrorCode::kUnsupported, "only the desk has a teacher");
   }
-  LiveTools tools(*loaded.environment);
-  const uint64_t end =
-      std::min(arguments.index + arguments.count, loaded.tasks->count(split).value_or(UINT64_MAX));
+  std::optional<AnsweredRun> run;  // of the teacher
+  if (arguments.teacher_error) {
+    HONE_ASSIGN_OR_RETURN(run, BeginRun(opened, RunName(arguments), arguments.seed));
+  }
+  const uint64_t end = std::min(arguments.index + arguments.count.value_or(kCount),
+                                loaded.tasks->count(split).value_or(UINT64_MAX));
   std::string lines;
   for (uint64_t i = arguments.index; i < end; ++i) {
     const Task task = loaded.tasks->Make(split, i);
     Json line = TaskToJson(task);
     if (arguments.teacher_error) {
-      HONE_ASSIGN_OR_RETURN(line, Demonstration(arguments, loaded, task, tools.executor.get()));
+      HONE_ASSIGN_OR_RETURN(line, Demonstration(arguments, loaded, task, run->executor.get()));
     }
     lines += DumpJson(line) + "\n";
   }
@@ -217,13 +210,14 @@ struct KindStatistics {
 };
 
 Result<std::string> Stats(const EnvArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments));
+  HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
+  const LoadedEnvironment& loaded = opened.loaded;
   HONE_ASSIGN_OR_RETURN(const Split split, SplitOf(arguments, loaded));
   std::map<std::string, KindStatistics> kinds;
   std::map<std::string, int64_t> tools;
   KindStatistics all;
-  const uint64_t end =
-      std::min(arguments.count, loaded.tasks->count(split).value_or(arguments.count));
+  const uint64_t wanted = arguments.count.value_or(kCount);
+  const uint64_t end = std::min(wanted, loaded.tasks->count(split).value_or(wanted));
   for (uint64_t i = 0; i < end; ++i) {
     const Task task = loaded.tasks->Make(split, i);
     int64_t characters = 0;
@@ -270,49 +264,98 @@ Result<std::string> Stats(const EnvArguments& arguments, bool json) {
   return DumpJson(Json::Of({{"kinds", std::move(rows)}, {"tools", std::move(by_tool)}})) + "\n";
 }
 
-// Lists every problem of a task file; *bad when there is one.
-Result<std::string> Check(const EnvArguments& arguments, bool json, bool* bad) {
-  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(arguments.file));
+// Every problem of the task files, each with its file and line.
+class TaskChecks {
+ public:
+  void Check(const std::string& name, const Toolbox* tools) {
+    const Result<std::string> text = ReadFile(name);
+    if (!text.ok()) return Add(name, 0, text.error().message());
+    const TaskFile file = ReadTaskFile(*text, tools);
+    for (const TaskProblem& problem : file.problems) Add(name, problem.line, problem.text);
+    // What rewards read is theirs to understand.
+    for (size_t i = 0; i < file.tasks.size(); ++i) {
+      const Result<Labels> labels = LabelsOf(file.tasks[i]);
+      if (!labels.ok()) Add(name, file.lines[i], "reward: " + labels.error().message());
+    }
+    tasks_ += static_cast<int64_t>(file.tasks.size());
+    shape_ = file.shape;
+    view_ += fmt::format("{}: {} tasks ({}), {} problems\n", name, file.tasks.size(), file.shape,
+                         of_file_);
+    of_file_ = 0;
+  }
+
+  void Note(const std::string& text) { view_ += text; }
+
+  bool bad() const { return !problems_.empty(); }
+  std::string View() const { return view_; }
+  Json ToJson() const {
+    return Json::Of({{"shape", shape_}, {"tasks", tasks_}, {"problems", problems_}});
+  }
+
+ private:
+  void Add(const std::string& file, int64_t line, const std::string& text) {
+    problems_.push_back(Json::Of({{"file", file}, {"line", line}, {"problem", text}}));
+    view_ += line == 0 ? Printable(text) + "\n"
+                       : fmt::format("{}:{}: {}\n", file, line, Printable(text));
+    ++of_file_;
+  }
+
+  Json::Array problems_;
+  std::string view_, shape_;
+  int64_t tasks_ = 0, of_file_ = 0;
+};
+
+// The tools that gold calls of an environment go to.
+Result<std::shared_ptr<const Toolbox>> ToolsOf(const EnvironmentChoice& choice,
+                                               const EnvironmentRecipe& recipe) {
+  if (recipe.environment.files.empty()) {  // they are the environment's own
+    HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(choice));
+    return opened.loaded.environment->tools();
+  }
+  return MakeTools(recipe.answering, recipe.tools);
+}
+
+// A task file, or all of a recipe; *bad when there is a problem.
+Result<std::string> Check(EnvArguments arguments, bool json, bool* bad) {
+  const bool is_recipe = arguments.file.ends_with(".toml");
+  std::vector<std::string> files = {arguments.file};
   std::shared_ptr<const Toolbox> tools;
-  if (!arguments.environment.empty()) {
-    EnvArguments named = arguments;
-    named.name = arguments.environment;
-    if (named.name.ends_with(".toml")) {
-      HONE_ASSIGN_OR_RETURN(const ReadRecipe read, ReadEnvironmentRecipe(named));
-      tools = read.tools;
-    } else {
-      HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(named));
-      tools = loaded.environment->tools();
+  arguments.choice.name = is_recipe ? arguments.file : arguments.environment;
+  if (!arguments.choice.name.empty()) {
+    HONE_ASSIGN_OR_RETURN(const EnvironmentRecipe recipe, ReadEnvironmentRecipe(arguments.choice));
+    HONE_ASSIGN_OR_RETURN(tools, ToolsOf(arguments.choice, recipe));
+    if (is_recipe) files.clear();
+    for (const auto& [split, file] : recipe.environment.files) {
+      if (is_recipe) files.push_back(file);
     }
   }
-  const TaskFile file = ReadTaskFile(text, tools.get());
-  *bad = !file.problems.empty();
-  Json::Array problems;
-  std::string view;
-  for (const TaskProblem& problem : file.problems) {
-    problems.push_back(Json::Of({{"line", problem.line}, {"problem", problem.text}}));
-    view += fmt::format("{}:{}: {}\n", arguments.file, problem.line, Printable(problem.text));
-  }
-  view += fmt::format("{}: {} tasks ({}), {} problems\n", arguments.file, file.tasks.size(),
-                      file.shape, file.problems.size());
-  if (!json) return view;
-  return DumpJson(Json::Of({{"shape", file.shape},
-                            {"tasks", static_cast<int64_t>(file.tasks.size())},
-                            {"problems", std::move(problems)}})) +
-         "\n";
+  TaskChecks checks;
+  for (const std::string& file : files) checks.Check(file, tools.get());
+  if (tools == nullptr) checks.Note("gold calls were not checked; name their tools with --env\n");
+  *bad = checks.bad();
+  return json ? DumpJson(checks.ToJson()) + "\n" : checks.View();
 }
 
 constexpr char kNameHelp[] = "desk, quiz, service, or a recipe (.toml)";
 
+void AddAnswers(CLI::App* command, EnvArguments* arguments) {
+  command->add_option("--set", arguments->choice.overrides,
+                      "change the recipe: environment.tasks.hard=true");
+  command->add_option("--mode", arguments->choice.mode,
+                      "who answers calls: live, record, replay, replay-else-simulate or simulate; "
+                      "else as the recipe says");
+  command->add_option("--journal", arguments->choice.journal,
+                      "what calls are answered, else the recipe's");
+}
+
 CLI::App* AddNamed(CLI::App* group, const char* name, const char* about,
                    const std::shared_ptr<EnvArguments>& arguments) {
   CLI::App* command = group->add_subcommand(name, about);
-  command->add_option("environment", arguments->name, kNameHelp)->required();
+  command->add_option("environment", arguments->choice.name, kNameHelp)->required();
   command
       ->add_option("--split", arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
       ->capture_default_str();
-  command->add_option("--set", arguments->overrides,
-                      "change the recipe: environment.tasks.hard=true");
+  AddAnswers(command, arguments.get());
   return command;
 }
 
@@ -334,16 +377,27 @@ void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context) {
   show->footer("Example:\n  hone env show desk --split test --index 3\n");
   show->callback([=] { Finish(context.get(), Show(*arguments, context->json)); });
 
-  CLI::App* play = AddNamed(group, "play", "Be the agent", arguments);
-  play->add_option("--index", arguments->index, "which task")->capture_default_str();
+  CLI::App* play = AddNamed(group, "play", "Be the agent, or let one play many tasks", arguments);
+  play->add_option("--index", arguments->index, "which task, or the first")->capture_default_str();
   play->add_option("--seed", arguments->seed, "of the episode")->capture_default_str();
+  play->add_option("--agent", arguments->agent,
+                   "person, gold (as the task's plan says), random, idle or always-call")
+      ->capture_default_str();
+  play->add_option("--count,-n", arguments->count, "how many tasks an agent plays; else all");
+  play->add_option("--run", arguments->run, "the name of the run in the journal");
+  play->add_option("--out,-o", arguments->out, "JSON Lines of an agent's episodes");
   play->footer(
       "A line is a call, NAME {\"argument\": ...}, or what you say to the user.\n"
-      "Example:\n  hone env play service --split dev\n");
-  play->callback([=] { Finish(context.get(), PlayHere(*arguments, context->json)); });
+      "Examples:\n  hone env play service --split dev\n"
+      "  hone env play mine.toml --agent gold --mode record\n");
+  play->callback([=] {
+    const bool person = arguments->agent == "person";
+    Finish(context.get(),
+           person ? PlayHere(*arguments, context->json) : PlayAgent(*arguments, context->json));
+  });
 
   CLI::App* tasks = AddNamed(group, "tasks", "Write tasks as JSON Lines", arguments);
-  tasks->add_option("--count,-n", arguments->count, "how many")->capture_default_str();
+  tasks->add_option("--count,-n", arguments->count, "how many; else at most 1000");
   tasks->add_option("--index", arguments->index, "the first")->capture_default_str();
   tasks->add_option("--out,-o", arguments->out, "the file; standard output when absent");
   tasks
@@ -355,17 +409,19 @@ void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context) {
   tasks->callback([=] { Finish(context.get(), WriteTasks(*arguments)); });
 
   CLI::App* stats = AddNamed(group, "stats", "Kinds of tasks, their calls and lengths", arguments);
-  stats->add_option("--count,-n", arguments->count, "of how many tasks")->capture_default_str();
+  stats->add_option("--count,-n", arguments->count, "of how many tasks; else at most 1000");
   stats->footer("Example:\n  hone env stats desk -n 5000\n");
   stats->callback([=] { Finish(context.get(), Stats(*arguments, context->json)); });
 
-  CLI::App* check = group->add_subcommand("check", "List every problem of a task file");
-  check->add_option("file", arguments->file, "tasks as JSON Lines")->required();
+  CLI::App* check = group->add_subcommand("check", "List every problem of tasks");
+  check->add_option("file", arguments->file, "tasks as JSON Lines, or a recipe (.toml)")
+      ->required();
   check->add_option("--env", arguments->environment,
                     std::string("whose tools gold calls go to: ") + kNameHelp);
+  AddAnswers(check, arguments.get());
   check->footer(
-      "Exit status 1 when there is a problem.\nExample:\n  hone env check tasks.jsonl --env "
-      "desk\n");
+      "Exit status 1 when there is a problem.\nExamples:\n"
+      "  hone env check mine.toml\n  hone env check tasks.jsonl --env desk\n");
   check->callback([=] {
     bool bad = false;
     Finish(context.get(), Check(*arguments, context->json, &bad));

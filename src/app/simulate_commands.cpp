@@ -1,4 +1,4 @@
-// hone simulate call, train, fidelity.
+// hone simulate call, train, fidelity (record and audit: world_commands.cpp).
 
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +8,7 @@
 
 #include "app/commands.h"
 #include "app/report.h"
+#include "app/world_commands.h"
 #include "base/recipe.h"
 #include "simulate/fidelity.h"
 #include "simulate/settings.h"
@@ -18,10 +19,11 @@ namespace hone {
 namespace {
 
 struct SimulateArguments {
-  std::string specs, journal, simulator, out, tool, call_arguments = "{}";
+  std::string specs, journal, simulator, out, tool, apart_from, call_arguments = "{}";
   std::vector<std::string> overrides;
   double held_out = 0.2;
   uint64_t seed = 0;
+  size_t per_tool = SIZE_MAX;
 };
 
 // Tools of which there is only the description.
@@ -110,11 +112,25 @@ Result<std::string> TrainOne(const SimulateArguments& arguments, bool json) {
                      held_out.calls.size());
 }
 
+// Whoever has seen a world is not to be measured on it.
+Result<void> CheckApart(const SimulateArguments& arguments, const RecordedCalls& held_out,
+                        const std::shared_ptr<const Toolbox>& toolbox) {
+  if (arguments.apart_from.empty()) return {};
+  HONE_ASSIGN_OR_RETURN(const auto seen, ReadJournal(arguments.apart_from, toolbox));
+  const size_t shared = SharedEnvironments(held_out, *seen);
+  if (shared == 0) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{} environments are in {} and in {}; record with another --seed",
+                           shared, arguments.journal, arguments.apart_from));
+}
+
 Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const SimulatorSettings settings, ReadSettings(arguments));
   HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
   HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
-  const auto [shown, held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  const auto [shown, all_held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  const RecordedCalls held_out = AtMostPerTool(all_held_out, arguments.per_tool);
+  HONE_RETURN_IF_ERROR(CheckApart(arguments, held_out, toolbox));
   if (held_out.calls.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{} has no calls of these tools to hold out; record more, or raise "
@@ -140,9 +156,8 @@ void AddCommon(CLI::App* command, SimulateArguments* arguments, bool journal_nee
 }  // namespace
 
 void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* simulate = app.add_subcommand("simulate",
-                                          "Simulated APIs: call one, train one, "
-                                          "measure one");
+  CLI::App* simulate =
+      app.add_subcommand("simulate", "Simulated APIs: record, train, measure, audit, call");
   simulate->require_subcommand(1);
   auto arguments = std::make_shared<SimulateArguments>();
 
@@ -171,11 +186,15 @@ void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context) {
   fidelity->add_option("--simulator", arguments->simulator, "TOML: kind, ... (default: random)");
   fidelity->add_option("--held-out", arguments->held_out, "share of environments to compare on")
       ->check(CLI::Range(0.0, 1.0));
+  fidelity->add_option("--per-tool", arguments->per_tool, "compare at most so many calls of each");
+  fidelity->add_option("--apart-from", arguments->apart_from,
+                       "the journal it was trained on: an environment in both is an error");
   AddCommon(fidelity, arguments.get(), true);
   fidelity->footer(
       "Example:\n  hone simulate fidelity --specs tools.json --journal calls.sqlite "
       "kind=learned folder=sim\n");
   fidelity->callback([=] { Finish(context.get(), Measure(*arguments, context->json)); });
+  AddWorldCommands(simulate, context);
 }
 
 }  // namespace hone

@@ -10,6 +10,8 @@
 #include "app/tools_view.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "envs/environments.h"
+#include "simulate/answering.h"
 #include "tools/modes.h"
 #include "tools/redact.h"
 #include "tools/spec_file.h"
@@ -43,14 +45,16 @@ Result<ToolFile> ReadToolFile(const std::string& file) {
   if (!loaded.ok()) return loaded.error();
   ToolFile out;
   out.plans = ReadTools(loaded->Root());
-  out.faults = ReadFaultRules(loaded->Root());
-  const RedactionOptions redaction = ReadRedactionOptions(loaded->Root().Table("redact"));
+  // The recipe of an environment will do as well: it is read whole, and its tools are taken.
+  if (loaded->Root().Has("environment")) ReadEnvironment(loaded->Root());
+  AnsweringPlan answering = ReadAnswering(loaded->Root());
   HONE_RETURN_IF_ERROR(loaded->Finish());
+  out.faults = std::move(answering.faults);
   if (out.plans.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  file + ": no [[tools]] in it; see docs/tools.md for what it may say");
   }
-  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(redaction));
+  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(answering.redaction));
   out.redactor = std::make_shared<const Redactor>(std::move(redactor));
   return out;
 }
@@ -214,7 +218,8 @@ void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context) {
   auto add = [&](const char* name, const char* about) {
     CLI::App* command = group->add_subcommand(name, about);
     command->add_option("--tools,-t", arguments->tools,
-                        "TOML file with [[tools]] (docs/tools.md); calculator, python and files "
+                        "TOML file with [[tools]] (docs/tools.md), or an environment's; "
+                        "calculator, python and files "
                         "when absent");
     return command;
   };

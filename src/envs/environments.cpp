@@ -16,12 +16,29 @@
 namespace hone {
 namespace {
 
+constexpr std::string_view kUserTool = "user";
+
 Result<std::unique_ptr<Agent>> PlanAgentFor(const Task& task) {
   HONE_ASSIGN_OR_RETURN(std::optional<Plan> plan, PlanOf(task));
   if (!plan) {
     return Error(ErrorCode::kNotFound, fmt::format("task \"{}\" has no plan", task.id));
   }
   return NewPlanAgent(std::move(*plan));
+}
+
+// Environments that bring their own tools.
+Result<void> TakesNone(const std::shared_ptr<const Toolbox>& tools, std::string_view environment,
+                       std::string_view but = "") {
+  if (tools == nullptr) return {};
+  for (const Toolbox::Tool& tool : tools->tools()) {
+    if (tool.spec.name == but) continue;
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} brings its own tools and has no use for \"{}\"; take [[tools]] out "
+                    "of the recipe",
+                    environment, tool.spec.name));
+  }
+  return {};
 }
 
 Result<LoadedEnvironment> MakeDesk(const desk::DeskOptions& options, const desk::TaskOptions& tasks,
@@ -52,7 +69,10 @@ EnvironmentPlan ReadDesk(RecipeTable table, bool quiz) {
   if (quiz) tasks = QuizTasks(tasks);
   const Rules rules = ReadRules(table.Table("rules"), desk::DeskRules());
   return {quiz ? "quiz" : "desk",
-          [=](std::shared_ptr<const Toolbox>) { return MakeDesk(options, tasks, rules); },
+          [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
+            HONE_RETURN_IF_ERROR(TakesNone(tools, quiz ? "quiz" : "desk"));
+            return MakeDesk(options, tasks, rules);
+          },
           {}};
 }
 
@@ -62,7 +82,15 @@ EnvironmentPlan ReadService(RecipeTable table) {
   const service::TaskOptions tasks = service::ReadTaskOptions(table.Table("tasks"));
   const Rules rules = ReadRules(table.Table("rules"), service::ServiceRules());
   return {"service",
-          [=](std::shared_ptr<const Toolbox>) { return MakeService(options, tasks, rules); },
+          [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
+            HONE_RETURN_IF_ERROR(TakesNone(tools, "service", kUserTool));
+            service::ServiceOptions with_user = options;
+            if (const Toolbox::Tool* user = tools ? tools->Find(kUserTool) : nullptr) {
+              with_user.user = tools->kits()[user->kit].toolkit;
+              with_user.user_limits = tools->kits()[user->kit].limits;
+            }
+            return MakeService(with_user, tasks, rules);
+          },
           {}};
 }
 
@@ -123,11 +151,12 @@ EnvironmentPlan ReadData(RecipeTable table) {
   return {"data", make, files};
 }
 
-EnvironmentPlan ReadCommand(RecipeTable table) {
+EnvironmentPlan ReadCommand(RecipeTable table, bool has_user) {
   CommandOptions options;
   table.Read("name", &options.name, "of the environment");
   table.Read("command", &options.command, "the program and its arguments");
   table.Read("hidden_tools", &options.hidden_tools, "tools that the agent cannot see");
+  if (has_user) options.hidden_tools.emplace_back(kUserTool);
   int64_t deadline = options.deadline.count();
   table.Read("deadline_ms", &deadline, "of one request", AtLeast(1));
   options.deadline = std::chrono::milliseconds(deadline);
@@ -167,9 +196,14 @@ EnvironmentPlan ReadEnvironment(RecipeTable root) {
   RecipeTable table = root.Table("environment");
   std::string kind = "data";
   table.ReadChoice("kind", &kind, {"desk", "quiz", "service", "data", "command"}, "of environment");
+  const bool has_user = root.Has("user");
+  if (has_user && kind != "service" && kind != "command") {
+    root.Problem("user",
+                 fmt::format("nobody asks the user in {}; only service and command do", kind));
+  }
   if (kind == "desk" || kind == "quiz") return ReadDesk(table, kind == "quiz");
   if (kind == "service") return ReadService(table);
-  return kind == "command" ? ReadCommand(table) : ReadData(table);
+  return kind == "command" ? ReadCommand(table, has_user) : ReadData(table);
 }
 
 }  // namespace hone

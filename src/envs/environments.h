@@ -44,8 +44,9 @@ Result<LoadedEnvironment> NewBuiltIn(std::string_view name);
 //   [environment.rules]        # budgets, and what happens to turns that cannot be read
 //
 // Only reads; problems of the recipe are reported by Recipe::Finish. `make` is the second step: it
-// takes the tools that the recipe names elsewhere, which may be programs and servers (desk, quiz
-// and service bring their own and take none), and reads the task files.
+// takes the tools that the recipe names elsewhere, which may be programs and servers, and reads the
+// task files. desk, quiz and service bring their own tools and take no others, but service takes
+// the tool `user`, which then plays the customer; null: none.
 struct EnvironmentPlan {
   std::string kind;
   std::function<Result<LoadedEnvironment>(std::shared_ptr<const Toolbox> tools)> make;

@@ -235,30 +235,73 @@ void ReadAccepted(const Json* json, const std::string& path, JsonErrors* errors,
   call->accepted = *json;
 }
 
+// Everything that is wrong with the references, in one error.
 Result<void> CheckReferences(const Plan& plan) {
+  std::string problems;
+  const auto add = [&](const std::string& where, const std::string& text) {
+    problems += fmt::format("{}{}: {}", problems.empty() ? "" : "; ", where, text);
+  };
   for (size_t i = 0; i < plan.calls.size(); ++i) {
     const Result<std::set<size_t>> references = ReferencesOf(plan.calls[i]);
-    if (!references.ok()) return references.error().In(fmt::format("calls[{}]", i));
-    if (!references->empty() && *references->rbegin() >= i) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("calls[{}]: refers to call {}, which is not before it", i,
-                               *references->rbegin()));
+    const std::string where = fmt::format("calls[{}]", i);
+    if (!references.ok()) {
+      add(where, references.error().message());
+    } else if (!references->empty() && *references->rbegin() >= i) {
+      add(where, fmt::format("refers to call {}, which is not before it", *references->rbegin()));
     }
   }
   std::vector<PlannedAnswer> said = plan.answers;
   for (const Json& output : plan.outputs) said.push_back({output, {}});
-  for (const PlannedAnswer& answer : said) {
+  for (size_t i = 0; i < said.size(); ++i) {
     std::set<size_t> calls;
-    Result<void> read = CollectReferences(answer.value, &calls);
-    if (read.ok()) read = CollectReferences(answer.only_if, &calls);
-    if (!read.ok()) return read.error().In("answer");
-    if (!calls.empty() && *calls.rbegin() >= plan.calls.size()) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("answer: refers to call {}, but there are {} calls", *calls.rbegin(),
-                               plan.calls.size()));
+    const std::string where = i < plan.answers.size() ? "answer" : "outputs";
+    Result<void> read = CollectReferences(said[i].value, &calls);
+    if (read.ok()) read = CollectReferences(said[i].only_if, &calls);
+    if (!read.ok()) {
+      add(where, read.error().message());
+    } else if (!calls.empty() && *calls.rbegin() >= plan.calls.size()) {
+      add(where, fmt::format("refers to call {}, but there are {} calls", *calls.rbegin(),
+                             plan.calls.size()));
     }
   }
-  return {};
+  if (problems.empty()) return {};
+  return Error(ErrorCode::kInvalidArgument, std::move(problems));
+}
+
+void ListReferences(const Json& form, const std::string& where, std::vector<PlanReference>* all) {
+  if (form.is_string()) {
+    std::string_view text = form.AsString();
+    const bool whole = IsValueReference(text);
+    for (size_t open = text.find(kOpen); open != std::string_view::npos; open = text.find(kOpen)) {
+      const size_t close = text.find('}', open);
+      if (close == std::string_view::npos) return;
+      const Result<Reference> read =
+          ParseReference(text.substr(open + kOpen.size(), close - open - kOpen.size()));
+      if (read.ok()) {
+        all->push_back({where,
+                        std::string(text.substr(open, close + 1 - open)),
+                        read->call,
+                        {read->path.begin(), read->path.end()},
+                        whole});
+      }
+      text.remove_prefix(close + 1);
+    }
+  } else if (form.is_array()) {
+    for (size_t i = 0; i < form.AsArray().size(); ++i) {
+      ListReferences(form.AsArray()[i], fmt::format("{}[{}]", where, i), all);
+    }
+  } else if (form.is_object()) {
+    for (const auto& [key, value] : form.AsObject()) {
+      ListReferences(value, where + "." + key, all);
+    }
+  }
+}
+
+void ListReferences(const std::optional<PlanCondition>& condition, const std::string& where,
+                    std::vector<PlanReference>* all) {
+  if (!condition) return;
+  ListReferences(condition->left, where + ".if.left", all);
+  ListReferences(condition->right, where + ".if.right", all);
 }
 
 }  // namespace
@@ -324,6 +367,24 @@ Result<Plan> PlanFromJson(const Json& json) {
     return checked.error().In("plan");
   }
   return plan;
+}
+
+std::vector<PlanReference> ReferencesIn(const Plan& plan) {
+  std::vector<PlanReference> all;
+  for (size_t i = 0; i < plan.calls.size(); ++i) {
+    const std::string where = fmt::format("calls[{}]", i);
+    ListReferences(plan.calls[i].arguments, where + ".arguments", &all);
+    ListReferences(plan.calls[i].only_if, where, &all);
+    ListReferences(plan.calls[i].accepted, where + ".accepted", &all);
+  }
+  for (const PlannedAnswer& answer : plan.answers) {
+    ListReferences(answer.value, "answer", &all);
+    ListReferences(answer.only_if, "answer", &all);
+  }
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    ListReferences(plan.outputs[i], fmt::format("outputs[{}]", i), &all);
+  }
+  return all;
 }
 
 Result<std::optional<Call>> ResolveCall(const Plan& plan, size_t n, const PlanResults& results) {

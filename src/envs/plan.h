@@ -61,9 +61,20 @@ struct Plan {
 
 // As above; a call may have "accepted"; conditions stand as "if": {"left": "${0.sky}", "test":
 // "equal", "right": "sun"}, and "answers" is a list of {"value", "if"}; "outputs" a list of
-// templates. Errors name the key; a reference to a call that is not earlier is one.
+// templates. Errors name the key; a reference to a call that is not earlier is one, and all such
+// are in one message.
 Json PlanToJson(const Plan& plan);
 Result<Plan> PlanFromJson(const Json& json);
+
+// A reference of a plan, and where it stands: "calls[1].arguments.city", "answer".
+struct PlanReference {
+  std::string where;
+  std::string text;  // "${0.city}"
+  size_t call = 0;
+  std::vector<std::string> path;
+  bool whole = false;  // it stands for the value itself
+};
+std::vector<PlanReference> ReferencesIn(const Plan& plan);
 
 // What the calls of a plan returned, by their place in it; nothing for those not made.
 using PlanResults = std::vector<std::optional<Json>>;

@@ -10,7 +10,8 @@
 #include "base/json_fields.h"
 #include "base/nearest.h"
 #include "base/strings.h"
-#include "envs/plan.h"
+#include "envs/data_env.h"
+#include "envs/plan_check.h"
 #include "record/record_json.h"
 
 namespace hone {
@@ -20,9 +21,13 @@ constexpr std::string_view kAnswerKinds[] = {"exact",  "text", "number",  "set",
                                              "choice", "math", "gsm8k",   "qa_exact",
                                              "qa_f1",  "json", "program", "verdict"};
 
+// A row that has forgotten its id is still told by what only Hone's have.
 std::string_view ShapeOf(const Json& row) {
   if (row.Find("reward_model") != nullptr || row.Find("data_source") != nullptr) return "verl";
-  return row.Find("id") != nullptr ? "hone" : "trl";
+  for (const char* key : {"id", "reward", "metadata"}) {
+    if (row.Find(key) != nullptr) return "hone";
+  }
+  return "trl";
 }
 
 Json MessagesFrom(const Json& prompt) {
@@ -48,7 +53,7 @@ class RowReader {
     } else {
       ReadTrl();
     }
-    if (file_->problems.size() == before) CheckTask();
+    CheckTask();
     if (file_->problems.size() == before) {
       file_->tasks.push_back(task_);
       file_->lines.push_back(line_);
@@ -134,6 +139,7 @@ class RowReader {
     if (prompt == nullptr && messages == nullptr) {
       return Add("\"prompt\" or \"messages\" is missing");
     }
+    has_prompt_ = true;
     task_.messages = MessagesFrom(prompt != nullptr ? *prompt : *messages);
   }
 
@@ -147,9 +153,12 @@ class RowReader {
 
   // --- what is read is looked at
   void CheckTask() {
-    CheckMessages();
+    if (has_prompt_) CheckMessages();
     ReadTools();
     CheckReward();
+    if (!task_.metadata.is_null() && !task_.metadata.is_object()) {
+      Add(fmt::format("metadata: wants an object, not {}", task_.metadata.KindName()));
+    }
     if (const Json* plan = task_.metadata.Find("plan")) CheckPlan(*plan);
   }
 
@@ -162,6 +171,11 @@ class RowReader {
       const Json* role = messages[i].Find("role");
       if (role == nullptr || !role->is_string()) {
         return Add(fmt::format("messages[{}]: \"role\" is missing", i));
+      }
+      const Json* content = messages[i].Find("content");
+      const bool calls = messages[i].Find("tool_calls") != nullptr;
+      if (!calls && (content == nullptr || !(content->is_string() || content->is_array()))) {
+        return Add(fmt::format("messages[{}]: \"content\" must be a text", i));
       }
     }
     const Json* last = messages.back().Find("role");
@@ -187,16 +201,24 @@ class RowReader {
         Add(fmt::format("tools: {}: {}", spec.name, checker.error().message()));
         continue;
       }
-      own_.emplace(spec.name, std::move(*checker));
+      std::string name = spec.name;
+      own_.emplace(std::move(name), OwnTool{std::move(spec), std::move(*checker)});
     }
   }
 
   const ArgumentChecker* FindTool(const std::string& name) const {
-    if (const auto own = own_.find(name); own != own_.end()) return &own->second;
+    if (const auto own = own_.find(name); own != own_.end()) return &own->second.checker;
     const Toolbox::Tool* tool = tools_ == nullptr ? nullptr : tools_->Find(name);
     return tool == nullptr ? nullptr : &tool->checker;
   }
 
+  const ToolSpec* FindSpecOf(const std::string& name) const {
+    if (const auto own = own_.find(name); own != own_.end()) return &own->second.spec;
+    const Toolbox::Tool* tool = tools_ == nullptr ? nullptr : tools_->Find(name);
+    return tool == nullptr ? nullptr : &tool->spec;
+  }
+
+  // Arguments are looked at where they are `concrete`.
   void CheckCall(const std::string& where, const Json& call, bool concrete) {
     const Json* name = call.Find("name");
     if (name == nullptr || !name->is_string()) return Add(where + ": \"name\" is missing");
@@ -246,10 +268,23 @@ class RowReader {
     const Result<Plan> plan = PlanFromJson(json);
     if (!plan.ok()) return Add("metadata." + plan.error().message());
     for (size_t i = 0; i < plan->calls.size(); ++i) {
-      const PlannedCall& call = plan->calls[i];
-      const bool concrete = DumpJson(call.arguments).find("${") == std::string::npos;
       CheckCall(fmt::format("metadata.plan.calls[{}]", i),
-                Json::Of({{"name", call.name}, {"arguments", call.arguments}}), concrete);
+                Json::Of({{"name", plan->calls[i].name}}), false);
+    }
+    for (const std::string& problem :
+         PlanProblems(*plan, [this](const std::string& name) { return FindSpecOf(name); })) {
+      Add("metadata.plan." + problem);
+    }
+    CheckAgreement(*plan);
+  }
+
+  // A plan that says the answer outright must say the task's.
+  void CheckAgreement(const Plan& plan) {
+    if (plan.answers.size() != 1 || plan.answers[0].only_if || task_.answer.is_null()) return;
+    const std::string said = PlainText(plan.answers[0].value);
+    if (said.find("${") != std::string::npos) return;
+    if (!IsRightAnswer(AnswerRule::kText, said, task_.answer)) {
+      Add(fmt::format("answer: is {}, but the plan answers \"{}\"", DumpJson(task_.answer), said));
     }
   }
 
@@ -290,7 +325,12 @@ class RowReader {
   const Toolbox* tools_;
   TaskFile* file_;
   Task task_;
-  std::map<std::string, ArgumentChecker> own_;
+  bool has_prompt_ = false;
+  struct OwnTool {
+    ToolSpec spec;
+    ArgumentChecker checker;
+  };
+  std::map<std::string, OwnTool> own_;
 };
 
 }  // namespace
@@ -307,10 +347,13 @@ TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools) {
     if (row.empty()) continue;
     const Result<Json> json = ParseJson(row);
     if (!json.ok()) {
-      file.problems.push_back({line, "not JSON: " + json.error().message()});
+      // It is all one line; the column is what helps.
+      std::string_view why = json.error().message();
+      if (why.starts_with("line 1, ")) why.remove_prefix(8);
+      file.problems.push_back({line, fmt::format("not JSON: {}", why)});
       continue;
     }
-    if (file.shape.empty()) file.shape = ShapeOf(*json);
+    if (file.shape.empty() && json->is_object()) file.shape = ShapeOf(*json);
     RowReader reader(*json, line, tools, &file);
     reader.Read();
     if (reader.id().empty()) continue;

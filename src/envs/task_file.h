@@ -37,7 +37,8 @@ struct TaskFile {
 // Rows of the last two need no id: they are called by their index or their line. Every problem of
 // every line is listed: text that is no JSON, missing and wrong fields, ids that come twice, tools
 // that cannot be read, gold calls (reward.calls, metadata.plan) to tools that are not there or with
-// arguments that do not fit, answers that are not what the task says they are. `tools` are those
+// arguments that do not fit, references of plans that lead nowhere, answers that are not what the
+// task or its plan says they are. `tools` are those
 // that every task has beside its own; may be null.
 TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools);
 

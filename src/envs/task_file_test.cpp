@@ -75,6 +75,38 @@ TEST(TaskFileTest, EveryProblemIsListedWithItsLine) {
   }
 }
 
+TEST(TaskFileTest, OneProblemDoesNotHideAnother) {
+  const Problems problems = ProblemsOf(
+      R"({"prompt":"p","anwser":1,"reward":{"calls":[{"name":"wether"},{"name":"clok"}]},)"
+      R"("metadata":{"plan":{"calls":[{"name":"contact","arguments":{"name":"${0.x}"}},)"
+      R"({"name":"clock","arguments":{"city":"${5}"}}],"answer":"${9.a}"}}})"
+      "\n"
+      R"({"id":"b","prompt":"p","metadata":{"plan":{"calls":[{"name":"contact",)"
+      R"("arguments":{"name":"Ana"}},{"name":"weather","arguments":{"city":"${0.citty}"}}],)"
+      R"("answer":"${1.sky}"}}})"
+      "\n"
+      R"({"id":"c","prompt":"p","answer":"fog","metadata":{"plan":{"calls":[],"answer":"sun"}}})"
+      "\n"
+      R"({"id":"d","messages":[{"role":"user"}],"metadata":[]})");
+  const Problems expected = {
+      "1: unknown key \"anwser\"",
+      "1: \"id\" is missing",
+      "1: reward.calls[0]: there is no tool \"wether\"",
+      "1: reward.calls[1]: there is no tool \"clok\"",
+      "1: metadata.plan: calls[0]: refers to call 0, which is not before it; calls[1]: refers to "
+      "call 5, which is not before it; answer: refers to call 9, but there are 2 calls",
+      "2: metadata.plan.calls[1]: ",
+      "2: metadata.plan.calls[1].arguments.city: ${0.citty} leads nowhere",
+      "3: answer: is \"fog\", but the plan answers \"sun\"",
+      "4: messages[0]: \"content\" must be a text",
+      "4: metadata: wants an object, not an array",
+  };
+  ASSERT_EQ(problems.size(), expected.size()) << fmt::format("{}", fmt::join(problems, "\n"));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(problems[i].starts_with(expected[i])) << problems[i];
+  }
+}
+
 TEST(TaskFileTest, GoodFilesHaveNone) {
   EXPECT_EQ(
       ProblemsOf(R"({"id":"a","prompt":"p","answer":"3","reward":"number",)"

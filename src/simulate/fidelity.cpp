@@ -9,12 +9,14 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/rng.h"
 #include "simulate/write_effects.h"
 
 namespace hone {
 namespace {
 
 constexpr size_t kMostNumbers = 20, kMostTexts = 50, kBins = 10;
+constexpr int kResamples = 32;
 
 // One call, as it was and as it was played.
 struct Pair {
@@ -147,14 +149,40 @@ class Drawers {
   std::vector<double> edges_;
 };
 
-double TotalVariation(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+// Drawers by number, as they come up.
+class DrawerNumbers {
+ public:
+  size_t NumberOf(const std::string& drawer) {
+    return numbers_.emplace(drawer, numbers_.size()).first->second;
+  }
+  size_t size() const { return numbers_.size(); }
+
+ private:
+  std::map<std::string, size_t> numbers_;
+};
+
+double TotalVariation(const std::vector<size_t>& a, const std::vector<size_t>& b, size_t drawers) {
   if (a.empty() || b.empty()) return a.size() == b.size() ? 0 : 1;
-  std::map<std::string, double> difference;
-  for (const std::string& value : a) difference[value] += 1 / static_cast<double>(a.size());
-  for (const std::string& value : b) difference[value] -= 1 / static_cast<double>(b.size());
+  std::vector<double> difference(drawers, 0);
+  for (const size_t drawer : a) difference[drawer] += 1 / static_cast<double>(a.size());
+  for (const size_t drawer : b) difference[drawer] -= 1 / static_cast<double>(b.size());
   double sum = 0;
-  for (const auto& [value, part] : difference) sum += std::abs(part);
+  for (const double part : difference) sum += std::abs(part);
   return sum / 2;
+}
+
+// The mean variation between two samples of the record, of its size and of the other's. The two
+// halves of a record would be one such pair, and tell little: a mean of many does not jump about.
+double Noise(const std::vector<size_t>& recorded, size_t others, size_t drawers, Rng rng) {
+  if (recorded.empty() || others == 0) return 0;
+  double sum = 0;
+  for (int i = 0; i < kResamples; ++i) {
+    std::vector<size_t> a(recorded.size()), b(others);
+    for (size_t& drawn : a) drawn = recorded[rng.Below(recorded.size())];
+    for (size_t& drawn : b) drawn = recorded[rng.Below(recorded.size())];
+    sum += TotalVariation(a, b, drawers);
+  }
+  return sum / kResamples;
 }
 
 std::vector<FieldFidelity> FieldsOf(const std::vector<const Pair*>& pairs) {
@@ -185,17 +213,18 @@ std::vector<FieldFidelity> FieldsOf(const std::vector<const Pair*>& pairs) {
   std::vector<FieldFidelity> out;
   for (const auto& [path, values] : fields) {
     const Drawers drawers(values.recorded);
-    std::vector<std::string> recorded, played, halves[2];
-    for (size_t i = 0; i < values.recorded.size(); ++i) {
-      recorded.push_back(drawers.Of(values.recorded[i]));
-      halves[i % 2].push_back(recorded.back());
+    DrawerNumbers numbers;
+    std::vector<size_t> recorded, played;
+    for (const Json& value : values.recorded) {
+      recorded.push_back(numbers.NumberOf(drawers.Of(value)));
     }
-    for (const Json& value : values.played) played.push_back(drawers.Of(value));
+    for (const Json& value : values.played) played.push_back(numbers.NumberOf(drawers.Of(value)));
     out.push_back({.field = path,
                    .values = static_cast<int64_t>(recorded.size()),
                    .equal = static_cast<double>(values.equal) / static_cast<double>(pairs.size()),
-                   .total_variation = TotalVariation(recorded, played),
-                   .noise = TotalVariation(halves[0], halves[1]) / std::sqrt(2.0)});
+                   .total_variation = TotalVariation(recorded, played, numbers.size()),
+                   .noise = Noise(recorded, played.size(), numbers.size(),
+                                  Rng(0).Split("noise").Split(path))});
   }
   return out;
 }

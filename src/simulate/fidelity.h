@@ -14,7 +14,8 @@ struct FieldFidelity {
   int64_t values = 0;          // that were recorded
   double equal = 0;            // share of calls where both say the same
   double total_variation = 0;  // between the two distributions, 0 to 1
-  // The same between two halves of the record: what chance alone makes of it.
+  // The same between two samples of these sizes that are both drawn from the record, on average:
+  // what chance alone makes of it.
   double noise = 0;
 };
 

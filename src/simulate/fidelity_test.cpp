@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "support/scripted_toolkit.h"
 
 namespace hone {
@@ -69,6 +72,34 @@ TEST(Fidelity, AConstantPlayerCollidesAndIsDistributedWrongly) {
   EXPECT_EQ(tool.simulated_collisions, 1);
   EXPECT_NEAR(tool.by_field.at(0).total_variation, 0.5, 1e-12);
   EXPECT_NE(report.Table().find("get v"), std::string::npos);
+}
+
+// Values 0 to `kinds` - 1, each as often as the others, in an order of no meaning.
+RecordedCalls Uniform(int calls, uint64_t kinds) {
+  RecordedCalls recorded;
+  for (int i = 0; i < calls; ++i) {
+    const uint64_t value = Rng(1).Split(static_cast<uint64_t>(i)).Below(kinds);
+    recorded.calls.push_back({.tool = "get",
+                              .arguments = Json::Of({{"n", i}}),
+                              .answer = {.content = DumpJson(Json::Of({{"v", value}}))}});
+  }
+  return recorded;
+}
+
+TEST(Fidelity, NoiseIsWhatAnotherSampleOfTheSameWorldVaries) {
+  constexpr uint64_t kKinds = 16;
+  EchoPlayer other([&](const SimulatedCall& call) {
+    const auto n = static_cast<uint64_t>(call.arguments.Find("n")->AsInteger());
+    return PlayedAnswer{.content = DumpJson(Json::Of({{"v", Rng(2).Split(n).Below(kKinds)}}))};
+  });
+  for (const int calls : {400, 6400}) {
+    const FieldFidelity field =
+        MeasureFidelity(Uniform(calls, kKinds), *Tools(), &other, {}, 1).tools.at(0).by_field.at(0);
+    // The mean of the total variation between two samples of n over k equal drawers.
+    const double expected = std::sqrt(static_cast<double>(kKinds) / (std::numbers::pi * calls));
+    EXPECT_NEAR(field.noise, expected, 0.15 * expected) << calls;
+    EXPECT_NEAR(field.total_variation, expected, 0.6 * expected) << calls;
+  }
 }
 
 TEST(Fidelity, FaultsAreCountedAndNotRight) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,25 @@ std::vector<Example> ExamplesOf(const RecordedCalls& recorded, const Tokenizer& 
   return examples;
 }
 
+// Whose answers the calls of each tool come with, in one of twenty or more.
+std::map<std::string, std::vector<std::string>> ShownIn(const RecordedCalls& recorded) {
+  std::map<std::string, int64_t> calls;
+  std::map<std::string, std::map<std::string, int64_t>> seen;
+  for (const RecordedCall& call : recorded.calls) {
+    ++calls[call.tool];
+    std::set<std::string> tools;
+    for (const KnownAnswer& known : call.known) tools.insert(known.tool);
+    for (const std::string& tool : tools) ++seen[call.tool][tool];
+  }
+  std::map<std::string, std::vector<std::string>> shown;
+  for (const auto& [tool, known] : seen) {
+    for (const auto& [name, count] : known) {
+      if (20 * count >= calls[tool]) shown[tool].push_back(name);
+    }
+  }
+  return shown;
+}
+
 Result<Model> FreshModel(const LearnedOptions& options, int64_t vocabulary) {
   if (options.width % options.heads != 0 || (options.width / options.heads) % 2 != 0) {
     return Error(ErrorCode::kInvalidArgument,
@@ -73,9 +93,10 @@ double RateAt(const LearnedOptions& options, int64_t step) {
   return options.learning_rate * (0.5 + 0.5 * std::cos(std::numbers::pi * part));
 }
 
-// One step on some examples. Only the answers are learned: nobody asks for questions.
+// One step on some examples; gives the loss per token, all tokens alike. Only the answers are
+// learned: nobody asks for questions.
 double TrainStep(Engine* engine, const std::vector<const Example*>& batch, double rate,
-                 double weight_decay) {
+                 const LearnedOptions& options) {
   std::vector<Tree> trees;
   size_t answers = 0;
   for (const Example* example : batch) {
@@ -83,17 +104,20 @@ double TrainStep(Engine* engine, const std::vector<const Example*>& batch, doubl
     answers += example->tree.nodes[0].tokens.size() - example->answer_begin;
   }
   const double share = 1 / static_cast<double>(answers);
+  const double weights = static_cast<double>(answers) +
+                         (options.status_weight - 1) * static_cast<double>(batch.size());
   double loss = 0;
   engine->Accumulate(trees, [&](std::span<TreeTerms> terms) {
     for (size_t i = 0; i < batch.size(); ++i) {
       PathTerms& path = terms[i].paths[0];
       for (size_t t = batch[i]->answer_begin; t < path.logprobs.size(); ++t) {
+        const double weight = t == batch[i]->answer_begin ? options.status_weight : 1;
         loss -= path.logprobs[t] * share;
-        path.dlogprobs[t] = static_cast<float>(-share);
+        path.dlogprobs[t] = static_cast<float>(-weight / weights);
       }
     }
   });
-  engine->Step({.learning_rate = rate, .weight_decay = weight_decay});
+  engine->Step({.learning_rate = rate, .weight_decay = options.weight_decay});
   return loss;
 }
 
@@ -118,6 +142,7 @@ Result<LearnedModel> TrainLearnedModel(
   }
   LearnedModel learned;
   learned.effects = LearnEffects(recorded.calls);
+  learned.shown = ShownIn(recorded);
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer,
                         TrainCallTokenizer(recorded, static_cast<int32_t>(options.vocabulary)));
   learned.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
@@ -147,8 +172,7 @@ Result<LearnedModel> TrainLearnedModel(
       }
       batch.push_back(&examples[order[next++]]);
     }
-    const double loss =
-        TrainStep(learned.engine.get(), batch, RateAt(options, step), options.weight_decay);
+    const double loss = TrainStep(learned.engine.get(), batch, RateAt(options, step), options);
     if (step == 0) report->first_loss = loss;
     if (step >= options.steps - tail) report->last_loss += loss / static_cast<double>(tail);
     if (progress) progress({step + 1, options.steps, loss});
@@ -161,10 +185,13 @@ Result<LearnedModel> TrainLearnedModel(
 Result<void> LearnedModel::Save(const std::filesystem::path& folder) const {
   HONE_RETURN_IF_ERROR(SaveModel(engine->model(), SaveType::kF32, folder));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "tokenizer.json", tokenizer->ToJson()));
+  Json views = Json::Object();
+  for (const auto& [tool, names] : shown) views.Set(tool, Json::ArrayOf(names));
   return WriteFileAtomic(folder / "simulator.json",
                          DumpJson(Json::Of({{"format", kFormat},
                                             {"version", kFormatVersion},
-                                            {"effects", effects.ToJson()}}),
+                                            {"effects", effects.ToJson()},
+                                            {"shown", std::move(views)}}),
                                   JsonStyle::kPretty) +
                              "\n");
 }
@@ -175,13 +202,20 @@ Result<LearnedModel> LearnedModel::Load(const std::filesystem::path& folder, int
   if (!about.ok()) return about.error().In((folder / "simulator.json").string());
   std::string format;
   int64_t version = 0;
-  Json effects;
+  Json effects, views;
+  LearnedModel learned;
   JsonErrors errors;
   {
     JsonFields fields(*about, "", &errors);
     fields.Required("format", &format);
     fields.Required("version", &version);
     fields.Optional("effects", &effects);
+    fields.Optional("shown", &views);
+    if (views.is_object()) {
+      for (const auto& [tool, names] : views.AsObject()) {
+        ReadJson(names, "shown." + tool, &errors, &learned.shown[tool]);
+      }
+    }
   }
   if (const Result<void> read = errors.Check(); !read.ok()) {
     return read.error().In((folder / "simulator.json").string());
@@ -191,7 +225,6 @@ Result<LearnedModel> LearnedModel::Load(const std::filesystem::path& folder, int
                  fmt::format("{}: {} {} is not a learned simulator that this program reads ({} {})",
                              folder.string(), format, version, kFormat, kFormatVersion));
   }
-  LearnedModel learned;
   HONE_ASSIGN_OR_RETURN(learned.effects, WriteEffects::FromJson(effects));
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(folder));
   learned.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));

@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "simulate/player.h"
@@ -26,6 +28,9 @@ struct LearnedOptions {
   // batches does not show in the distribution of the answers.
   int64_t warmup = 40;
   double weight_decay = 0.05;
+  // How much the first token of an answer, whether the call is refused, counts: it is one among
+  // dozens, and the one that most depends on the state.
+  double status_weight = 8;
   uint64_t seed = 1;
   int threads = 0;  // 0: as many as the machine has
 };
@@ -53,8 +58,11 @@ struct LearnedModel {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Tokenizer> tokenizer;
   WriteEffects effects;  // what need not be guessed
+  // By tool, the tools whose answers it was shown in the record. What a model was never shown of
+  // others it cannot read.
+  std::map<std::string, std::vector<std::string>> shown;
 
-  // A Hugging Face folder with tokenizer.json and simulator.json (format, version, effects).
+  // A Hugging Face folder with tokenizer.json and simulator.json (format, version, effects, shown).
   Result<void> Save(const std::filesystem::path& folder) const;
   static Result<LearnedModel> Load(const std::filesystem::path& folder, int threads = 0);
 };
@@ -69,6 +77,9 @@ struct LearnedPlayerOptions {
   double temperature = 1;  // below it, different calls get the same answer too often
   double min_p = 0.01;     // tokens less likely than this share of the likeliest are never drawn
   int64_t max_tokens = 512;
+  // Work out what the record tells for certain (simulate/write_effects.h) instead of drawing it.
+  // Without it the decoder is on its own.
+  bool effects = true;
 };
 
 // Plays tools with it. Whether a call is refused is what the model finds likelier; what an answer

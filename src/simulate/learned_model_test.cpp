@@ -71,6 +71,59 @@ TEST(LearnedModel, LearnsWhatCallsGetAndIsTheSameAfterSavingAndLoading) {
   EXPECT_EQ(DumpJson(many.ToJson()), DumpJson(one.ToJson())) << "on any number of threads";
 }
 
+TEST(LearnedModel, WhatWritesDoIsWorkedOutUnlessTheDecoderIsOnItsOwn) {
+  const ToolSpec spec = kClock;
+  const Json city = Json::Of({{"city", "Oslo"}});
+  const SimulatedCall call{
+      .spec = &spec,
+      .arguments = city,
+      .writes = {{"set_clock", Json::Of({{"city", "Oslo"}, {"hour", 77}}), CallStatus::kOk, "{}"}},
+      .known = {{"clock", city, {.content = R"({"hour":5})"}}}};
+  for (const bool effects : {true, false}) {
+    TrainingReport report;
+    LearnedOptions options = Tiny();
+    options.positions = 256;
+    LearnedModel model = TrainLearnedModel(Clocks(), options, &report, nullptr).value();
+    model.effects.rules[{"set_clock", "clock"}]["hour"] = {.kind = EffectRule::Kind::kArgument,
+                                                           .name = "hour"};
+    const auto player = NewLearnedPlayer(std::move(model), {.effects = effects});
+    EXPECT_EQ(player->Play(call)->content == R"({"hour":77})", effects);
+  }
+}
+
+// A record without looks before calls teaches nothing about them; to show one anyway would only
+// confuse.
+TEST(LearnedModel, WhatItWasNeverShownItIsNotShown) {
+  const ToolSpec spec = kClock;
+  TrainingReport report;
+  LearnedOptions options = Tiny();
+  options.positions = 256;
+  LearnedModel model = TrainLearnedModel(Clocks(), options, &report, nullptr).value();
+  EXPECT_TRUE(model.shown.empty());
+  const auto player = NewLearnedPlayer(std::move(model), {});
+  SimulatedCall call{.spec = &spec, .arguments = Json::Of({{"city", "Oslo"}}), .rng = Rng(3)};
+  const PlayedAnswer plain = player->Play(call).value();
+  call.known = {{"map", call.arguments, {.content = R"({"country":"Norway"})"}}};
+  EXPECT_EQ(player->Play(call).value(), plain);
+
+  // Where the record has looks, they are shown: here the clock says what the tower says.
+  RecordedCalls looked = Clocks();
+  for (size_t i = 0; i < looked.calls.size(); ++i) {
+    const PlayedAnswer hour{.content = i % 2 == 0 ? R"({"hour":3})" : R"({"hour":17})"};
+    looked.calls[i].known = {{"tower", looked.calls[i].arguments, hour}};
+    looked.calls[i].answer = hour;
+  }
+  const TemporaryDirectory directory;
+  const LearnedModel reader = TrainLearnedModel(looked, options, &report, nullptr).value();
+  EXPECT_EQ(reader.shown.at("clock"), std::vector<std::string>{"tower"});
+  ASSERT_TRUE(reader.Save(directory.path() / "sim").ok());
+  const auto loaded = NewLearnedPlayer(LearnedModel::Load(directory.path() / "sim").value(), {});
+  for (const char* hour : {R"({"hour":3})", R"({"hour":17})"}) {
+    call.known = {{"tower", call.arguments, {.content = hour}}};
+    EXPECT_EQ(loaded->Play(call)->content, hour);
+  }
+}
+
 TEST(LearnedModel, NothingToLearnFromAndFoldersOfOtherThingsAreErrors) {
   const TemporaryDirectory directory;
   TrainingReport report;

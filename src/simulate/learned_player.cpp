@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/hash.h"
 #include "simulate/batched_engine.h"
 #include "simulate/call_text.h"
@@ -10,7 +12,8 @@ class LearnedPlayer final : public Player {
  public:
   LearnedPlayer(LearnedModel model, LearnedPlayerOptions options)
       : tokenizer_(std::move(model.tokenizer)),
-        effects_(std::move(model.effects)),
+        effects_(options.effects ? std::move(model.effects) : WriteEffects()),
+        shown_(std::move(model.shown)),
         engine_(std::move(model.engine)),
         options_(options),
         version_("learned " + ContentHash(Json::Of({{"weights", engine_.engine().WeightsHash()},
@@ -27,7 +30,7 @@ class LearnedPlayer final : public Player {
     if (std::optional<PlayedAnswer> after = WorkedOut(call)) return *std::move(after);
     SampleRequest request;
     request.prompt =
-        CallTokens(*tokenizer_, call.spec->name, call.arguments, call.writes, call.known);
+        CallTokens(*tokenizer_, call.spec->name, call.arguments, call.writes, Readable(call));
     if (!engine_.engine().CheckTokens(request.prompt).ok()) {
       return PlayedAnswer{.problem = "the call is longer than the model can read"};
     }
@@ -59,8 +62,23 @@ class LearnedPlayer final : public Player {
     return effects_.After(call.spec->name, before.answer, call.writes);
   }
 
+  // What the model has learned to read of what is known.
+  std::vector<KnownAnswer> Readable(const SimulatedCall& call) const {
+    std::vector<KnownAnswer> readable;
+    const auto shown = shown_.find(call.spec->name);
+    if (shown == shown_.end()) return readable;
+    for (const KnownAnswer& known : call.known) {
+      const std::vector<std::string>& tools = shown->second;
+      if (std::find(tools.begin(), tools.end(), known.tool) != tools.end()) {
+        readable.push_back(known);
+      }
+    }
+    return readable;
+  }
+
   const std::unique_ptr<Tokenizer> tokenizer_;
   const WriteEffects effects_;
+  const std::map<std::string, std::vector<std::string>> shown_;
   BatchedEngine engine_;
   const LearnedPlayerOptions options_;
   const std::string version_;

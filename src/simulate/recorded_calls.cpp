@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/hash.h"
@@ -186,6 +187,25 @@ std::pair<RecordedCalls, RecordedCalls> SplitByEnvironment(const RecordedCalls& 
   SortAndHash(&first);
   SortAndHash(&second);
   return {std::move(first), std::move(second)};
+}
+
+RecordedCalls AtMostPerTool(const RecordedCalls& all, size_t count) {
+  RecordedCalls some;
+  std::map<std::string, size_t> taken;
+  for (const RecordedCall& call : all.calls) {
+    if (taken[call.tool]++ < count) some.calls.push_back(call);
+  }
+  SortAndHash(&some);
+  return some;
+}
+
+size_t SharedEnvironments(const RecordedCalls& a, const RecordedCalls& b) {
+  std::set<uint64_t> of_a, shared;
+  for (const RecordedCall& call : a.calls) of_a.insert(call.environment_seed);
+  for (const RecordedCall& call : b.calls) {
+    if (of_a.contains(call.environment_seed)) shared.insert(call.environment_seed);
+  }
+  return shared.size();
 }
 
 }  // namespace hone

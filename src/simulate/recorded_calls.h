@@ -45,4 +45,11 @@ std::vector<const RecordedCall*> NearestCalls(const RecordedCalls& recorded,
 std::pair<RecordedCalls, RecordedCalls> SplitByEnvironment(const RecordedCalls& all,
                                                            double held_out);
 
+// At most `count` calls of every tool. Since the order of the record has nothing to do with what
+// was asked, those are a sample.
+RecordedCalls AtMostPerTool(const RecordedCalls& all, size_t count);
+
+// How many environments two records have in common.
+size_t SharedEnvironments(const RecordedCalls& a, const RecordedCalls& b);
+
 }  // namespace hone

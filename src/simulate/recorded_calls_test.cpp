@@ -153,5 +153,31 @@ TEST_F(RecordedCallsTest, ASplitKeepsEnvironmentsTogether) {
   }
 }
 
+TEST_F(RecordedCallsTest, ASampleHasAtMostSoManyOfEachTool) {
+  RecordedCalls all;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    all.calls.push_back({.environment_seed = seed, .tool = "often", .arguments = J("{}")});
+    if (seed < 3) {
+      all.calls.push_back({.environment_seed = seed, .tool = "rare", .arguments = J("{}")});
+    }
+  }
+  const RecordedCalls some = AtMostPerTool(all, 5);
+  const auto of = [&](const char* tool) {
+    return std::count_if(some.calls.begin(), some.calls.end(),
+                         [&](const RecordedCall& call) { return call.tool == tool; });
+  };
+  EXPECT_EQ(of("often"), 5);
+  EXPECT_EQ(of("rare"), 3);
+  EXPECT_EQ(AtMostPerTool(all, 100).calls.size(), all.calls.size());
+}
+
+TEST_F(RecordedCallsTest, SharedEnvironmentsAreCountedOnce) {
+  const RecordedCall one{.environment_seed = 1}, two{.environment_seed = 2};
+  const RecordedCalls a{.calls = {one, one, two}}, b{.calls = {one, one}},
+      c{.calls = {{.environment_seed = 3}}};
+  EXPECT_EQ(SharedEnvironments(a, b), 1u);
+  EXPECT_EQ(SharedEnvironments(a, c), 0u);
+}
+
 }  // namespace
 }  // namespace hone

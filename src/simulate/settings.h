@@ -4,10 +4,9 @@
 #include <string>
 
 #include "base/recipe.h"
-#include "simulate/checkpoint.h"
-#include "simulate/endpoint.h"
 #include "simulate/learned_model.h"
 #include "simulate/model_player.h"
+#include "simulate/model_settings.h"
 #include "simulate/simulator.h"
 
 namespace hone {
@@ -15,11 +14,8 @@ namespace hone {
 // Who plays the tools, as a recipe says it (docs/simulation.md).
 struct SimulatorSettings {
   std::string kind = "random";  // random, endpoint, model or learned
-  std::string folder;           // of kinds model and learned
-  std::string dialect = "hermes";
-  EndpointOptions endpoint;
-  LanguageModelOptions language_model;  // of kinds endpoint and model
-  std::string completions;              // a journal for the model's completions; empty: none
+  ModelSettings model;          // of kinds endpoint and model
+  std::string folder;           // of kind learned
   ModelPlayerOptions model_player;
   LearnedPlayerOptions learned_player;
   CheckOptions check;

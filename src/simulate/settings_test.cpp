@@ -18,11 +18,14 @@ TEST(SimulatorSettings, EveryKindHasItsKeys) {
       "kind = \"endpoint\"\nurl = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\nretries = 7\n"
       "max_money = 2.5\nkey_variable = \"KEY\"\nattempt_ms = 50\n");
   ASSERT_TRUE(endpoint.ok()) << endpoint.error().message();
-  EXPECT_EQ(endpoint->language_model.limits.retries, 7);
-  EXPECT_EQ(endpoint->language_model.limits.attempt, std::chrono::milliseconds(50));
-  EXPECT_EQ(endpoint->language_model.max_money, 2.5);
-  EXPECT_EQ(endpoint->endpoint.key_variable, "KEY");
+  EXPECT_EQ(endpoint->model.language_model.limits.retries, 7);
+  EXPECT_EQ(endpoint->model.language_model.limits.attempt, std::chrono::milliseconds(50));
+  EXPECT_EQ(endpoint->model.language_model.max_money, 2.5);
+  EXPECT_EQ(endpoint->model.endpoint.key_variable, "KEY");
   EXPECT_EQ(Read("kind = \"learned\"\nfolder = \"x\"\nmin_p = 0.02\n")->learned_player.min_p, 0.02);
+  EXPECT_TRUE(Read("kind = \"learned\"\nfolder = \"x\"\n")->learned_player.effects);
+  EXPECT_FALSE(
+      Read("kind = \"learned\"\nfolder = \"x\"\neffects = false\n")->learned_player.effects);
 }
 
 TEST(SimulatorSettings, KeysOfOtherKindsAndMissingOnesAreErrors) {
@@ -38,8 +41,6 @@ TEST(SimulatorSettings, KeysOfOtherKindsAndMissingOnesAreErrors) {
 
 TEST(SimulatorSettings, AFolderThatIsNotThereIsAnErrorThatNamesIt) {
   SimulatorSettings settings{.kind = "learned", .folder = "/nowhere"};
-  EXPECT_NE(NewPlayer(settings, nullptr).error().message().find("/nowhere"), std::string::npos);
-  settings.kind = "model";
   EXPECT_NE(NewPlayer(settings, nullptr).error().message().find("/nowhere"), std::string::npos);
 }
 

@@ -157,9 +157,11 @@ class PlayingSimulator final : public Simulator,
     return {std::move(play.answer), std::move(play.fault), play.passing};
   }
 
-  // What the real tool said to this in the same state.
+  // What the real tool said to this read in the same state. Writes are played: that one was refused
+  // or carried out elsewhere is no effect here.
   const PlayedAnswer* Recalled(const Question& question,
                                std::span<const EarlierWrite> writes) const {
+    if (question.spec->effect != Effect::kReads) return nullptr;
     if (!question.state_hash.empty()) return nullptr;  // who knows what was written
     return states_.Find(question.environment_seed, question.spec->name, question.arguments, writes);
   }

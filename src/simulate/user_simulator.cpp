@@ -13,6 +13,7 @@ namespace hone {
 namespace {
 
 constexpr size_t kLeakedWords = 8;
+constexpr int64_t kPatience = 4;  // after as many useless lines anybody may leave
 
 // Words in lower case, signs left out.
 std::vector<std::string> WordsOf(std::string_view text) {
@@ -54,6 +55,14 @@ std::optional<std::string> Leak(const UserScript& script, const std::vector<std:
   return std::nullopt;
 }
 
+// `wanted` is one value or a list of them.
+bool IsWanted(const Json* wanted, const Json& value) {
+  if (wanted == nullptr) return false;
+  if (!wanted->is_array()) return *wanted == value;
+  const Json::Array& list = wanted->AsArray();
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
 std::optional<std::string> Contradiction(const UserScript& script,
                                          const std::vector<ChatMessage>& conversation,
                                          const std::vector<std::string>& said) {
@@ -61,8 +70,7 @@ std::optional<std::string> Contradiction(const UserScript& script,
   for (const auto& [name, others] : script.alternatives.AsObject()) {
     if (!others.is_array()) continue;
     for (const Json& other : others.AsArray()) {
-      const Json* wanted = script.values.Find(name);
-      if ((wanted != nullptr && *wanted == other) || !Mentions(said, other)) continue;
+      if (IsWanted(script.values.Find(name), other) || !Mentions(said, other)) continue;
       // What the agent brought up may be talked about.
       const bool brought_up =
           std::any_of(conversation.begin(), conversation.end(), [&](const ChatMessage& message) {
@@ -71,6 +79,48 @@ std::optional<std::string> Contradiction(const UserScript& script,
       if (!brought_up) {
         return fmt::format("it names {}, and its goal is about another {}", DumpJson(other), name);
       }
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether the agent's line asks for something, and not only whether that was all.
+bool AsksForSomething(std::string_view line) {
+  if (line.find('?') == std::string_view::npos) return false;
+  const std::vector<std::string> words = WordsOf(line);
+  for (const char* leave : {"anything else", "something else", "anything more", "all for today"}) {
+    if (Contains(words, WordsOf(leave))) return false;
+  }
+  return true;
+}
+
+bool IsSpokenOf(const Json& wish, const std::vector<ChatMessage>& conversation) {
+  if (!wish.is_array() || wish.AsArray().empty()) return true;
+  for (const ChatMessage& message : conversation) {
+    const std::vector<std::string> words = WordsOf(message.content);
+    for (const Json& sign : wish.AsArray()) {
+      if (Mentions(words, sign)) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<std::string> EarlyEnd(const UserScript& script,
+                                    const std::vector<ChatMessage>& conversation) {
+  int64_t lines = 0;
+  const ChatMessage* last = nullptr;
+  for (const ChatMessage& message : conversation) {
+    if (message.role != "assistant") continue;
+    ++lines;
+    last = &message;
+  }
+  if (lines == 0) return "it leaves before its goal could be met";
+  if (script.met || lines >= kPatience) return std::nullopt;
+  if (AsksForSomething(last->content)) return "it leaves when it is asked for something";
+  if (!script.wishes.is_array()) return std::nullopt;
+  for (const Json& wish : script.wishes.AsArray()) {
+    if (!IsSpokenOf(wish, conversation)) {
+      return "it leaves before it has said all that it wants";
     }
   }
   return std::nullopt;
@@ -165,22 +215,25 @@ class UserToolkit final : public Toolkit {
  private:
   const std::shared_ptr<LanguageModel> model_;
   const UserSimulatorOptions options_;
-  const std::vector<ToolSpec> specs_ = {
-      {.name = "user",
-       .description = "What the user says next.",
-       .parameters = ParseJson(R"({"type": "object", "required": ["script", "conversation"],
-           "properties": {"script": {}, "conversation": {"type": "array", "items": {
-             "type": "object", "required": ["role", "content"], "properties": {
-               "role": {"type": "string"}, "content": {"type": "string"}}}}}})")
-                         .value(),
-       .output = ParseJson(R"({"type": "object", "required": ["text", "stop"], "properties": {
-           "text": {"type": "string"}, "stop": {"type": "boolean"}}})")
-                     .value(),
-       .effect = Effect::kReads,
-       .resource = "user"}};
+  const std::vector<ToolSpec> specs_ = {UserSpec()};
 };
 
 }  // namespace
+
+ToolSpec UserSpec() {
+  return {.name = "user",
+          .description = "What the user says next.",
+          .parameters = ParseJson(R"({"type": "object", "required": ["script", "conversation"],
+              "properties": {"script": {}, "conversation": {"type": "array", "items": {
+                "type": "object", "required": ["role", "content"], "properties": {
+                  "role": {"type": "string"}, "content": {"type": "string"}}}}}})")
+                            .value(),
+          .output = ParseJson(R"({"type": "object", "required": ["text", "stop"], "properties": {
+              "text": {"type": "string"}, "stop": {"type": "boolean"}}})")
+                        .value(),
+          .effect = Effect::kReads,
+          .resource = "user"};
+}
 
 UserScript UserScript::Of(const Json& script) {
   UserScript out;
@@ -193,6 +246,9 @@ UserScript UserScript::Of(const Json& script) {
   out.stop = text("stop");
   if (const Json* values = script.Find("values")) out.values = *values;
   if (const Json* alternatives = script.Find("alternatives")) out.alternatives = *alternatives;
+  if (const Json* wishes = script.Find("wishes")) out.wishes = *wishes;
+  const Json* met = script.Find("met");
+  out.met = met != nullptr && *met == Json(true);
   if (out.goal.empty()) out.goal = script.is_string() ? script.AsString() : DumpJson(script);
   return out;
 }
@@ -200,10 +256,9 @@ UserScript UserScript::Of(const Json& script) {
 std::optional<std::string> UserFault(const UserScript& script,
                                      const std::vector<ChatMessage>& conversation,
                                      const UserLine& line) {
-  const bool agent_spoke =
-      std::any_of(conversation.begin(), conversation.end(),
-                  [](const ChatMessage& message) { return message.role == "assistant"; });
-  if (line.stop && !agent_spoke) return "it leaves before its goal could be met";
+  if (line.stop) {
+    if (std::optional<std::string> early = EarlyEnd(script, conversation)) return early;
+  }
   if (!line.stop && Trim(line.text).empty()) return "it says nothing";
   const std::vector<std::string> said = WordsOf(line.text);
   if (std::optional<std::string> leak = Leak(script, said)) return leak;

@@ -13,15 +13,17 @@ namespace hone {
 //
 //   {"goal": "Return the lamp of order W17.", "persona": "short of time",
 //    "stop": "as soon as the refund was named", "values": {"order": "W17"},
-//    "alternatives": {"order": ["W18", "W19"]}}
+//    "alternatives": {"order": ["W18", "W19"]}, "wishes": [["W17", "lamp"]], "met": false}
 //
 // Only the goal is needed; any other JSON is a goal as it stands.
 struct UserScript {
   std::string goal;
   std::string persona;
   std::string stop;   // when to leave
-  Json values;        // what the goal is about, by name
+  Json values;        // what the goal is about, by name: values or lists of them
   Json alternatives;  // what it is not about, by name: lists
+  Json wishes;        // for each thing that is wanted, a list of what shows that it was spoken of
+  bool met = false;   // all of it has come about: leaving is right
 
   static UserScript Of(const Json& script);
 };
@@ -33,7 +35,9 @@ struct UserLine {
 
 // What is wrong with what a simulated user is about to say, or nothing. Whoever says such things is
 // no user, and the agent is not to be blamed for what comes of it:
-// - leaving before the agent has said anything: the goal could not be met yet;
+// - leaving before its goal could be met: when the agent has not said anything; and, unless the
+//   goal is met or the agent has spoken four times, when it has just asked for something or when a
+//   wish has not been spoken of;
 // - naming something the goal is not about (an alternative that nobody has mentioned): a
 //   contradiction;
 // - giving eight words of the hidden goal in a row, or speaking of goals, instructions and
@@ -48,7 +52,10 @@ struct UserSimulatorOptions {
   int64_t tries = 3;  // at a line without fault
 };
 
-// A toolkit of one tool, `user`, for environments to ask through the executor and for no agent:
+// The tool `user`.
+ToolSpec UserSpec();
+
+// A toolkit of this one tool, for environments to ask through the executor and for no agent:
 // {"script", "conversation": [{"role", "content"}]} (roles as the agent's conversation has them,
 // what the user said is "user") to {"text", "stop"}. A user without a faultless line is
 // `unavailable`, blame user_simulator. The same script and conversation get the same line.

@@ -20,8 +20,9 @@ const std::vector<ChatMessage> kTalk = {{"user", "Hello"}, {"assistant", "Which 
 TEST(UserFault, AUserWhoAsksAnswersAndLeavesIsFaultless) {
   EXPECT_EQ(UserFault(Script(), {}, {"Hi, I want to give something back."}), std::nullopt);
   EXPECT_EQ(UserFault(Script(), kTalk, {"It is W17."}), std::nullopt);
-  EXPECT_EQ(UserFault(Script(), kTalk, {"Thanks, bye.", true}), std::nullopt);
-  EXPECT_EQ(UserFault(Script(), kTalk, {"", true}), std::nullopt);
+  const std::vector<ChatMessage> served = {{"user", "W17"}, {"assistant", "The refund is 30."}};
+  EXPECT_EQ(UserFault(Script(), served, {"Thanks, bye.", true}), std::nullopt);
+  EXPECT_EQ(UserFault(Script(), served, {"", true}), std::nullopt);
 }
 
 TEST(UserFault, LeavingTooEarlyContradictingAndLeakingAreFaults) {
@@ -33,6 +34,24 @@ TEST(UserFault, LeavingTooEarlyContradictingAndLeakingAreFaults) {
                       {"Return the blue lamp of order W17 and learn how much is refunded"}),
             "it recites the hidden goal");
   EXPECT_TRUE(UserFault(Script(), kTalk, {"As an AI I cannot say."}).has_value());
+}
+
+TEST(UserFault, LeavingIsRightWhenItIsMetOrTheAgentLeadsNowhere) {
+  UserScript script = Script();
+  script.wishes = ParseJson(R"([["W17"], ["clock", "W18"]])").value();
+  EXPECT_EQ(UserFault(script, kTalk, {"Bye.", true}), "it leaves when it is asked for something");
+  std::vector<ChatMessage> talk = {{"user", "W17, please."}, {"assistant", "Anything else?"}};
+  EXPECT_EQ(UserFault(script, talk, {"No.", true}),
+            "it leaves before it has said all that it wants");
+  script.met = true;
+  EXPECT_EQ(UserFault(script, talk, {"No.", true}), std::nullopt);
+  script.met = false;
+  talk.insert(talk.begin(), {"user", "And the clock."});
+  EXPECT_EQ(UserFault(script, talk, {"No.", true}), std::nullopt);
+  talk = {{"assistant", "What?"}, {"assistant", "Why?"}, {"assistant", "Who?"}};
+  EXPECT_NE(UserFault(script, talk, {"Bye.", true}), std::nullopt);
+  talk.push_back({"assistant", "Where?"});
+  EXPECT_EQ(UserFault(script, talk, {"This leads nowhere.", true}), std::nullopt);
 }
 
 TEST(UserFault, WhatTheAgentBroughtUpMayBeTalkedAbout) {

@@ -12,10 +12,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kNames = {"live", "record", "replay",
                                                     "replay-else-simulate", "simulate"};
 
-bool Simulates(ToolMode mode) {
-  return mode == ToolMode::kReplayElseSimulate || mode == ToolMode::kSimulate;
-}
-
 // Takes secrets out of answers before anything else is done to them: a fault could hide a secret
 // from the rules that find it.
 class RedactingResponder final : public Responder {
@@ -43,6 +39,10 @@ class RedactingResponder final : public Responder {
 std::string_view ToolModeName(ToolMode mode) { return kNames[static_cast<size_t>(mode)]; }
 
 std::vector<std::string> ToolModeNames() { return {kNames.begin(), kNames.end()}; }
+
+bool Simulates(ToolMode mode) {
+  return mode == ToolMode::kReplayElseSimulate || mode == ToolMode::kSimulate;
+}
 
 std::optional<ToolMode> ToolModeFromName(std::string_view name) {
   for (size_t i = 0; i < kNames.size(); ++i) {
@@ -83,6 +83,7 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
   std::vector<std::shared_ptr<Responder>> fallible;
   if (mode == ToolMode::kReplay || mode == ToolMode::kReplayElseSimulate) {
     fallible.push_back(NewLookupResponder(plan.journal));
+    if (plan.recorded != nullptr) fallible.push_back(NewLookupResponder(plan.recorded));
   }
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {
     fallible.push_back(NewLiveResponder(toolbox, timeline, options.record));

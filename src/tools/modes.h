@@ -23,6 +23,7 @@ enum class ToolMode {
 std::string_view ToolModeName(ToolMode mode);
 std::vector<std::string> ToolModeNames();
 std::optional<ToolMode> ToolModeFromName(std::string_view name);
+bool Simulates(ToolMode mode);  // the last two
 
 struct AnswerPlan {
   ToolMode mode = ToolMode::kLive;
@@ -31,6 +32,7 @@ struct AnswerPlan {
   std::vector<FaultRule> faults;
   std::shared_ptr<const Redactor> redactor;  // takes secrets out first of all; null: nothing
   uint64_t seed = 0;
+  std::shared_ptr<Journal> recorded;  // a second one to look equal calls up in; may be null
 };
 
 // The responders of a plan, in order, and the journal to record to. Outcomes that a journal has

@@ -37,7 +37,11 @@ SpecOptions ReadSpecOptions(RecipeTable table) {
 
 Result<std::shared_ptr<Toolkit>> NewSpecToolkit(const SpecOptions& options) {
   HONE_ASSIGN_OR_RETURN(std::vector<ToolSpec> tools, ReadSpecFile(options.file));
-  return std::shared_ptr<Toolkit>(std::make_shared<SpecToolkit>(std::move(tools)));
+  return NewSpecToolkitOf(std::move(tools));
+}
+
+std::shared_ptr<Toolkit> NewSpecToolkitOf(std::vector<ToolSpec> tools) {
+  return std::make_shared<SpecToolkit>(std::move(tools));
 }
 
 }  // namespace hone

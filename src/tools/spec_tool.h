@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/recipe.h"
 #include "base/result.h"
@@ -16,5 +17,6 @@ struct SpecOptions {
 };
 SpecOptions ReadSpecOptions(RecipeTable table);
 Result<std::shared_ptr<Toolkit>> NewSpecToolkit(const SpecOptions& options);
+std::shared_ptr<Toolkit> NewSpecToolkitOf(std::vector<ToolSpec> tools);
 
 }  // namespace hone

@@ -10,6 +10,7 @@
 #include "tools/prefixed.h"
 #include "tools/python_tool.h"
 #include "tools/search_tool.h"
+#include "tools/spec_file.h"
 #include "tools/spec_tool.h"
 #include "tools/sql_tool.h"
 
@@ -23,6 +24,7 @@ struct Kind {
   const char* name;
   const char* about;
   Make (*read)(RecipeTable table);
+  bool outside = false;
 };
 
 // A kind of toolkit out of its two functions.
@@ -41,10 +43,10 @@ constexpr Kind kKinds[] = {
     {"files", "a folder of its own for each trajectory",
      &ReadKind<&ReadFilesOptions, &NewFilesToolkit>},
     {"command", "any program that reads and writes JSON lines",
-     &ReadKind<&ReadCommandOptions, &NewCommandToolkit>},
-    {"mcp", "the tools of an MCP server", &ReadKind<&ReadMcpOptions, &NewMcpToolkit>},
+     &ReadKind<&ReadCommandOptions, &NewCommandToolkit>, true},
+    {"mcp", "the tools of an MCP server", &ReadKind<&ReadMcpOptions, &NewMcpToolkit>, true},
     {"openapi", "the operations of an OpenAPI document, over HTTP",
-     &ReadKind<&ReadOpenApiOptions, &NewOpenApiToolkit>},
+     &ReadKind<&ReadOpenApiOptions, &NewOpenApiToolkit>, true},
     {"spec", "tools that are only described, for a simulator",
      &ReadKind<&ReadSpecOptions, &NewSpecToolkit>},
 };
@@ -72,6 +74,32 @@ ToolLimits ReadLimits(RecipeTable table) {
   return limits;
 }
 
+// Who plays a tool has limits of its own.
+constexpr ToolLimits kPatientLimits = {
+    .deadline = std::chrono::minutes(10), .attempt = std::chrono::minutes(10), .retries = 0};
+
+// Its tools out of a file, which has their names with the prefix or without.
+Result<std::shared_ptr<Toolkit>> Described(const ToolkitPlan& plan) {
+  Result<std::vector<ToolSpec>> specs = ReadSpecFile(plan.described);
+  if (!specs.ok()) {
+    return Error(specs.error().code(), fmt::format("{}; `hone tools import` writes such a file",
+                                                   specs.error().message()));
+  }
+  for (ToolSpec& spec : *specs) {
+    if (!spec.name.starts_with(plan.prefix)) spec.name = plan.prefix + spec.name;
+  }
+  return NewSpecToolkitOf(*std::move(specs));
+}
+
+Result<Toolbox::Kit> MakeKit(const ToolkitPlan& plan, ToolUse use) {
+  if (use == ToolUse::kAnsweredElsewhere && !plan.described.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, Described(plan));
+    return Toolbox::Kit{std::move(toolkit), kPatientLimits};
+  }
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, plan.make());
+  return Toolbox::Kit{WithPrefix(std::move(toolkit), plan.prefix), plan.limits};
+}
+
 }  // namespace
 
 std::vector<ToolkitKind> ToolkitKinds() {
@@ -91,22 +119,25 @@ std::vector<ToolkitPlan> ReadTools(RecipeTable table) {
     entry.Read("prefix", &plan.prefix, "put before the names of its tools");
     plan.limits = ReadLimits(entry);
     for (const Kind& kind : kKinds) {
-      if (plan.kind == kind.name) plan.make = kind.read(entry);
+      if (plan.kind != kind.name) continue;
+      plan.make = kind.read(entry);
+      if (!kind.outside) continue;
+      entry.Read("described", &plan.described,
+                 "file of its tools; it is not started where others answer for it");
     }
     plans.push_back(std::move(plan));
   }
   return plans;
 }
 
-Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans) {
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans,
+                                                   ToolUse use) {
   std::vector<Toolbox::Kit> kits;
   for (size_t i = 0; i < plans.size(); ++i) {
     CHECK(plans[i].make != nullptr, "a recipe with problems is not used");
-    Result<std::shared_ptr<Toolkit>> made = plans[i].make();
-    if (!made.ok()) {
-      return made.error().In(fmt::format("tools[{}] ({})", i, plans[i].kind));
-    }
-    kits.push_back({WithPrefix(*std::move(made), plans[i].prefix), plans[i].limits});
+    Result<Toolbox::Kit> kit = MakeKit(plans[i], use);
+    if (!kit.ok()) return kit.error().In(fmt::format("tools[{}] ({})", i, plans[i].kind));
+    kits.push_back(*std::move(kit));
   }
   HONE_ASSIGN_OR_RETURN(Toolbox toolbox, Toolbox::Of(std::move(kits)));
   return std::make_shared<const Toolbox>(std::move(toolbox));

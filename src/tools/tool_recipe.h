@@ -20,6 +20,9 @@ struct ToolkitPlan {
   std::string kind;
   std::string prefix;
   ToolLimits limits;
+  // A file that describes its tools (`hone tools import`), for when nobody asks them in earnest;
+  // only for programs and servers of others.
+  std::string described;
   std::function<Result<std::shared_ptr<Toolkit>>()> make;
 };
 
@@ -34,7 +37,12 @@ std::vector<ToolkitKind> ToolkitKinds();
 // nothing.
 std::vector<ToolkitPlan> ReadTools(RecipeTable table);
 
-// Makes the toolkits: starts programs, connects to servers. The error names the entry.
-Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans);
+// Whether the tools are asked in earnest, or a journal or a simulator answers in their place.
+enum class ToolUse { kInEarnest, kAnsweredElsewhere };
+
+// Makes the toolkits: starts programs, connects to servers, except those that are described and not
+// asked in earnest. The error names the entry.
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans,
+                                                   ToolUse use = ToolUse::kInEarnest);
 
 }  // namespace hone

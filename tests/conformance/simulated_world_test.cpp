@@ -6,7 +6,7 @@
 #include "envs/agents.h"
 #include "envs/environments.h"
 #include "envs/plan.h"
-#include "envs/world_gold.h"
+#include "envs/world.h"
 #include "simulate/simulator.h"
 #include "support/env_player.h"
 

@@ -100,5 +100,57 @@ TEST(EnvCommandTest, ARecipeIsAnEnvironment) {
   ExpectError(Hone({"env", "show", recipe, "--split", "test"}), 1, "has no tasks in test");
 }
 
+TEST(EnvCommandTest, AllFilesOfARecipeAreCheckedBeforeAnythingRuns) {
+  TemporaryDirectory directory;
+  const auto file = [&](const char* name) { return (directory.path() / name).string(); };
+  ASSERT_TRUE(WriteFileAtomic(file("train.jsonl"),
+                              "{\"id\":\"a\",\"prompt\":\"p\"}\n{\"id\":\"a\",\"prompt\":\"q\"}\n")
+                  .ok());
+  ASSERT_TRUE(WriteFileAtomic(
+                  file("dev.jsonl"),
+                  "{\"id\":\"b\",\"prompt\":\"p\",\"reward\":{\"calls\":[{\"name\":\"fly\"}]}}\n"
+                  "{\"id\":\"c\",\"prompt\":\"p\",\"reward\":{\"calls\":[{\"name\":"
+                  "\"calculator\",\"after\":[7]}]}}\n")
+                  .ok());
+  ASSERT_TRUE(WriteFileAtomic(file("env.toml"), "[environment]\ntrain = \"" + file("train.jsonl") +
+                                                    "\"\ndev = \"" + file("dev.jsonl") +
+                                                    "\"\ntest = \"/nowhere.jsonl\"\n"
+                                                    "[[tools]]\nkind = \"calculator\"\n")
+                  .ok());
+  const SubprocessResult checked = Hone({"env", "check", file("env.toml")});
+  EXPECT_EQ(checked.exit_code, 1) << checked.standard_error;
+  for (const char* part :
+       {"train.jsonl:2: the id \"a\" is on line 1 too", "dev.jsonl:1: reward.calls[0]: there is no",
+        "dev.jsonl:2: reward: ", "/nowhere.jsonl"}) {
+    EXPECT_NE(checked.standard_output.find(part), std::string::npos) << checked.standard_output;
+  }
+  // Playing says the same instead of playing.
+  const SubprocessResult played =
+      Hone({"env", "play", file("env.toml"), "--set", "environment.test="});
+  EXPECT_EQ(played.exit_code, 1);
+  EXPECT_NE(played.standard_error.find("train.jsonl:2: "), std::string::npos);
+  EXPECT_NE(played.standard_error.find("dev.jsonl:1: "), std::string::npos);
+}
+
+TEST(EnvCommandTest, TheModeIsCheckedBeforeAnythingRuns) {
+  ExpectError(Hone({"env", "play", "desk", "--mode", "record"}), 1, "record needs a journal");
+  ExpectError(Hone({"env", "play", "desk", "--mode", "simulate", "--journal", "x"}), 1,
+              "needs a table [simulator]");
+  ExpectError(Hone({"env", "stats", "desk", "--mode", "simulated"}), 1,
+              "did you mean \"simulate\"?");
+  ExpectError(Hone({"env", "play", "desk", "--agent", "glod", "-n", "1"}), 1,
+              "did you mean \"gold\"?");
+}
+
+TEST(EnvCommandTest, AgentsPlayManyTasks) {
+  const Json gold = *ParseJson(
+      Hone({"env", "play", "desk", "--agent", "gold", "-n", "30", "--json"}).standard_output);
+  EXPECT_EQ(*gold.Find("succeeded"), Json(30));
+  EXPECT_GT(gold.Find("answered_by")->Find("tool")->AsInteger(), 20);
+  const SubprocessResult idle = Hone({"env", "play", "service", "--agent", "idle", "-n", "3"});
+  EXPECT_NE(idle.standard_output.find("3 tasks: 0 succeeded, 3 failed, 0 void"), std::string::npos)
+      << idle.standard_output;
+}
+
 }  // namespace
 }  // namespace hone

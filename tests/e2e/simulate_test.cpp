@@ -88,6 +88,52 @@ TEST_F(SimulateCommands, ASimulatorIsLearnedFromAJournalAndMeasured) {
   EXPECT_NE(table.standard_output.find("clock hour"), std::string::npos) << table.standard_output;
 }
 
+TEST_F(SimulateCommands, ARecordIsMadeLearnedFromMeasuredAndItsWorldAudited) {
+  const auto in = [&](const char* name) { return (directory_.path() / name).string(); };
+  const auto record = [&](const char* seed, const std::string& out) {
+    return Hone({"simulate", "record", "desk", "--seed", seed, "-n", "300", "--out", out, "--specs",
+                 in("desk.json"), "--json"});
+  };
+  const auto recorded = record("1", in("train.sqlite"));
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  EXPECT_EQ(*ParseJson(recorded.standard_output)->Find("episodes"), Json(300));
+  ASSERT_EQ(record("2", in("dev.sqlite")).exit_code, 0);
+  ASSERT_EQ(Hone({"simulate", "train", "--specs", in("desk.json"), "--journal", in("train.sqlite"),
+                  "--held-out", "0", "--out", in("sim"), "steps=40", "layers=1", "width=32",
+                  "heads=2", "batch=16", "learning_rate=0.01"})
+                .exit_code,
+            0);
+
+  const auto fidelity = [&](const std::string& journal) {
+    return Hone({"simulate", "fidelity", "--specs", in("desk.json"), "--journal", journal,
+                 "--held-out", "1", "--apart-from", in("train.sqlite"), "--per-tool", "20",
+                 "--json", "kind=learned", "folder=" + in("sim"), "effects=false"});
+  };
+  const auto measured = fidelity(in("dev.sqlite"));
+  ASSERT_EQ(measured.exit_code, 0) << measured.standard_error;
+  const auto report = ParseJson(measured.standard_output);
+  for (const Json& tool : report->Find("tools")->AsArray()) {
+    EXPECT_LE(tool.Find("calls")->AsInteger(), 20);
+  }
+  const auto seen = fidelity(in("train.sqlite"));
+  EXPECT_EQ(seen.exit_code, 1);
+  EXPECT_NE(seen.standard_error.find("record with another --seed"), std::string::npos);
+
+  const auto audit = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"simulate", "audit", "desk", "-n", "40", "--seed", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Hone(arguments);
+  };
+  const auto table = audit({});
+  EXPECT_NE(table.standard_output.find("success of the best constant answer"), std::string::npos)
+      << table.standard_output << table.standard_error;
+  const auto json =
+      ParseJson(audit({"--json", "--journal", in("dev.sqlite"), "kind=random"}).standard_output);
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(*json->Find("real")->Find("gold_success"), Json(1.0));
+  EXPECT_EQ(*json->Find("simulated")->Find("void"), Json(0));
+}
+
 TEST_F(SimulateCommands, BadInputIsAOneLineError) {
   ExpectError(Hone({"simulate", "call", "clock", "{}", "--specs", "/nowhere.json"}), 1,
               "/nowhere.json");
@@ -97,6 +143,10 @@ TEST_F(SimulateCommands, BadInputIsAOneLineError) {
   ExpectError(Hone({"simulate", "train", "--specs", specs_, "--journal", Record(), "--out", "x",
                     "stepps=3"}),
               1, "did you mean \"steps\"?");
+  ExpectError(Hone({"simulate", "record", "desck", "--out", "x"}), 1, "did you mean \"desk\"?");
+  ExpectError(Hone({"simulate", "audit", "desk", "--split", "tests"}), 1, "tests");
+  ExpectError(Hone({"simulate", "audit", "desk", "kind=learned", "folder=/nowhere"}), 1,
+              "/nowhere");
 }
 
 }  // namespace

@@ -26,12 +26,13 @@ class Clerk final : public Agent {
   AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
     if (turns.empty()) return Says("Hello. What is your email?");
     if (called_) {
+      called_ = false;
       const ToolResult& result = turns.back().agent.results[0];
       const Result<Json> value = ParseJson(result.content);
-      if (result.status != CallStatus::kOk || !value.ok()) return Says("Sorry, it cannot be done.");
-      results_.emplace_back(*value);
-      called_ = false;
+      stuck_ = result.status != CallStatus::kOk || !value.ok();
+      if (!stuck_) results_.emplace_back(*value);
     }
+    if (stuck_) return Says("Sorry, it cannot be done.");
     if (goal_ >= goal_ends_.size()) return Says("Is there anything else?");
     if (results_.size() == goal_ends_[goal_]) return FinishGoal();
     const auto call = ResolveCall(plan_, results_.size(), results_);
@@ -70,6 +71,7 @@ class Clerk final : public Agent {
   PlanResults results_;
   size_t goal_ = 0;
   bool called_ = false;
+  bool stuck_ = false;  // a call failed: the rest of the plan cannot be carried out
   bool asked_ = false;
 };
 

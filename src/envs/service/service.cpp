@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
+#include "envs/service/played_user.h"
 #include "envs/service/shop.h"
 #include "envs/service/tools.h"
 #include "envs/service/user.h"
@@ -39,7 +40,8 @@ struct Setting {
   hone::Opening opening;
   Script script;
   std::vector<std::string> outputs;
-  Shop gold;                        // the shop after the plan
+  Shop shop;                        // as it is at first
+  Shop gold;                        // after the plan
   std::vector<std::string> writes;  // of the plan; sorted
   bool played = false;              // the customer is a tool
 };
@@ -75,9 +77,9 @@ Result<std::vector<Call>> GoldCallsOf(const Task& task) {
 
 class ServiceEpisode final : public Episode {
  public:
-  ServiceEpisode(std::shared_ptr<const Setting> setting, Shop shop)
+  explicit ServiceEpisode(std::shared_ptr<const Setting> setting)
       : setting_(std::move(setting)),
-        shop_(std::move(shop)),
+        shop_(setting_->shop),
         user_(setting_->script, setting_->outputs),
         told_(setting_->outputs.size(), false) {
     conversation_.push_back(
@@ -96,10 +98,10 @@ class ServiceEpisode final : public Episode {
       confirmed_ = user_.confirmed();
       return UserSays(line.text, line.stop);
     }
-    reply.calls = {
-        {std::string(kUserTool),
-         Json::Of({{"script", ScriptToJson(setting_->script)}, {"conversation", conversation_}}),
-         {}}};
+    reply.calls = {{std::string(kUserTool),
+                    Json::Of({{"script", PlayedScript(setting_->script, setting_->shop, IsRight())},
+                              {"conversation", conversation_}}),
+                    {}}};
     return reply;
   }
 
@@ -118,10 +120,8 @@ class ServiceEpisode final : public Episode {
   }
 
   Json final_state() const override {
-    const bool right = (foreign_ ? WritesAreRight() : shop_ == setting_->gold) &&
-                       std::find(told_.begin(), told_.end(), false) == told_.end();
     return Json::Of(
-        {{"verdict", right},
+        {{"verdict", IsRight()},
          {"answer", answer_},
          {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
          {"told", Json::ArrayOf(told_)},
@@ -160,6 +160,12 @@ class ServiceEpisode final : public Episode {
     return reply;
   }
 
+  // The shop is as it should be, and everything was told.
+  bool IsRight() const {
+    return (foreign_ ? WritesAreRight() : shop_ == setting_->gold) &&
+           std::find(told_.begin(), told_.end(), false) == told_.end();
+  }
+
   bool WritesAreRight() const {
     std::vector<std::string> writes = writes_;
     std::sort(writes.begin(), writes.end());
@@ -195,9 +201,7 @@ class Service final : public Environment {
   Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const override {
     auto setting = Begin(task, seed);
     if (!setting.ok()) return setting.error().In(fmt::format("task \"{}\"", task.id));
-    Shop shop = ShopOf((*setting)->opening.session_seed);
-    return std::unique_ptr<Episode>(
-        std::make_unique<ServiceEpisode>(std::move(*setting), std::move(shop)));
+    return std::unique_ptr<Episode>(std::make_unique<ServiceEpisode>(*std::move(setting)));
   }
 
  private:
@@ -215,7 +219,8 @@ class Service final : public Environment {
     HONE_ASSIGN_OR_RETURN(const std::vector<Call> calls, GoldCallsOf(task));
     const Json* own = task.metadata.Find("seed");
     setting->opening.session_seed = own == nullptr ? seed : own->AsUint64().value_or(seed);
-    setting->gold = ShopOf(setting->opening.session_seed);
+    setting->shop = ShopOf(setting->opening.session_seed);
+    setting->gold = setting->shop;
     for (const Call& call : calls) {
       const Toolbox::Tool* tool = tools_->Find(call.name);
       if (tool == nullptr || IsUser(call.name)) {
@@ -256,7 +261,7 @@ Result<std::shared_ptr<const Environment>> NewService(const ServiceOptions& opti
       return Error(ErrorCode::kInvalidArgument,
                    "who plays the customer must be one tool with the name \"user\"");
     }
-    kits.push_back({options.user, ToolLimits{}});
+    kits.push_back({options.user, options.user_limits});
   }
   HONE_ASSIGN_OR_RETURN(Toolbox toolbox, Toolbox::Of(std::move(kits)));
   return std::shared_ptr<const Environment>(

@@ -12,7 +12,9 @@ struct ServiceOptions {
   bool list_tools = true;  // show the tools to the agent
   // Plays the customer instead of the script: a toolkit with a tool "user" that takes {"script",
   // "conversation"} and answers {"text", "stop"}. The agent cannot see it. Null: the script.
+  // What it is told is in envs/service/played_user.h.
   std::shared_ptr<Toolkit> user;
+  ToolLimits user_limits;
 };
 
 // The service desk (docs/environments/service.md): a policy to obey, a shop that calls change, a

@@ -70,6 +70,15 @@ TEST(ServiceTest, ThePlanSucceedsAndAsksBeforeItWrites) {
   }
 }
 
+TEST(ServiceTest, AClerkWhoseCallFailedDoesNotLookForItsResultAgain) {
+  EnvPlayer player(Desk());
+  Task task = FirstOf("status");
+  task.metadata.Set("seed", 1);  // a shop that does not have the customer
+  const Playthrough played = player.Run(task, NewClerk(task).value());
+  EXPECT_FALSE(played.success());
+  EXPECT_EQ(played.turns.back().agent.answer, "Sorry, it cannot be done.");
+}
+
 TEST(ServiceTest, AWriteWithoutConfirmationIsCounted) {
   const Task task = FirstOf("cancel");
   EnvPlayer player(Desk());

@@ -1,4 +1,4 @@
-#include "envs/world_gold.h"
+#include "envs/world.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ Task TaskOf(const std::string& answer, const std::string& calls) {
   return task;
 }
 
-TEST(WorldGoldTest, InTheRealWorldNothingChanges) {
+TEST(WorldTest, InTheRealWorldNothingChanges) {
   EnvPlayer player(Desk());
   const auto source = desk::NewTaskSource({});
   std::vector<Task> tasks;
@@ -38,7 +38,7 @@ TEST(WorldGoldTest, InTheRealWorldNothingChanges) {
   }
 }
 
-TEST(WorldGoldTest, APlanThatMeetsAnErrorIsVoid) {
+TEST(WorldTest, APlanThatMeetsAnErrorIsVoid) {
   EnvPlayer player(Desk());
   Task task = TaskOf("x", "[]");
   task.metadata.Set("plan", *ParseJson(R"({"calls": [
@@ -55,7 +55,7 @@ TEST(WorldGoldTest, APlanThatMeetsAnErrorIsVoid) {
 }
 
 // Without a plan, an answer is right only where what it rests on is what the real world said.
-TEST(WorldGoldTest, AFixedAnswerStaysOnlyWhereItsCallsAreRecorded) {
+TEST(WorldTest, AFixedAnswerStaysOnlyWhereItsCallsAreRecorded) {
   TemporaryDirectory directory;
   std::shared_ptr<Journal> journal = Journal::Open(directory.path() / "journal.sqlite").value();
   const auto environment = Desk();
@@ -77,7 +77,16 @@ TEST(WorldGoldTest, AFixedAnswerStaysOnlyWhereItsCallsAreRecorded) {
   EXPECT_EQ(ask(ToolMode::kReplay, TaskOf("12", "[]")).task.answer, Json("12"));  // needs no call
 }
 
-TEST(WorldGoldTest, WhatIsNoTaskIsNamed) {
+TEST(WorldTest, EveryTaskHasAWorldOfItsOwn) {
+  Task a, b;
+  a.id = "a";
+  b.id = "b";
+  EXPECT_EQ(WorldSeed(1, a), WorldSeed(1, a));
+  EXPECT_NE(WorldSeed(1, a), WorldSeed(1, b));
+  EXPECT_NE(WorldSeed(1, a), WorldSeed(2, a));
+}
+
+TEST(WorldTest, WhatIsNoTaskIsNamed) {
   EnvPlayer player(Desk());
   Task task = TaskOf("x", "[]");
   task.metadata.Set("plan", 3);

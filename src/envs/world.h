@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "tools/executor.h"
 
 namespace hone {
+
+// The seed of the world that a task is played in: each task has its own, so that what is recorded
+// in one world can be held against what a simulator makes up in another.
+uint64_t WorldSeed(uint64_t seed, const Task& task);
 
 // A task with what is right in the world that answers.
 struct WorldTask {

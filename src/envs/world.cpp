@@ -1,4 +1,4 @@
-#include "envs/world_gold.h"
+#include "envs/world.h"
 
 #include <map>
 #include <memory>
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rng.h"
 #include "envs/plan.h"
 
 namespace hone {
@@ -113,6 +114,11 @@ class Inquiry {
 };
 
 }  // namespace
+
+uint64_t WorldSeed(uint64_t seed, const Task& task) {
+  constexpr uint64_t kSeeds = uint64_t{1} << 40;  // exact in every reader of JSON
+  return Rng(seed).Split("world").Split(task.id).Below(kSeeds);
+}
 
 Result<std::vector<WorldTask>> InWorld(const Environment& environment, std::span<const Task> tasks,
                                        std::span<const uint64_t> seeds, Executor* executor,

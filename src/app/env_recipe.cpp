@@ -1,0 +1,46 @@
+#include "app/env_recipe.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+Result<Recipe> LoadRecipe(const EnvironmentChoice& choice) {
+  if (choice.name.ends_with(".toml")) return Recipe::Load(choice.name);
+  const Result<LoadedEnvironment> known = NewBuiltIn(choice.name);
+  if (!known.ok()) return known.error();
+  return Recipe::Parse(fmt::format("[environment]\nkind = \"{}\"\n", choice.name), choice.name);
+}
+
+}  // namespace
+
+Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, LoadRecipe(choice));
+  for (const std::string& assignment : choice.overrides) recipe.Override(assignment);
+  if (!choice.mode.empty()) recipe.Override("answers.mode=" + choice.mode);
+  if (!choice.journal.empty()) recipe.Override("answers.journal=" + choice.journal);
+  EnvironmentRecipe read{ReadEnvironment(recipe.Root()), ReadTools(recipe.Root()),
+                         ReadAnswering(recipe.Root())};
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  return read;
+}
+
+Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice) {
+  HONE_ASSIGN_OR_RETURN(EnvironmentRecipe read, ReadEnvironmentRecipe(choice));
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools,
+                        MakeTools(read.answering, std::move(read.tools)));
+  HONE_ASSIGN_OR_RETURN(LoadedEnvironment loaded, read.environment.make(std::move(tools)));
+  return OpenedEnvironment{std::move(loaded), std::move(read.answering)};
+}
+
+Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, uint64_t seed) {
+  AnsweredRun run{.name = std::move(name), .timeline = NewRealTimeline()};
+  HONE_ASSIGN_OR_RETURN(Answering answering,
+                        MakeAnswering(opened.answering, run.name, seed,
+                                      opened.loaded.environment->tools(), run.timeline.get()));
+  run.simulated = answering.simulated;
+  run.executor = std::make_unique<Executor>(std::move(answering.options), run.timeline.get());
+  return run;
+}
+
+}  // namespace hone

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "envs/environments.h"
+#include "simulate/answering.h"
+
+namespace hone {
+
+// An environment as a command line names it.
+struct EnvironmentChoice {
+  std::string name;                    // desk, quiz, service, or a recipe (.toml)
+  std::vector<std::string> overrides;  // "environment.tasks.hard=true"
+  std::string mode, journal;           // over the recipe's [answers]; empty: as it says
+};
+
+// What a recipe says of an environment, its tools and who answers. Nothing has been started.
+struct EnvironmentRecipe {
+  EnvironmentPlan environment;
+  std::vector<ToolkitPlan> tools;
+  AnsweringPlan answering;
+};
+// The error has all problems of the recipe, a line each.
+Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice);
+
+struct OpenedEnvironment {
+  LoadedEnvironment loaded;
+  AnsweringPlan answering;
+};
+// Starts the tools that are needed, reads the tasks. The error has all problems of the tasks.
+Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice);
+
+// Who answers the calls of one run, ready to be asked.
+struct AnsweredRun {
+  std::string name;
+  bool simulated = false;
+  std::unique_ptr<Timeline> timeline;
+  std::unique_ptr<Executor> executor;
+};
+Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, uint64_t seed);
+
+}  // namespace hone
