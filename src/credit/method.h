@@ -40,12 +40,6 @@ struct Shaper {
   std::function<void(std::span<const Group>, std::span<Ledger>)> apply;
 };
 
-// How the values that several leaves have for a token they share are meant.
-enum class SharedTokens {
-  kRepeat,  // every leaf's counts: they are added
-  kDedupe,  // the token counts once: they are averaged
-};
-
 // What a method promises; the conformance suite and the laboratory hold it to it.
 struct Promises {
   // The expected estimate is exactly the gradient of the expected sum of the terms it reads.

@@ -6,11 +6,16 @@
 #include <optional>
 #include <vector>
 
+#include "base/json.h"
+#include "base/result.h"
 #include "base/rng.h"
 #include "credit/ledger.h"
 #include "credit/reward_values.h"
 
 namespace hone {
+
+// One trajectory of a record, with its score, as a record with one leaf.
+ScoredTree TrajectoryAlone(const ScoredTree& record, int32_t leaf);
 
 // SPEAR's memory of own good trajectories: those with positive mean credit and at least one call
 // are kept for a while, and what they are worth is recalibrated by what groups earn now.
@@ -26,8 +31,8 @@ class ReplayBuffer {
   };
   explicit ReplayBuffer(Settings settings) : settings_(std::move(settings)) {}
 
-  // Remembers the group's baseline, and its good trajectories.
-  void Add(std::shared_ptr<const ScoredTree> record, const Credit& credit, int64_t step);
+  // Remembers the group's baseline, and its good trajectories, each as a record of its own.
+  void Add(const ScoredTree& record, const Credit& credit, int64_t step);
 
   // Medians of the remembered groups' mean and deviation; absent without any group.
   struct Baseline {
@@ -41,21 +46,24 @@ class ReplayBuffer {
   bool Ready() const { return 2 * entries_.size() > 3 * settings_.capacity; }
 
   struct Replayed {
-    std::shared_ptr<const ScoredTree> record;
-    int32_t leaf = 0;
-    double advantage = 0;  // above 0
+    std::shared_ptr<const ScoredTree> record;  // its only leaf is the trajectory
+    double advantage = 0;                      // above 0
   };
   // Trajectories that are still better than the median baseline, a random choice of the largest
   // power of two of them within the capacity; the buffer is empty afterwards, its memory of
   // baselines is not.
   std::vector<Replayed> Take(int64_t step, Rng rng);
 
+  // All it remembers. Restored into a buffer of the same settings, it goes on as if nothing had
+  // happened.
+  Json ToJson() const;
+  Result<void> Restore(const Json& state);
+
  private:
   struct Entry {
     std::shared_ptr<const ScoredTree> record;
-    int32_t leaf;
-    double reward;
-    int64_t step;
+    double reward = 0;
+    int64_t step = 0;
   };
 
   Settings settings_;

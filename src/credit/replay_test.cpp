@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "record/validate.h"
 #include "support/credit_groups.h"
 
 namespace hone {
@@ -17,7 +18,7 @@ std::shared_ptr<const ScoredTree> Record(const char* best = "1") {
 }
 
 void Add(ReplayBuffer* buffer, const std::shared_ptr<const ScoredTree>& record, int64_t step) {
-  buffer->Add(record, *AssignCredit(*NewMethod("dr-grpo"), *record), step);
+  buffer->Add(*record, *AssignCredit(*NewMethod("dr-grpo"), *record), step);
 }
 
 TEST(Replay, KeepsGoodTrajectoriesThatCalled) {
@@ -32,7 +33,7 @@ TEST(Replay, KeepsGoodTrajectoriesThatCalled) {
   EXPECT_NEAR(buffer.Median()->mean, 2.0 / 3, 1e-12);
   const auto replayed = buffer.Take(5, Rng(1));
   ASSERT_EQ(replayed.size(), 2u);
-  EXPECT_EQ(replayed[0].leaf, 0);
+  EXPECT_EQ(replayed[0].record->tree.leaves.size(), 1u);
   EXPECT_NEAR(replayed[0].advantage, 1.0 / 3, 1e-12);
   EXPECT_EQ(buffer.size(), 0u);
 }
@@ -46,6 +47,40 @@ TEST(Replay, WhatIsOldOrNoLongerGoodIsNotReplayed) {
   for (const auto& one : buffer.Take(5, Rng(1))) {
     EXPECT_GT(one.advantage, 0);
     EXPECT_EQ(one.record->scores[0].terms[0].value, 9);
+  }
+}
+
+TEST(Replay, ATrajectoryAloneIsAValidRecordWithItsScore) {
+  const auto record = Record("0.5");
+  for (int32_t leaf = 0; leaf < 3; ++leaf) {
+    const ScoredTree alone = TrajectoryAlone(*record, leaf);
+    EXPECT_TRUE(Validate(alone).empty());
+    ASSERT_EQ(alone.scores.size(), 1u);
+    EXPECT_EQ(Total(alone.scores[0]), Total(record->scores[static_cast<size_t>(leaf)]));
+    EXPECT_EQ(TokensOf(alone.tree, WholePathTo(alone.tree, alone.tree.leaves[0].node)),
+              TokensOf(record->tree, WholePathTo(record->tree, record->tree.leaves[leaf].node)));
+  }
+}
+
+TEST(Replay, RestoredItGoesOn) {
+  ReplayBuffer buffer({.capacity = 4});
+  for (int i = 0; i < 7; ++i) Add(&buffer, Record(i % 2 == 0 ? "1" : "2"), i);
+  ReplayBuffer resumed({.capacity = 4});
+  const Result<Json> state = ParseJson(DumpJson(buffer.ToJson()));
+  ASSERT_TRUE(resumed.Restore(*state).ok());
+  EXPECT_EQ(resumed.size(), buffer.size());
+  const auto expected = buffer.Take(8, Rng(3)), replayed = resumed.Take(8, Rng(3));
+  ASSERT_EQ(replayed.size(), expected.size());
+  EXPECT_EQ(replayed.size(), 4u);
+  for (size_t i = 0; i < replayed.size(); ++i) {
+    EXPECT_EQ(*replayed[i].record, *expected[i].record);
+    EXPECT_EQ(replayed[i].advantage, expected[i].advantage);
+  }
+  EXPECT_EQ(resumed.Median()->mean, buffer.Median()->mean);
+  for (const char* bad :
+       {"{}", R"({"entries":[{}],"baselines":[]})", R"({"entries":[],"baselines":[[1]]})",
+        R"({"entries":[{"record":{},"reward":1,"step":1}],"baselines":[]})"}) {
+    EXPECT_FALSE(resumed.Restore(*ParseJson(bad)).ok()) << bad;
   }
 }
 

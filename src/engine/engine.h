@@ -35,6 +35,7 @@ class Engine {
 
   const ModelConfig& config() const { return model_.config; }
   const Model& model() const { return model_; }
+  const std::vector<TokenId>& forbidden() const { return options_.forbidden; }
   // Whether these are tokens of the model, as many as it has positions; the error names the first
   // that is not.
   Result<void> CheckTokens(std::span<const TokenId> tokens) const;

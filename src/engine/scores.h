@@ -27,10 +27,6 @@ struct TreeTerms {
 };
 using Loss = std::function<void(std::span<TreeTerms>)>;
 
-// A token on several paths gets a derivative from each of them: these are added up, in the order of
-// the leaves, as if every path had been trained on its own, or averaged over the paths through it.
-enum class SharedTokens { kRepeat, kAverage };
-
 // A tree of one node and one leaf: a sequence.
 Tree ChainOf(std::vector<TokenId> tokens, const Sampling& sampling = {},
              std::vector<Support> supports = {});

@@ -82,6 +82,11 @@ struct Tree {
   bool operator==(const Tree&) const = default;
 };
 
+// A token on several paths has a credit, and a derivative, on each of them. Every path's counts, as
+// if it had been trained on its own: they are added up, in the order of the leaves. Or the token
+// counts once: they are averaged over the paths through it.
+enum class SharedTokens { kRepeat, kAverage };
+
 // The node and its ancestors, root first. Does not cross a fold.
 std::vector<NodeId> PathTo(const Tree& tree, NodeId node);
 

@@ -1,8 +1,8 @@
 #include "rewards/schedule.h"
 
-#include <cmath>
 #include <numbers>
 
+#include "base/exact_math.h"
 #include "base/json_fields.h"
 
 namespace hone {
@@ -11,7 +11,9 @@ double Schedule::At(int64_t step) const {
   if (step >= begin + steps) return to;
   if (step <= begin || shape == Shape::kStep) return from;
   const double way = static_cast<double>(step - begin) / static_cast<double>(steps);
-  const double share = shape == Shape::kLinear ? way : (1 - std::cos(std::numbers::pi * way)) / 2;
+  double sine = 0, cosine = 0;
+  SineCosine(std::numbers::pi * way, &sine, &cosine);
+  const double share = shape == Shape::kLinear ? way : (1 - cosine) / 2;
   return from + (to - from) * share;
 }
 

@@ -1,8 +1,6 @@
 #include "simulate/learned_model.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <numeric>
 #include <set>
 
@@ -11,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_fields.h"
+#include "engine/learning_rate.h"
 #include "simulate/call_text.h"
 
 namespace hone {
@@ -83,16 +82,6 @@ Result<Model> FreshModel(const LearnedOptions& options, int64_t vocabulary) {
   return model;
 }
 
-double RateAt(const LearnedOptions& options, int64_t step) {
-  if (step < options.warmup) {
-    return options.learning_rate * static_cast<double>(step + 1) /
-           static_cast<double>(options.warmup);
-  }
-  const double part = static_cast<double>(step - options.warmup) /
-                      static_cast<double>(std::max<int64_t>(options.steps - options.warmup, 1));
-  return options.learning_rate * (0.5 + 0.5 * std::cos(std::numbers::pi * part));
-}
-
 // One step on some examples; gives the loss per token, all tokens alike. Only the answers are
 // learned: nobody asks for questions.
 double TrainStep(Engine* engine, const std::vector<const Example*>& batch, double rate,
@@ -162,6 +151,10 @@ Result<LearnedModel> TrainLearnedModel(
   std::iota(order.begin(), order.end(), size_t{0});
   Rng rng = Rng(options.seed).Split("order");
   size_t next = order.size();
+  const LearningRate rate{.peak = options.learning_rate,
+                          .warmup = options.warmup,
+                          .steps = options.steps,
+                          .shape = LearningRate::Shape::kCosine};
   const int64_t tail = std::max<int64_t>(options.steps / 10, 1);
   for (int64_t step = 0; step < options.steps; ++step) {
     std::vector<const Example*> batch;
@@ -172,7 +165,7 @@ Result<LearnedModel> TrainLearnedModel(
       }
       batch.push_back(&examples[order[next++]]);
     }
-    const double loss = TrainStep(learned.engine.get(), batch, RateAt(options, step), options);
+    const double loss = TrainStep(learned.engine.get(), batch, rate.At(step), options);
     if (step == 0) report->first_loss = loss;
     if (step >= options.steps - tail) report->last_loss += loss / static_cast<double>(tail);
     if (progress) progress({step + 1, options.steps, loss});

@@ -100,17 +100,21 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   std::optional<CallOutcome> Next(std::stop_token stop) {
     while (true) {
       const uint64_t seen = timeline_->news();
+      if (std::optional<CallOutcome> outcome = Poll()) return outcome;
       {
         std::lock_guard lock(mutex_);
-        if (!outcomes_.empty()) {
-          CallOutcome outcome = std::move(outcomes_.front());
-          outcomes_.pop_front();
-          return outcome;
-        }
-        if (pending_.empty()) return std::nullopt;
+        if (pending_.empty() && outcomes_.empty()) return std::nullopt;
       }
       if (!timeline_->Wait(seen, stop)) return std::nullopt;
     }
+  }
+
+  std::optional<CallOutcome> Poll() {
+    std::lock_guard lock(mutex_);
+    if (outcomes_.empty()) return std::nullopt;
+    CallOutcome outcome = std::move(outcomes_.front());
+    outcomes_.pop_front();
+    return outcome;
   }
 
   void Close() {
@@ -461,6 +465,7 @@ void Executor::Cancel(uint64_t ticket) { core_->Cancel(ticket); }
 std::optional<CallOutcome> Executor::Next(std::stop_token stop) {
   return core_->Next(std::move(stop));
 }
+std::optional<CallOutcome> Executor::Poll() { return core_->Poll(); }
 ExecutorCounts Executor::counts() const { return core_->counts(); }
 
 }  // namespace hone

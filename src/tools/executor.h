@@ -71,6 +71,8 @@ class Executor {
   void Cancel(uint64_t ticket);
   // The next outcome, waiting for it. Nothing when no call is under way, or when stopped.
   std::optional<CallOutcome> Next(std::stop_token stop = {});
+  // The next outcome if there is one already. Lets no virtual time pass.
+  std::optional<CallOutcome> Poll();
 
   ExecutorCounts counts() const;
 

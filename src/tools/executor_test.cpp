@@ -60,6 +60,24 @@ TEST_F(ExecutorTest, AnswersAreTypedAndTimed) {
   EXPECT_FALSE(executor_->Next().has_value());
 }
 
+TEST_F(ExecutorTest, PollTakesWhatIsThereAndLetsNoTimePass) {
+  auto tools = Tools();
+  tools->Add("echo", Effect::kPure,
+             [](const Json&, const CallLimits&) { return Answered("done"); });
+  UseTools({tools});
+  EXPECT_FALSE(executor_->Poll().has_value());
+  const uint64_t first = Submit("echo");
+  const uint64_t second = Submit("echo");
+  EXPECT_FALSE(executor_->Poll().has_value());
+  EXPECT_EQ(executor_->Next()->ticket, first);
+  // The agent's own fault is known at once.
+  const uint64_t unknown = Submit("nothing");
+  EXPECT_EQ(executor_->Poll()->ticket, unknown);
+  EXPECT_FALSE(executor_->Poll().has_value());
+  EXPECT_EQ(executor_->Next()->ticket, second);
+  EXPECT_FALSE(executor_->Next().has_value());
+}
+
 TEST_F(ExecutorTest, TheAgentsOwnFaultsNeverReachATool) {
   auto tools = Tools();
   tools->Add({.name = "plan",

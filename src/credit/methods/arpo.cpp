@@ -17,7 +17,7 @@ Method ArpoHard(MethodOptions* options) {
   method.about = "GRPO; shared tokens get the mean of the paths through them";
   method.needs = "an outcome per trajectory, a branched tree";
   method.shapers = {AverageSharedTokens()};
-  method.shared = SharedTokens::kDedupe;
+  method.shared = SharedTokens::kAverage;
   method.promises.flat = false;
   return method;
 }

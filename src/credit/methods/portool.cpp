@@ -81,7 +81,7 @@ Method PorTool(MethodOptions* options) {
   method.channels[0].weight = options->Number("trajectory", 1);
   method.estimators = {Fork(method.reads, options->Number("gamma", 0.95, 0, 1),
                             options->Number("format", 1), options->Number("fork", 1))};
-  method.shared = SharedTokens::kDedupe;
+  method.shared = SharedTokens::kAverage;
   method.promises = {.shift_invariant = false, .flat = false};
   return method;
 }
@@ -93,7 +93,7 @@ Method ForkRelative(MethodOptions* options) {
   method.reads = OutcomeTerms(options);
   method.estimators = {
       Fork(method.reads, options->Number("gamma", 1, 0, 1), options->Number("format", 0), 1)};
-  method.shared = SharedTokens::kDedupe;
+  method.shared = SharedTokens::kAverage;
   method.promises = {.shift_invariant = true, .flat = false};
   return method;
 }

@@ -3,23 +3,28 @@
 #include "credit/methods/spear.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numbers>
 
+#include "base/exact_math.h"
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 
 namespace hone::methods {
 namespace {
-constexpr double kPi = 3.14159265358979323846;
+
+double HalfWave(double way) {
+  double sine = 0, cosine = 0;
+  SineCosine(std::numbers::pi * way, &sine, &cosine);
+  return (1 + cosine) / 2;
 }
+
+}  // namespace
 
 double SpearBonus(double step, double horizon) {
-  return step > horizon || horizon <= 0 ? 0 : (std::cos(kPi * step / horizon) + 1) / 2;
+  return step > horizon || horizon <= 0 ? 0 : HalfWave(step / horizon);
 }
 
-double SpearReplayWeight(double step, double horizon) {
-  return step > horizon || horizon <= 0 ? 1 : (1 - std::cos(kPi * step / horizon)) / 2;
-}
+double SpearReplayWeight(double step, double horizon) { return 1 - SpearBonus(step, horizon); }
 
 Method Spear(MethodOptions* options) {
   Method method = OutcomeOnly(options, {});

@@ -1,0 +1,67 @@
+#include "learn/batches.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace hone {
+
+BatchOptions ReadBatches(RecipeTable* table) {
+  BatchOptions options;
+  table->Read("mini_batches", &options.mini_batches, "optimiser steps per epoch", AtLeast(1));
+  table->Read("epochs", &options.epochs, "passes over the groups of a step", AtLeast(1));
+  table->Read("call_tokens", &options.call_tokens,
+              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
+  return options;
+}
+
+std::vector<size_t> MiniBatch::Groups() const {
+  std::vector<size_t> groups;
+  for (const std::vector<size_t>& call : calls) {
+    groups.insert(groups.end(), call.begin(), call.end());
+  }
+  return groups;
+}
+
+std::vector<size_t> Shuffled(size_t count, Rng rng) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
+  return order;
+}
+
+std::vector<std::vector<size_t>> PackByTokens(std::span<const size_t> order,
+                                              std::span<const int64_t> tokens, int64_t limit) {
+  std::vector<std::vector<size_t>> runs;
+  int64_t used = 0;
+  for (const size_t item : order) {
+    CHECK(item < tokens.size(), "an item without a number of tokens");
+    if (runs.empty() || used + tokens[item] > limit) {
+      runs.emplace_back();
+      used = 0;
+    }
+    runs.back().push_back(item);
+    used += tokens[item];
+  }
+  return runs;
+}
+
+std::vector<MiniBatch> MakeMiniBatches(const BatchOptions& options, std::span<const int64_t> tokens,
+                                       const Rng& rng) {
+  std::vector<MiniBatch> batches;
+  const size_t groups = tokens.size();
+  const size_t parts = std::min(static_cast<size_t>(options.mini_batches), groups);
+  for (int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    const std::vector<size_t> order =
+        Shuffled(groups, rng.Split("epoch").Split(static_cast<uint64_t>(epoch)));
+    for (size_t part = 0; part < parts; ++part) {
+      const size_t begin = groups * part / parts, end = groups * (part + 1) / parts;
+      batches.push_back({epoch, PackByTokens(std::span(order).subspan(begin, end - begin), tokens,
+                                             options.call_tokens)});
+    }
+  }
+  return batches;
+}
+
+}  // namespace hone

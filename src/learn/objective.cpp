@@ -1,0 +1,291 @@
+#include "learn/objective.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/exact_math.h"
+#include "learn/covariance.h"
+#include "learn/critic.h"
+#include "learn/kl.h"
+#include "learn/policy_loss.h"
+
+namespace hone {
+namespace {
+
+constexpr double kMostLogRatio = 20;
+
+double LogWeight(const Sequence& sequence, size_t t) {
+  return static_cast<double>(sequence.old[t]) - static_cast<double>(sequence.sampled[t]);
+}
+
+double WeightOf(const CorrectionOptions& options, double log_weight) {
+  const double weight = Exponential(std::clamp(log_weight, -kMostLogRatio, kMostLogRatio));
+  if (options.kind == CorrectionOptions::Kind::kTruncate) return std::min(weight, options.cap);
+  const bool out = weight > options.cap || (options.two_sided && weight < 1 / options.cap);
+  return out ? 0 : weight;
+}
+
+std::vector<double> WeightsOf(const CorrectionOptions& options, const Sequence& sequence) {
+  std::vector<double> weights(sequence.size());
+  double sum = 0;
+  for (size_t t = 0; t < weights.size(); ++t) {
+    weights[t] = WeightOf(options, LogWeight(sequence, t));
+    sum += LogWeight(sequence, t);
+  }
+  if (options.sequence) std::fill(weights.begin(), weights.end(), WeightOf(options, sum));
+  return weights;
+}
+
+bool IsVetoed(const CorrectionOptions& options, const Sequence& sequence) {
+  for (size_t t = 0; t < sequence.size(); ++t) {
+    const double weight =
+        Exponential(std::clamp(LogWeight(sequence, t), -kMostLogRatio, kMostLogRatio));
+    if (weight < options.veto) return true;
+  }
+  return false;
+}
+
+float& At(const TokenPlace& place, std::vector<float> PathTerms::*member,
+          std::vector<PathTerms>* paths) {
+  return ((*paths)[static_cast<size_t>(place.path)].*member)[static_cast<size_t>(place.position)];
+}
+
+// The critic speaks of the state in which a token is drawn after the token before it.
+TokenPlace Before(TokenPlace place) { return {place.path, place.position - 1}; }
+
+double Difference(float a, float b) { return static_cast<double>(a) - static_cast<double>(b); }
+
+}  // namespace
+
+Objective::Objective(const ObjectiveOptions& options, std::vector<const TrainingGroup*> groups,
+                     const Rng& rng)
+    : options_(options), rng_(rng), groups_(std::move(groups)) {
+  const bool kl = options_.kl.coefficient > 0 && options_.kl.place == KlPlace::kLoss;
+  CHECK(options_.aggregation != Aggregation::kSequenceSumConstant || options_.norm_length > 0,
+        "seq-mean-token-sum-norm wants a norm_length");
+  for (const TrainingGroup* group : groups_) {
+    prepared_.emplace_back();
+    for (const Sequence& sequence : group->sequences) {
+      CHECK(!kl || sequence.reference.size() == sequence.size(), "KL wants a reference");
+      CHECK(!options_.NeedsCritic() || (sequence.returns.size() == sequence.size() &&
+                                        sequence.old_values.size() == sequence.size()),
+            "a value loss wants returns and old values");
+      prepared_.back().push_back({.sequence = &sequence});
+    }
+  }
+  Correct();
+}
+
+void Objective::Correct() {
+  const CorrectionOptions& correction = options_.correction;
+  const bool corrects = correction.kind != CorrectionOptions::Kind::kNone;
+  double sum = 0;
+  for (std::vector<Prepared>& group : prepared_) {
+    for (Prepared& prepared : group) {
+      if (corrects && correction.veto > 0 && IsVetoed(correction, *prepared.sequence)) {
+        prepared.vetoed = true;
+        ++sums_.vetoed;
+        continue;
+      }
+      ++sequences_;
+      tokens_ += static_cast<int64_t>(prepared.sequence->size());
+      if (!corrects) continue;
+      prepared.corrections = WeightsOf(correction, *prepared.sequence);
+      sum = std::accumulate(prepared.corrections.begin(), prepared.corrections.end(), sum);
+    }
+  }
+  if (!corrects || !correction.normalise || sum <= 0) return;
+  const double mean = sum / static_cast<double>(tokens_);
+  for (std::vector<Prepared>& group : prepared_) {
+    for (Prepared& prepared : group) {
+      for (double& weight : prepared.corrections) weight /= mean;
+    }
+  }
+}
+
+bool Objective::WantsCurrentScores() const {
+  return options_.policy == PolicyLoss::kCovarianceClip ||
+         options_.policy == PolicyLoss::kCovarianceKl;
+}
+
+void Objective::SetCurrentScores(std::span<const TreeScores> scores) {
+  CHECK(scores.size() == groups_.size(), "scores of other groups");
+  std::vector<CovarianceToken> tokens;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const std::vector<std::vector<float>> now = LogProbsOf(*groups_[g], scores[g]);
+    for (size_t s = 0; s < now.size(); ++s) {
+      if (prepared_[g][s].vetoed) continue;
+      const Sequence& sequence = groups_[g]->sequences[s];
+      for (size_t t = 0; t < sequence.size(); ++t) {
+        tokens.push_back({now[s][t], sequence.old[t], sequence.advantages[t]});
+      }
+    }
+  }
+  const std::vector<char> chosen = ChooseByCovariance(options_, tokens, rng_.Split("covariance"));
+  size_t next = 0;
+  for (std::vector<Prepared>& group : prepared_) {
+    for (Prepared& prepared : group) {
+      if (prepared.vetoed) continue;
+      const size_t size = prepared.sequence->size();
+      prepared.chosen.assign(chosen.begin() + static_cast<ptrdiff_t>(next),
+                             chosen.begin() + static_cast<ptrdiff_t>(next + size));
+      next += size;
+    }
+  }
+  scored_ = true;
+}
+
+Loss Objective::LossOf(size_t begin, size_t end) {
+  CHECK(begin <= end && end <= groups_.size());
+  CHECK(scored_ || !WantsCurrentScores(), "the loss chooses tokens by their current scores");
+  return [this, begin, end](std::span<TreeTerms> terms) {
+    CHECK(terms.size() == end - begin, "other trees than those of the loss");
+    for (size_t g = begin; g < end; ++g) {
+      std::vector<PathTerms>* paths = &terms[g - begin].paths;
+      for (const Prepared& prepared : prepared_[g]) {
+        if (prepared.vetoed) continue;
+        ++sums_.sequences;
+        sums_.tokens += static_cast<int64_t>(prepared.sequence->size());
+        AddPolicy(prepared, paths);
+        AddKlAndEntropy(*prepared.sequence, paths);
+        if (options_.NeedsCritic()) AddValues(*prepared.sequence, paths);
+      }
+    }
+  };
+}
+
+double Objective::TokenShare(const Sequence& sequence) const {
+  switch (options_.aggregation) {
+    case Aggregation::kTokenMean: return 1 / static_cast<double>(tokens_);
+    case Aggregation::kSequenceSum: return 1 / static_cast<double>(sequences_);
+    case Aggregation::kSequenceMean:
+      return 1 / (static_cast<double>(sequences_) * static_cast<double>(sequence.size()));
+    case Aggregation::kSequenceSumConstant: return 1 / static_cast<double>(options_.norm_length);
+  }
+  return 0;
+}
+
+void Objective::AddPolicy(const Prepared& prepared, std::vector<PathTerms>* paths) {
+  const Sequence& sequence = *prepared.sequence;
+  std::vector<float> logprobs;
+  for (const TokenPlace& place : sequence.places) {
+    logprobs.push_back(At(place, &PathTerms::logprobs, paths));
+  }
+  std::vector<double> weights(sequence.size(), TokenShare(sequence));
+  double correction = static_cast<double>(sequence.size());
+  if (!prepared.corrections.empty()) {
+    correction = 0;
+    for (size_t t = 0; t < weights.size(); ++t) {
+      weights[t] *= prepared.corrections[t];
+      correction += prepared.corrections[t];
+    }
+  }
+  const double sequence_weight =
+      correction / static_cast<double>(sequence.size()) / static_cast<double>(sequences_);
+  const PolicyOutput output =
+      PolicyLossOf(options_, {logprobs, sequence.old, sequence.advantages, weights, sequence_weight,
+                              sequence.turns, prepared.chosen});
+  for (size_t t = 0; t < sequence.size(); ++t) {
+    double derivative = output.derivatives[t];
+    if (options_.low_probability > 0 && sequence.advantages[t] < 0) {
+      const double probability = Exponential(logprobs[t]);
+      if (probability < options_.low_probability) {
+        derivative *= probability / options_.low_probability;
+        ++sums_.limited;
+      }
+    }
+    At(sequence.places[t], &PathTerms::dlogprobs, paths) += static_cast<float>(derivative);
+    const double log_ratio = Difference(logprobs[t], sequence.old[t]);
+    const double ratio = Exponential(std::clamp(log_ratio, -kMostLogRatio, kMostLogRatio));
+    sums_.approx_kl -= log_ratio;
+    sums_.mean_ratio += ratio;
+    sums_.max_ratio = std::max(sums_.max_ratio, ratio);
+    if (Exponential(Difference(logprobs[t], sequence.sampled[t])) == 1) ++sums_.ratio_one;
+  }
+  sums_.policy_loss += output.loss;
+  sums_.clip_fraction += static_cast<double>(output.clipped);
+  sums_.mean_weight += correction;
+}
+
+void Objective::AddKlAndEntropy(const Sequence& sequence, std::vector<PathTerms>* paths) {
+  const double share = TokenShare(sequence);
+  const double in_loss = options_.kl.place == KlPlace::kLoss ? options_.kl.coefficient : 0;
+  for (size_t t = 0; t < sequence.size(); ++t) {
+    const TokenPlace& place = sequence.places[t];
+    const float entropy = At(place, &PathTerms::entropies, paths);
+    sums_.entropy += entropy;
+    if (options_.entropy > 0) {
+      sums_.entropy_loss -= options_.entropy * share * entropy;
+      At(place, &PathTerms::dentropies, paths) -= static_cast<float>(options_.entropy * share);
+    }
+    if (sequence.reference.empty()) continue;
+    const float logprob = At(place, &PathTerms::logprobs, paths);
+    KlTerm kl = KlOf(options_.kl, Difference(logprob, sequence.reference[t]));
+    sums_.reference_kl += kl.value;
+    if (in_loss == 0) continue;
+    if (options_.kl.unbiased) {
+      const double log_ratio = Difference(logprob, sequence.old[t]);
+      const double clamped = std::clamp(log_ratio, -kMostLogRatio, kMostLogRatio);
+      const double ratio = Exponential(clamped);
+      kl = {ratio * kl.value,
+            ratio * kl.derivative + (clamped == log_ratio ? ratio * kl.value : 0.0)};
+    }
+    sums_.kl_loss += in_loss * share * kl.value;
+    At(place, &PathTerms::dlogprobs, paths) += static_cast<float>(in_loss * share * kl.derivative);
+  }
+}
+
+void Objective::AddValues(const Sequence& sequence, std::vector<PathTerms>* paths) {
+  const double weight = options_.value.coefficient * TokenShare(sequence);
+  for (size_t t = 0; t < sequence.size(); ++t) {
+    const TokenPlace place = Before(sequence.places[t]);
+    CHECK(!(*paths)[static_cast<size_t>(place.path)].values.empty(),
+          "a value loss wants a model with a scalar head");
+    const ValueTerm term = ValueLossOf(options_.value, At(place, &PathTerms::values, paths),
+                                       sequence.old_values[t], sequence.returns[t]);
+    sums_.value_loss += weight * term.loss;
+    if (term.clipped) sums_.value_clip_fraction += 1;
+    At(place, &PathTerms::dvalues, paths) += static_cast<float>(weight * term.derivative);
+  }
+}
+
+ObjectiveMetrics Objective::metrics() const {
+  ObjectiveMetrics metrics = sums_;
+  metrics.loss = metrics.policy_loss + metrics.kl_loss + metrics.entropy_loss + metrics.value_loss;
+  if (metrics.tokens == 0) return metrics;
+  for (double* mean :
+       {&metrics.clip_fraction, &metrics.approx_kl, &metrics.reference_kl, &metrics.entropy,
+        &metrics.mean_ratio, &metrics.mean_weight, &metrics.value_clip_fraction}) {
+    *mean /= static_cast<double>(metrics.tokens);
+  }
+  return metrics;
+}
+
+ObjectiveMetrics AccumulateObjective(const ObjectiveOptions& options,
+                                     std::span<const TrainingGroup> groups, const MiniBatch& batch,
+                                     SharedTokens shared, const Rng& rng, Engine* engine) {
+  std::vector<const TrainingGroup*> used;
+  for (const size_t group : batch.Groups()) used.push_back(&groups[group]);
+  Objective objective(options, used, rng);
+  std::vector<std::vector<Tree>> calls;
+  for (const std::vector<size_t>& call : batch.calls) {
+    calls.emplace_back();
+    for (const size_t group : call) calls.back().push_back(groups[group].tree);
+  }
+  if (objective.WantsCurrentScores()) {
+    std::vector<TreeScores> scores;
+    for (const std::vector<Tree>& trees : calls) {
+      for (TreeScores& one : engine->LogProbs(trees)) scores.push_back(std::move(one));
+    }
+    objective.SetCurrentScores(scores);
+  }
+  size_t begin = 0;
+  for (const std::vector<Tree>& trees : calls) {
+    engine->Accumulate(trees, objective.LossOf(begin, begin + trees.size()), shared);
+    begin += trees.size();
+  }
+  return objective.metrics();
+}
+
+}  // namespace hone

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/recipe.h"
+
+namespace hone {
+
+// How the policy is moved by its advantages.
+enum class PolicyLoss {
+  kClip,            // PPO's clipped ratio, with dual clip; DAPO, TAPO, GRPO, LOOP
+  kSequenceClip,    // GSPO: one ratio per sequence, its length taken out
+  kClippedWeight,   // CISPO: the weight is clipped, no token's gradient is dropped
+  kSoftGate,        // SAPO: a sigmoid instead of a clip
+  kGeometricMean,   // GMPO: the geometric mean of clipped ratios
+  kCovarianceClip,  // Clip-Cov: tokens of high covariance are left out at random
+  kCovarianceKl,    // KL-Cov: tokens of the highest covariance are held where they are
+  kGradient,        // GPG, REINFORCE: no ratio at all
+};
+
+// Of which tokens the ratio of kClip is the product (LOOP).
+enum class RatioLevel { kToken, kTurn, kTrajectory };
+
+// How the losses of tokens become one number. Counts are of the whole mini-batch, over paths.
+enum class Aggregation {
+  kTokenMean,            // sum / tokens
+  kSequenceSum,          // seq-mean-token-sum: sum / sequences
+  kSequenceMean,         // seq-mean-token-mean: mean over sequences of their means
+  kSequenceSumConstant,  // seq-mean-token-sum-norm: sum / norm_length, a constant
+};
+
+enum class KlEstimator { kK1, kAbs, kK2, kK3 };
+enum class KlPlace { kLoss, kReward };
+
+struct KlOptions {
+  double coefficient = 0;  // 0: no reference is needed
+  KlEstimator estimator = KlEstimator::kK3;
+  bool straight_through = false;  // "k3+": the value of the estimator with the gradient of k2
+  bool unbiased = false;          // times the ratio to the old policy, its gradient included
+  KlPlace place = KlPlace::kLoss;
+  double target = 0;        // above 0: the coefficient adapts to hold this
+  double horizon = 10'000;  // trajectories over which it adapts
+};
+
+struct ValueOptions {
+  double coefficient = 0;  // 0: no critic
+  double clip = 0.5;       // how far a value may move in one update; 0: not clipped
+};
+
+// Weights old / sampled: only needed where the update begins with other weights than drew.
+struct CorrectionOptions {
+  enum class Kind { kNone, kTruncate, kMask };  // TIS, MIS
+  Kind kind = Kind::kNone;
+  bool sequence = false;   // one weight per trajectory
+  double cap = 2;          // above it: cut to it, or 0
+  bool two_sided = false;  // kMask: 0 below 1/cap as well
+  bool normalise = false;  // divided by their mean over the mini-batch
+  double veto = 0;         // a sequence with a token weight below it is left out; 0: none
+};
+
+// Clip-Cov and KL-Cov.
+struct CovarianceOptions {
+  double share = 2e-4;        // of the tokens, at least one
+  double lower = 1;           // Clip-Cov: candidates are above it
+  double upper = 5;           // and below this
+  double kl_coefficient = 1;  // KL-Cov
+};
+
+struct ObjectiveOptions {
+  std::string name = "ppo";
+  PolicyLoss policy = PolicyLoss::kClip;
+  double clip_low = 0.2;   // ratios below 1 - clip_low are clipped
+  double clip_high = 0.2;  // ratios above 1 + clip_high
+  double dual_clip = 3;    // most a ratio counts where the advantage is negative; 0: no limit
+  RatioLevel ratio = RatioLevel::kToken;
+  Aggregation aggregation = Aggregation::kTokenMean;
+  int64_t norm_length = 0;    // kSequenceSumConstant
+  double temperature_up = 1;  // SAPO: of the gate for positive advantages
+  double temperature_down = 1.05;
+  double entropy = 0;  // bonus per nat
+  // SimpleTIR's trouble is tokens of low probability: their gradient does not get smaller as they
+  // get rarer, and they drive norms up. Below this probability, where the advantage is negative,
+  // the derivative is scaled by probability / limit. 0: off.
+  double low_probability = 0;
+  CovarianceOptions covariance;
+  KlOptions kl;
+  ValueOptions value;
+  CorrectionOptions correction;
+
+  bool NeedsReference() const { return kl.coefficient > 0 || kl.target > 0; }
+  bool NeedsCritic() const { return value.coefficient > 0; }
+};
+
+// The names that `loss` may have, each with the settings its paper has.
+std::vector<std::string> ObjectiveNames();
+// One of them (CHECK).
+ObjectiveOptions ObjectiveNamed(std::string_view name);
+
+// [objective] of a recipe: `loss` is a name, and what else is said there overrides its settings.
+// Problems go to the recipe.
+ObjectiveOptions ReadObjective(RecipeTable table);
+
+}  // namespace hone

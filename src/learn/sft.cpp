@@ -1,0 +1,150 @@
+#include "learn/sft.h"
+
+#include "base/check.h"
+#include "learn/batches.h"
+#include "learn/training_group.h"
+
+namespace hone {
+namespace {
+
+// Whether the policy wrote each position of a path. The first token of a root has no prediction;
+// it is passed over by whoever reads this.
+std::vector<bool> PolicyPositions(const Tree& tree, const Leaf& leaf) {
+  std::vector<bool> policy;
+  for (const NodeId id : PathTo(tree, leaf.node)) {
+    const Node& node = tree.nodes[static_cast<size_t>(id)];
+    policy.insert(policy.end(), node.tokens.size(), node.author == Author::kPolicy);
+  }
+  return policy;
+}
+
+std::vector<Tree> Pick(std::span<const Tree> trees, const std::vector<size_t>& indices) {
+  std::vector<Tree> picked;
+  for (const size_t index : indices) picked.push_back(trees[index]);
+  return picked;
+}
+
+// One token's part of the loss, which `weight` tokens share.
+void AddToken(const SftOptions& options, bool policy, double logprob, double weight,
+              SftMetrics* metrics) {
+  metrics->loss -= (policy ? 1 : options.other_weight) * logprob / weight;
+  // The sums are kept as running means, so that the metrics are right after every call.
+  double& mean = policy ? metrics->policy_loss : metrics->other_loss;
+  int64_t& count = policy ? metrics->policy_tokens : metrics->other_tokens;
+  ++count;
+  mean += (-logprob - mean) / static_cast<double>(count);
+}
+
+}  // namespace
+
+SftOptions ReadSft(RecipeTable* table) {
+  SftOptions options;
+  table->Read("other_weight", &options.other_weight,
+              "of tokens that somebody else than the policy wrote", Between(0, 1));
+  table->Read("step_tokens", &options.step_tokens, "of one step of the optimiser, at most",
+              AtLeast(1));
+  table->Read("call_tokens", &options.call_tokens,
+              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
+  table->Read("epochs", &options.epochs, "over the demonstrations", AtLeast(1));
+  table->Read("steps", &options.steps, "above 0: so many, over as many epochs as that takes",
+              AtLeast(0));
+  return options;
+}
+
+Tree ForImitation(const Tree& tree) {
+  Tree plain;
+  plain.seed = tree.seed;
+  for (const Node& node : tree.nodes) {
+    Node& bare = plain.nodes.emplace_back();
+    bare.parent = node.parent;
+    bare.author = node.author;
+    bare.tokens = node.tokens;
+  }
+  for (const Leaf& leaf : tree.leaves) {
+    for (const NodeId end : SegmentEnds(tree, leaf.node)) plain.leaves.push_back({.node = end});
+  }
+  return plain;
+}
+
+std::vector<SftBatch> PlanSft(const SftOptions& options, std::span<const int64_t> tokens,
+                              const Rng& rng) {
+  std::vector<SftBatch> plan;
+  if (tokens.empty()) return plan;
+  const auto wanted = static_cast<size_t>(options.steps);
+  for (int64_t epoch = 0; wanted > 0 ? plan.size() < wanted : epoch < options.epochs; ++epoch) {
+    const std::vector<size_t> order =
+        Shuffled(tokens.size(), rng.Split("epoch").Split(static_cast<uint64_t>(epoch)));
+    for (const std::vector<size_t>& step : PackByTokens(order, tokens, options.step_tokens)) {
+      if (wanted > 0 && plan.size() == wanted) break;
+      plan.push_back({epoch, PackByTokens(step, tokens, options.call_tokens)});
+    }
+  }
+  return plan;
+}
+
+double TokenWeight(const SftOptions& options, std::span<const Tree> trees) {
+  double weight = 0;
+  for (const Tree& tree : trees) {
+    for (const Leaf& leaf : tree.leaves) {
+      const std::vector<bool> policy = PolicyPositions(tree, leaf);
+      for (size_t t = 1; t < policy.size(); ++t) weight += policy[t] ? 1 : options.other_weight;
+    }
+  }
+  return weight;
+}
+
+Loss SftLoss(const SftOptions& options, std::span<const Tree> trees, double weight,
+             SftMetrics* metrics) {
+  return [=](std::span<TreeTerms> terms) {
+    CHECK(terms.size() == trees.size(), "other trees than those of the loss");
+    if (weight <= 0) return;  // nothing to be learned
+    for (size_t i = 0; i < trees.size(); ++i) {
+      for (size_t l = 0; l < trees[i].leaves.size(); ++l) {
+        PathTerms& path = terms[i].paths[l];
+        const std::vector<bool> policy = PolicyPositions(trees[i], trees[i].leaves[l]);
+        for (size_t t = 1; t < policy.size(); ++t) {
+          const double share = (policy[t] ? 1 : options.other_weight) / weight;
+          path.dlogprobs[t] = static_cast<float>(-share);
+          AddToken(options, policy[t], path.logprobs[t], weight, metrics);
+        }
+      }
+    }
+  };
+}
+
+SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demonstrations,
+                         const SftBatch& batch, Engine* engine) {
+  SftMetrics metrics;
+  double weight = 0;
+  for (const std::vector<size_t>& call : batch.calls) {
+    for (const size_t index : call) weight += TokenWeight(options, {&demonstrations[index], 1});
+  }
+  for (const std::vector<size_t>& call : batch.calls) {
+    const std::vector<Tree> trees = Pick(demonstrations, call);
+    engine->Accumulate(trees, SftLoss(options, trees, weight, &metrics));
+  }
+  return metrics;
+}
+
+SftMetrics EvaluateSft(const SftOptions& options, std::span<const Tree> demonstrations,
+                       Engine* engine) {
+  SftMetrics metrics;
+  const double weight = TokenWeight(options, demonstrations);
+  if (weight <= 0) return metrics;
+  const std::vector<TreeScores> scores = engine->LogProbs(demonstrations);
+  for (size_t i = 0; i < demonstrations.size(); ++i) {
+    for (const Leaf& leaf : demonstrations[i].leaves) {
+      size_t position = 0;
+      for (const NodeId id : PathTo(demonstrations[i], leaf.node)) {
+        const bool policy =
+            demonstrations[i].nodes[static_cast<size_t>(id)].author == Author::kPolicy;
+        for (const float logprob : scores[i][static_cast<size_t>(id)].logprobs) {
+          if (position++ > 0) AddToken(options, policy, logprob, weight, &metrics);
+        }
+      }
+    }
+  }
+  return metrics;
+}
+
+}  // namespace hone

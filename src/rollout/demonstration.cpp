@@ -1,0 +1,51 @@
+#include "rollout/demonstration.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+
+Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_t seed,
+                               const Playthrough& played) {
+  if (played.turns.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("task \"{}\": nothing was played", task.id));
+  }
+  Tree tree;
+  tree.task = task;
+  tree.seed = seed;
+  const auto append = [&](Node node) {
+    node.parent = static_cast<NodeId>(tree.nodes.size()) - 1;
+    tree.nodes.push_back(std::move(node));
+  };
+  HONE_ASSIGN_OR_RETURN(std::vector<Node> prompt, codec.Prompt(played.opening));
+  for (Node& node : prompt) append(std::move(node));
+  HONE_ASSIGN_OR_RETURN(Conversation conversation, ConversationOf(played.opening));
+  for (size_t t = 0; t < played.turns.size(); ++t) {
+    const PlayedTurn& turn = played.turns[t];
+    Node node;
+    node.author = Author::kPolicy;
+    HONE_ASSIGN_OR_RETURN(node.tokens, codec.Spell(conversation, turn.agent));
+    node.logprobs.assign(node.tokens.size(), 0.0f);
+    node.entropies.assign(node.tokens.size(), 0.0f);
+    node.policy_version = kDemonstrated;
+    codec.ReadTurn(TurnEnd::kEnded, &node);
+    append(node);
+    if (t + 1 < played.turns.size()) {
+      HONE_ASSIGN_OR_RETURN(Node next, codec.After(node, turn.agent, turn.environment));
+      append(std::move(next));
+      conversation.messages.push_back(MessageOf(turn.agent));
+      for (Message& message : MessagesAfter(turn.agent, turn.environment)) {
+        conversation.messages.push_back(std::move(message));
+      }
+    } else if (std::optional<Node> last = TurnCodec::AfterEnding(turn.agent)) {
+      append(*std::move(last));
+    }
+  }
+  tree.leaves.push_back({.node = static_cast<NodeId>(tree.nodes.size()) - 1,
+                         .ending = played.ending,
+                         .blame = played.blame,
+                         .final_state = played.final_state});
+  return tree;
+}
+
+}  // namespace hone

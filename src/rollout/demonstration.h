@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "envs/play.h"
+#include "record/tree.h"
+#include "rollout/policy.h"
+
+namespace hone {
+
+// On nodes that nobody drew from weights.
+inline constexpr int64_t kDemonstrated = -1;
+
+// What somebody without a model played (envs/play.h), as a tree of one trajectory in the very
+// tokens that the policy would have before it had it played the same: its turns are policy nodes,
+// with the log-probability 0 of one who could not have done otherwise. Imitation trains on these.
+//
+// Fails for what the dialect cannot spell: then it cannot be shown to this policy.
+Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_t seed,
+                               const Playthrough& played);
+
+}  // namespace hone

@@ -1,0 +1,274 @@
+#include "rollout/policy.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+// Whether what follows a turn can always be put behind it: a user's message after reasoning is what
+// templates that rewrite history stumble over.
+Result<void> CheckAppends(const Dialect& dialect) {
+  const Message result{.role = Role::kTool, .content = "1", .name = "tool"};
+  const Message user{.role = Role::kUser, .content = "go on"};
+  for (const std::string_view turn : {"a", "<think>\nb\n</think>\n\na"}) {
+    for (const auto& messages :
+         {std::vector{result}, std::vector{user}, std::vector{result, user}}) {
+      Conversation next;
+      next.messages = messages;
+      if (const Result<Piece> piece = dialect.Continue(turn, next); !piece.ok()) {
+        return Error(ErrorCode::kUnsupported,
+                     fmt::format("the dialect {} cannot be used in a rollout: {}",
+                                 dialect.traits().name, piece.error().message()));
+      }
+    }
+  }
+  return {};
+}
+
+std::string BytesOf(const Tokenizer& tokenizer, std::span<const TokenId> tokens) {
+  std::string bytes;
+  for (const TokenId token : tokens) bytes += tokenizer.TokenBytes(token);
+  return bytes;
+}
+
+Node NodeOfPiece(const Tokenizer& tokenizer, const Piece& piece) {
+  Node node;
+  node.author = piece.author == Author::kPolicy ? Author::kSystem : piece.author;
+  node.tokens = EncodePiece(tokenizer, piece);
+  return node;
+}
+
+bool SameCalls(const std::vector<Call>& a, const std::vector<Call>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Call& x, const Call& y) {
+    return x.name == y.name && x.arguments == y.arguments;
+  });
+}
+
+}  // namespace
+
+TurnCodec::TurnCodec(const Dialect* dialect, const Tokenizer* tokenizer)
+    : dialect_(dialect), tokenizer_(tokenizer), stop_strings_(dialect->traits().stops) {
+  for (const std::string& stop : stop_strings_) {
+    if (const std::optional<TokenId> token = tokenizer->FindAdded(stop)) {
+      stop_tokens_.push_back(*token);
+    }
+  }
+}
+
+Result<TurnCodec> TurnCodec::New(const Dialect* dialect, const Tokenizer* tokenizer) {
+  HONE_RETURN_IF_ERROR(CheckAppends(*dialect));
+  return TurnCodec(dialect, tokenizer);
+}
+
+Result<std::vector<Node>> TurnCodec::Prompt(const Opening& opening) const {
+  HONE_ASSIGN_OR_RETURN(Conversation conversation, ConversationOf(opening));
+  conversation.add_generation_prompt = true;
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect_->Render(conversation));
+  std::vector<Node> nodes;
+  for (const Piece& piece : pieces) {
+    Node node = NodeOfPiece(*tokenizer_, piece);
+    if (!node.tokens.empty()) nodes.push_back(std::move(node));
+  }
+  if (nodes.empty()) return Error(ErrorCode::kInvalidArgument, "the opening has no messages");
+  return nodes;
+}
+
+AgentTurn TurnCodec::ReadTurn(TurnEnd end, Node* node) const {
+  ParsedTurn parsed = dialect_->Parse(BytesOf(*tokenizer_, node->tokens), end);
+  RecordTurn(*tokenizer_, parsed, node);
+  AgentTurn turn;
+  turn.calls = node->calls;
+  turn.faults = node->faults;
+  turn.answer = std::move(parsed.answer);
+  turn.tokens = static_cast<int64_t>(node->tokens.size());
+  return turn;
+}
+
+Result<Node> TurnCodec::After(const Node& turn, const AgentTurn& agent,
+                              const EnvironmentTurn& environment) const {
+  Conversation next;
+  next.messages = MessagesAfter(agent, environment);
+  if (next.messages.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "the environment neither ended the episode nor said anything");
+  }
+  HONE_ASSIGN_OR_RETURN(const Piece piece,
+                        dialect_->Continue(BytesOf(*tokenizer_, turn.tokens), next));
+  Node node = NodeOfPiece(*tokenizer_, piece);
+  node.author = agent.results.empty() ? Author::kUser : Author::kTool;
+  node.results = agent.results;
+  return node;
+}
+
+std::optional<Node> TurnCodec::AfterEnding(const AgentTurn& agent) {
+  if (agent.results.empty()) return std::nullopt;
+  Node node;
+  node.author = Author::kTool;
+  node.results = agent.results;
+  return node;
+}
+
+Result<std::vector<TokenId>> TurnCodec::Spell(const Conversation& before,
+                                              const AgentTurn& turn) const {
+  const auto cannot = [&](std::string_view why) {
+    return Error(ErrorCode::kUnsupported, fmt::format("the dialect {} cannot spell this turn: {}",
+                                                      dialect_->traits().name, why));
+  };
+  if (!turn.faults.empty()) return cannot("it has faults");
+  Conversation conversation = before;
+  conversation.messages.push_back(MessageOf(turn));
+  conversation.add_generation_prompt = false;
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect_->Render(conversation));
+  const auto last = std::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& piece) {
+    return piece.author == Author::kPolicy;
+  });
+  if (last == pieces.rend()) return cannot("it has no text");
+  Node node;
+  node.tokens = EncodePiece(*tokenizer_, *last);
+  const AgentTurn read = ReadTurn(TurnEnd::kEnded, &node);
+  if (!read.faults.empty()) return cannot(read.faults[0].message);
+  if (!SameCalls(read.calls, turn.calls) || read.answer != turn.answer) {
+    return cannot("it would be read as another one");
+  }
+  return node.tokens;
+}
+
+std::function<bool(std::span<const TokenId>)> TurnCodec::StopFunction() const {
+  // Also for stops that are tokens: a marker can be spelled out with other ones, and would be read.
+  return [tokenizer = tokenizer_, stops = stop_strings_](std::span<const TokenId> tokens) {
+    const std::string_view last = tokenizer->TokenBytes(tokens.back());
+    for (const std::string& stop : stops) {
+      if (last.find(stop.back()) == std::string_view::npos) continue;
+      size_t from = tokens.size() - 1, bytes = 0;
+      while (from > 0 && bytes < stop.size()) bytes += tokenizer->TokenBytes(tokens[--from]).size();
+      if (BytesOf(*tokenizer, tokens.subspan(from)).find(stop) != std::string::npos) return true;
+    }
+    return false;
+  };
+}
+
+Result<Conversation> ConversationOf(const Opening& opening) {
+  return ConversationFromJson(Json::Of({{"messages", opening.messages}, {"tools", opening.tools}}));
+}
+
+Message MessageOf(const AgentTurn& turn) {
+  Message message{.role = Role::kAssistant, .content = turn.answer.value_or("")};
+  for (const Call& call : turn.calls) message.calls.push_back({call.name, call.arguments});
+  return message;
+}
+
+std::vector<Message> MessagesAfter(const AgentTurn& agent, const EnvironmentTurn& environment) {
+  std::vector<Message> messages;
+  for (const ToolResult& result : agent.results) {
+    messages.push_back({.role = Role::kTool,
+                        .content = result.content,
+                        .name = agent.calls[static_cast<size_t>(result.call)].name});
+  }
+  for (const std::string& notice : environment.notices) {
+    messages.push_back({.role = Role::kUser, .content = notice});
+  }
+  if (!environment.user.empty()) {
+    messages.push_back({.role = Role::kUser, .content = environment.user});
+  }
+  return messages;
+}
+
+std::vector<TokenId> ForbiddenTokens(const Dialect& dialect, const Tokenizer& tokenizer,
+                                     int64_t model_vocabulary) {
+  std::set<TokenId> forbidden, own;
+  const auto collect = [&](const Piece& piece, std::set<TokenId>* tokens) {
+    for (const TokenId token : EncodePiece(tokenizer, piece)) {
+      const std::string bytes(tokenizer.TokenBytes(token));
+      if (tokenizer.FindAdded(bytes) == token) tokens->insert(token);
+    }
+  };
+  // What others say, and what the policy itself says where the dialect lets it say so.
+  const Message user{.role = Role::kUser, .content = "a"};
+  const Message system{.role = Role::kSystem, .content = "a"};
+  const Message result{.role = Role::kTool, .content = "a", .name = "a"};
+  const Message answer{.role = Role::kAssistant, .content = "a", .reasoning = "a"};
+  const Message call{
+      .role = Role::kAssistant, .reasoning = "a", .calls = {{"a", Json(Json::Object())}}};
+  for (const Message& turn : {answer, call}) {
+    Conversation conversation;
+    conversation.messages = {system, user, turn};
+    Result<std::vector<Piece>> pieces = dialect.Render(conversation);
+    if (!pieces.ok()) {  // a dialect without thoughts, or without a call of that name
+      conversation.messages.back().reasoning.reset();
+      pieces = dialect.Render(conversation);
+    }
+    if (!pieces.ok()) continue;
+    for (const Piece& piece : *pieces) {
+      collect(piece, piece.author == Author::kPolicy ? &own : &forbidden);
+    }
+  }
+  Conversation next;
+  next.messages = {result, user};
+  if (const Result<Piece> piece = dialect.Continue("a", next); piece.ok()) {
+    collect(*piece, &forbidden);
+  }
+  for (const std::string& stop : dialect.traits().stops) {
+    if (const std::optional<TokenId> token = tokenizer.FindAdded(stop)) own.insert(*token);
+  }
+  for (const TokenId token : own) forbidden.erase(token);
+  for (int64_t id = 0; id < model_vocabulary; ++id) {
+    if (!tokenizer.IsToken(id)) forbidden.insert(static_cast<TokenId>(id));
+  }
+  return {forbidden.begin(), forbidden.end()};
+}
+
+Result<Policy> Policy::New(Engine* engine, const Dialect* dialect, const Tokenizer* tokenizer,
+                           const PolicyOptions& options) {
+  HONE_ASSIGN_OR_RETURN(TurnCodec codec, TurnCodec::New(dialect, tokenizer));
+  const auto bad = [](std::string problem) {
+    return Error(ErrorCode::kInvalidArgument, std::move(problem));
+  };
+  const int64_t vocabulary = engine->config().vocab;
+  if (tokenizer->vocab_size() > vocabulary) {
+    return bad(fmt::format("the tokenizer has {} tokens, the model only {}",
+                           tokenizer->vocab_size(), vocabulary));
+  }
+  if (options.max_turn_tokens < 1) return bad("a turn needs at least one token");
+  if (options.sampling.forbidden_set != 0 && engine->forbidden().empty()) {
+    return bad("the sampling names a forbidden set, but the engine was opened without one");
+  }
+  // An id that stands for nothing cannot be shown to anybody.
+  const std::set<TokenId> forbidden(engine->forbidden().begin(), engine->forbidden().end());
+  for (int64_t id = 0; id < vocabulary; ++id) {
+    if (tokenizer->IsToken(id)) continue;
+    if (options.sampling.forbidden_set == 0 || !forbidden.contains(static_cast<TokenId>(id))) {
+      return bad(
+          fmt::format("the model can draw id {}, which the tokenizer does not have: open the "
+                      "engine with ForbiddenTokens and sample with forbidden_set = 1",
+                      id));
+    }
+  }
+  return Policy(engine, std::move(codec), options);
+}
+
+TurnRequest Policy::RequestFor(const Rng& rng) const {
+  TurnRequest request;
+  request.max_new = options_.max_turn_tokens;
+  request.sampling = options_.sampling;
+  request.rng = rng;
+  request.stop_tokens = codec_.stop_tokens();
+  request.stop = codec_.StopFunction();
+  return request;
+}
+
+Node Policy::NodeOf(SampleResult drawn) const {
+  Node node;
+  node.author = Author::kPolicy;
+  node.tokens = std::move(drawn.tokens);
+  node.logprobs = std::move(drawn.logprobs);
+  node.entropies = std::move(drawn.entropies);
+  node.supports = std::move(drawn.supports);
+  node.sampling = options_.sampling;
+  node.policy_version = options_.version;
+  return node;
+}
+
+}  // namespace hone

@@ -1,0 +1,373 @@
+#include "rollout/scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "rollout/stopwatch.h"
+
+namespace hone {
+namespace {
+
+// Somebody who is neither agent nor tool: the trajectory says nothing about the policy.
+bool IsSomebodyElse(Blame blame) {
+  return blame != Blame::kNone && blame != Blame::kAgent && blame != Blame::kTool;
+}
+
+// Of the first tokens, in units of the logarithm of the vocabulary.
+double EntropyOf(const Node& turn, int64_t vocabulary) {
+  const size_t count = std::min<size_t>(turn.entropies.size(), kArpoTokens);
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) sum += turn.entropies[i];
+  return sum / std::log(static_cast<double>(vocabulary));
+}
+
+void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
+  if (!more.user.empty()) turn->user = std::move(more.user);
+  for (std::string& notice : more.notices) turn->notices.push_back(std::move(notice));
+  turn->ending = more.ending;
+  turn->blame = more.blame;
+  turn->calls = std::move(more.calls);
+}
+
+// What a trajectory that failed is remembered by.
+std::string ProblemOf(const Trajectory& trajectory) {
+  for (const ToolResult& result : trajectory.agent.results) {
+    if (IsSomebodyElse(result.blame)) return result.content;
+  }
+  return "the environment says that it failed";
+}
+
+std::string ScopedPath(const GroupRequest& request, const TrajectoryPath& path) {
+  return request.scope.empty() ? path.Text() : request.scope + "/" + path.Text();
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const RolloutOptions& options, const Environment& environment,
+                     const Policy& policy, const Strategy& strategy, Executor* executor,
+                     const Clock& clock, std::span<const GroupRequest> requests)
+    : options_(options),
+      environment_(environment),
+      policy_(policy),
+      strategy_(strategy),
+      executor_(executor),
+      clock_(clock),
+      requests_(requests),
+      sampler_(policy.engine().NewSampler()) {
+  result_.trees.resize(requests.size());
+  result_.groups.resize(requests.size());
+}
+
+Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
+  RolloutCounts& counts = result_.counts;
+  const int64_t computed_before = policy_.engine().tokens_computed();
+  {
+    const Stopwatch total(clock_, &counts.seconds.total);
+    while (true) {
+      if (stop.stop_requested()) return Error(ErrorCode::kStopped, "the rollout was stopped");
+      HONE_RETURN_IF_ERROR(Admit());
+      while (std::optional<CallOutcome> outcome = executor_->Poll()) {
+        HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
+      }
+      if (!drawing_.empty()) {
+        std::vector<Sampler::Id> ended;
+        {
+          const Stopwatch sampling(clock_, &counts.seconds.sampling);
+          ended = sampler_->Step();
+        }
+        for (const Sampler::Id sequence : ended) HONE_RETURN_IF_ERROR(OnTurn(sequence));
+        continue;
+      }
+      if (tickets_.empty()) {
+        if (queue_.empty() && next_group_ == requests_.size()) break;
+        continue;  // somebody's turn has come
+      }
+      std::optional<CallOutcome> outcome;
+      {
+        const Stopwatch waiting(clock_, &counts.seconds.waiting);
+        outcome = executor_->Next(stop);
+      }
+      if (outcome) {
+        HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
+      } else if (!stop.stop_requested()) {
+        return Error(ErrorCode::kUnavailable,
+                     "calls are under way, but the executor will never have their outcome; was it "
+                     "given a timeline of its own?");
+      }
+    }
+  }
+  CHECK(groups_.empty(), "a group was left behind");
+  counts.computed_tokens = policy_.engine().tokens_computed() - computed_before;
+  counts.preemptions = sampler_->counters().preemptions;
+  return std::move(result_);
+}
+
+// --- trajectories --------------------------------------------------------------------------------
+
+void Scheduler::Enqueue(Group* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
+                        int64_t repetitions) {
+  auto trajectory = std::make_unique<Trajectory>();
+  trajectory->group = group;
+  trajectory->origin = std::move(origin);
+  trajectory->progress = trajectory->origin->progress;
+  trajectory->progress.path = std::move(path);
+  trajectory->repetitions = repetitions;
+  trajectory->number = next_number_++;
+  queue_[{group->index, trajectory->number}] = trajectory.get();
+  group->trajectories[trajectory->number] = std::move(trajectory);
+  ++group->under_way;
+}
+
+Result<void> Scheduler::Go(Trajectory* trajectory) {
+  if (trajectory->episode != nullptr) return Generate(trajectory);
+  Group* group = trajectory->group;
+  const Spot& origin = *trajectory->origin;
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
+    if (origin.episode != nullptr) {
+      HONE_ASSIGN_OR_RETURN(trajectory->episode, origin.episode->Clone());
+      HONE_ASSIGN_OR_RETURN(trajectory->sessions, origin.sessions->Fork());
+    } else {
+      if (group->spare == nullptr) {
+        auto opened = environment_.Open(group->request->task, group->episode_seed);
+        if (!opened.ok()) return Break(trajectory, Blame::kEnvironment, opened.error().message());
+        group->spare = *std::move(opened);
+      }
+      trajectory->episode = std::move(group->spare);
+      trajectory->sessions = std::make_shared<Sessions>(environment_.tools(), group->session_seed);
+    }
+  }
+  trajectory->sequence = sampler_->Fork(origin.sequence, origin.progress.tokens);
+  return Generate(trajectory);
+}
+
+Result<void> Scheduler::Generate(Trajectory* trajectory) {
+  const Rng rng = Rng(trajectory->group->request->seed)
+                      .Split("trajectory")
+                      .Split(trajectory->progress.path.Text());
+  HONE_RETURN_IF_ERROR(sampler_->Generate(trajectory->sequence, policy_.RequestFor(rng)));
+  drawing_[trajectory->sequence] = trajectory;
+  return {};
+}
+
+Result<std::shared_ptr<const Spot>> Scheduler::SpotOf(const Trajectory& trajectory) {
+  const Stopwatch watch(clock_, &result_.counts.seconds.environment);
+  auto spot = std::make_shared<Spot>();
+  spot->progress = trajectory.progress;
+  spot->sequence = trajectory.sequence;
+  HONE_ASSIGN_OR_RETURN(spot->episode, trajectory.episode->Clone());
+  HONE_ASSIGN_OR_RETURN(spot->sessions, trajectory.sessions->Fork());
+  return std::shared_ptr<const Spot>(std::move(spot));
+}
+
+// The context gets its next tokens, and the policy goes on, when its strategy lets it.
+Result<void> Scheduler::GoOn(Trajectory* trajectory, Node next) {
+  Group* group = trajectory->group;
+  Progress& progress = trajectory->progress;
+  sampler_->Append(trajectory->sequence, next.tokens);
+  progress.tokens += static_cast<int64_t>(next.tokens.size());
+  progress.after_results = !next.results.empty();
+  progress.node = group->tree.Add(progress.node, std::move(next));
+  trajectory->agent = {};
+  trajectory->environment = {};
+  if (strategy_.traits().returns) {
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Spot> spot, SpotOf(*trajectory));
+    group->spots.push_back(std::move(spot));
+  }
+  if (!strategy_.traits().waits) return Generate(trajectory);
+  group->waiting.push_back(trajectory);
+  --live_;
+  if (--group->under_way == 0) return Decide(group);
+  return {};
+}
+
+// It is over. Its sequence stays where others may go on from it.
+void Scheduler::Rest(Trajectory* trajectory) {
+  Group* group = trajectory->group;
+  if (trajectory->sequence >= 0) {
+    if (strategy_.traits().branches()) {
+      group->sequences.push_back(trajectory->sequence);
+    } else {
+      sampler_->Release(trajectory->sequence);
+    }
+  }
+  group->trajectories.erase(trajectory->number);
+}
+
+// It ended by itself: a leaf.
+Result<void> Scheduler::Finish(Trajectory* trajectory, Ending ending, Blame blame) {
+  if (ending == Ending::kFailed && (blame == Blame::kNone || IsSomebodyElse(blame))) {
+    return Break(trajectory, blame == Blame::kNone ? Blame::kEnvironment : blame,
+                 ProblemOf(*trajectory));
+  }
+  Group* group = trajectory->group;
+  NodeId node = trajectory->progress.node;
+  if (std::optional<Node> last = TurnCodec::AfterEnding(trajectory->agent)) {
+    node = group->tree.Add(node, *std::move(last));
+  }
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
+    group->tree.AddLeaf(trajectory->progress.path,
+                        {.node = node,
+                         .ending = ending,
+                         .blame = blame,
+                         .final_state = trajectory->episode->final_state()});
+  }
+  return End(trajectory, true);
+}
+
+// Somebody else broke it: it says nothing about the policy, and is begun again or left out.
+Result<void> Scheduler::Break(Trajectory* trajectory, Blame blame, std::string problem) {
+  Group* group = trajectory->group;
+  RolloutCounts& counts = result_.counts;
+  ++counts.faults[std::string(BlameName(blame))];
+  group->last_problem = std::move(problem);
+  const bool again = trajectory->repetitions < options_.retries;
+  if (again) {
+    ++counts.retries;
+    Enqueue(group, trajectory->origin, trajectory->progress.path.Again(),
+            trajectory->repetitions + 1);
+  } else {
+    ++counts.dropped;
+    ++group->report.dropped;
+  }
+  return End(trajectory, !again);
+}
+
+Result<void> Scheduler::End(Trajectory* trajectory, bool counts) {
+  Group* group = trajectory->group;
+  Rest(trajectory);
+  --live_;
+  if (counts) {
+    ++group->ended;
+    ++ended_;
+    if (options_.progress) options_.progress(ended_, wanted_);
+  }
+  if (--group->under_way == 0) return Decide(group);
+  return {};
+}
+
+// --- events --------------------------------------------------------------------------------------
+
+Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
+  const auto found = drawing_.find(sequence);
+  CHECK(found != drawing_.end(), "a turn that nobody asked for");
+  Trajectory* trajectory = found->second;
+  drawing_.erase(found);
+  Progress& progress = trajectory->progress;
+  SampleResult drawn = sampler_->Take(sequence);
+  RolloutCounts& counts = result_.counts;
+  ++counts.turns;
+  counts.sampled_tokens += static_cast<int64_t>(drawn.tokens.size());
+  const TurnEnd end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
+  Node node = policy_.NodeOf(std::move(drawn));
+  {
+    const Stopwatch watch(clock_, &counts.seconds.text);
+    trajectory->agent = policy_.codec().ReadTurn(end, &node);
+  }
+  progress.tokens += static_cast<int64_t>(node.tokens.size());
+  trajectory->agent.context_tokens = progress.tokens;
+  progress.entropy = EntropyOf(node, policy_.engine().config().vocab);
+  if (progress.turns == 0) progress.first_entropy = progress.entropy;
+  progress.node = trajectory->group->tree.Add(progress.node, std::move(node));
+  ++progress.turns;
+  trajectory->resuming = false;
+  counts.calls += static_cast<int64_t>(trajectory->agent.calls.size());
+  return Submit(trajectory, trajectory->agent.calls);
+}
+
+Result<void> Scheduler::Submit(Trajectory* trajectory, const std::vector<Call>& calls) {
+  const GroupRequest& request = *trajectory->group->request;
+  const Progress& progress = trajectory->progress;
+  CallIdentity identity{options_.run, request.task.id, ScopedPath(request, progress.path),
+                        progress.turns - 1, 0};
+  if (trajectory->resuming) {
+    identity.path += "/environment";
+    identity.turn = progress.environment_turns;
+  }
+  trajectory->results.assign(calls.size(), {});
+  trajectory->awaited = 0;
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.waiting);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      ToolResult& result = trajectory->results[i];
+      result.call = static_cast<int32_t>(i);
+      if (!trajectory->resuming && IsHidden(environment_.traits(), calls[i].name)) {
+        result.status = CallStatus::kUnknownTool;
+        result.blame = Blame::kAgent;
+        result.content = fmt::format("there is no tool \"{}\"", calls[i].name);
+        continue;
+      }
+      identity.call = static_cast<int32_t>(i);
+      ++trajectory->awaited;
+      const uint64_t ticket =
+          executor_->Submit({identity, calls[i].name, calls[i].arguments, trajectory->sessions});
+      tickets_[ticket] = {trajectory, i};
+    }
+  }
+  if (trajectory->awaited == 0) return OnResults(trajectory);
+  return {};
+}
+
+Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
+  const auto found = tickets_.find(outcome.ticket);
+  if (found == tickets_.end()) return {};  // of a run that was stopped
+  Trajectory* trajectory = found->second.first;
+  const size_t call = found->second.second;
+  tickets_.erase(found);
+  outcome.result.call = static_cast<int32_t>(call);
+  trajectory->results[call] = std::move(outcome.result);
+  return --trajectory->awaited == 0 ? OnResults(trajectory) : Result<void>();
+}
+
+Result<void> Scheduler::OnResults(Trajectory* trajectory) {
+  RolloutCounts& counts = result_.counts;
+  {
+    const Stopwatch watch(clock_, &counts.seconds.environment);
+    if (trajectory->resuming) {
+      ++trajectory->progress.environment_turns;
+      Append(trajectory->episode->Resume(trajectory->results), &trajectory->environment);
+    } else {
+      for (const ToolResult& result : trajectory->results) {
+        counts.tool_errors += result.status == CallStatus::kOk ? 0 : 1;
+      }
+      trajectory->agent.results = std::move(trajectory->results);
+      trajectory->environment = trajectory->episode->Step(trajectory->agent);
+    }
+  }
+  if (trajectory->environment.ending || trajectory->environment.calls.empty()) {
+    return Settle(trajectory);
+  }
+  trajectory->resuming = true;
+  const std::vector<Call> calls = std::move(trajectory->environment.calls);
+  trajectory->environment.calls.clear();
+  counts.environment_calls += static_cast<int64_t>(calls.size());
+  return Submit(trajectory, calls);
+}
+
+// The turn is complete.
+Result<void> Scheduler::Settle(Trajectory* trajectory) {
+  const EnvironmentTurn& environment = trajectory->environment;
+  const Progress& progress = trajectory->progress;
+  if (environment.ending) return Finish(trajectory, *environment.ending, environment.blame);
+  if (progress.turns >= options_.max_turns) {
+    return Finish(trajectory, Ending::kTurnLimit, Blame::kNone);
+  }
+  std::optional<Result<Node>> next;
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.text);
+    next = policy_.codec().After(trajectory->group->tree.At(progress.node), trajectory->agent,
+                                 environment);
+  }
+  if (!next->ok()) return Break(trajectory, Blame::kEnvironment, next->error().message());
+  // The policy must have room for one token at least.
+  const auto tokens = static_cast<int64_t>((*next)->tokens.size());
+  if (progress.tokens + tokens >= policy_.engine().config().max_positions) {
+    return Finish(trajectory, Ending::kTokenLimit, Blame::kNone);
+  }
+  return GoOn(trajectory, *std::move(*next));
+}
+
+}  // namespace hone

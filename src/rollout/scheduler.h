@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rollout/rollout.h"
+#include "rollout/trajectory.h"
+
+namespace hone {
+
+// One run of a rollout: who may draw, who waits for what, and what follows from what came.
+//
+// A trajectory is in one of three places: in the queue, under way (drawing a turn or waiting for
+// calls of its own), or waiting for its strategy's decision. Only those under way count against
+// max_live, so that a group whose trajectories wait for each other can never block itself.
+class Scheduler {
+ public:
+  Scheduler(const RolloutOptions& options, const Environment& environment, const Policy& policy,
+            const Strategy& strategy, Executor* executor, const Clock& clock,
+            std::span<const GroupRequest> requests);
+
+  Result<RolloutResult> Run(std::stop_token stop);
+
+ private:
+  using QueueKey = std::pair<size_t, uint64_t>;  // group, trajectory's number
+
+  // --- groups
+  Result<void> Admit();
+  Result<void> BeginGroup(size_t index);
+  Result<void> OpenPrompt(Group* group);
+  Result<void> Decide(Group* group);
+  void FinishGroup(Group* group);
+
+  // --- trajectories
+  void Enqueue(Group* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
+               int64_t repetitions);
+  Result<void> Go(Trajectory* trajectory);
+  Result<void> Generate(Trajectory* trajectory);
+  Result<std::shared_ptr<const Spot>> SpotOf(const Trajectory& trajectory);
+  Result<void> GoOn(Trajectory* trajectory, Node next);
+  void Rest(Trajectory* trajectory);
+  Result<void> Finish(Trajectory* trajectory, Ending ending, Blame blame);
+  Result<void> Break(Trajectory* trajectory, Blame blame, std::string problem);
+  Result<void> End(Trajectory* trajectory, bool counts);
+
+  // --- events
+  Result<void> OnTurn(Sampler::Id sequence);
+  Result<void> OnOutcome(CallOutcome outcome);
+  Result<void> Submit(Trajectory* trajectory, const std::vector<Call>& calls);
+  Result<void> OnResults(Trajectory* trajectory);
+  Result<void> Settle(Trajectory* trajectory);
+
+  const RolloutOptions& options_;
+  const Environment& environment_;
+  const Policy& policy_;
+  const Strategy& strategy_;
+  Executor* const executor_;
+  const Clock& clock_;
+  const std::span<const GroupRequest> requests_;
+
+  std::unique_ptr<Sampler> sampler_;
+  size_t next_group_ = 0;
+  std::map<size_t, std::unique_ptr<Group>> groups_;  // begun and not done
+  uint64_t next_number_ = 0;
+  std::map<QueueKey, Trajectory*> queue_;
+  int64_t live_ = 0;
+  std::map<Sampler::Id, Trajectory*> drawing_;
+  std::map<uint64_t, std::pair<Trajectory*, size_t>> tickets_;  // which call of whose
+  int64_t wanted_ = 0, ended_ = 0;                              // trajectories, for progress
+  RolloutResult result_;
+};
+
+}  // namespace hone

@@ -1,0 +1,173 @@
+// The part of the scheduler that begins groups, asks strategies, and puts finished trees together.
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "rollout/scheduler.h"
+#include "rollout/stopwatch.h"
+
+namespace hone {
+
+// Those that were begun first go on first; a new group begins when there is room that nobody needs.
+Result<void> Scheduler::Admit() {
+  while (live_ < options_.max_live) {
+    if (queue_.empty()) {
+      if (next_group_ == requests_.size()) break;
+      HONE_RETURN_IF_ERROR(BeginGroup(next_group_++));
+      continue;
+    }
+    Trajectory* trajectory = queue_.begin()->second;
+    queue_.erase(queue_.begin());
+    ++live_;
+    HONE_RETURN_IF_ERROR(Go(trajectory));
+  }
+  return {};
+}
+
+Result<void> Scheduler::BeginGroup(size_t index) {
+  auto owned = std::make_unique<Group>();
+  Group* group = owned.get();
+  group->index = index;
+  group->request = &requests_[index];
+  group->episode_seed = Rng(group->request->seed).Split("episode").NextU64();
+  groups_[index] = std::move(owned);
+  ++result_.counts.groups;
+  if (const Result<void> opened = OpenPrompt(group); !opened.ok()) {
+    group->report.problem = opened.error().message();
+    FinishGroup(group);
+    return {};
+  }
+  return Decide(group);
+}
+
+Result<void> Scheduler::OpenPrompt(Group* group) {
+  RolloutSeconds& seconds = result_.counts.seconds;
+  {
+    const Stopwatch watch(clock_, &seconds.environment);
+    HONE_ASSIGN_OR_RETURN(group->spare,
+                          environment_.Open(group->request->task, group->episode_seed));
+  }
+  const Stopwatch watch(clock_, &seconds.text);
+  const Opening& opening = group->spare->opening();
+  group->session_seed = opening.session_seed;
+  HONE_ASSIGN_OR_RETURN(std::vector<Node> nodes, policy_.codec().Prompt(opening));
+  std::vector<TokenId> tokens;
+  auto prompt = std::make_shared<Spot>();
+  for (Node& node : nodes) {
+    tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
+    prompt->progress.node = group->tree.Add(prompt->progress.node, std::move(node));
+  }
+  HONE_RETURN_IF_ERROR(policy_.engine().CheckTokens(tokens));
+  if (static_cast<int64_t>(tokens.size()) >= policy_.engine().config().max_positions) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the prompt has {} tokens, which leaves no room in a model of {} "
+                             "positions",
+                             tokens.size(), policy_.engine().config().max_positions));
+  }
+  prompt->progress.tokens = static_cast<int64_t>(tokens.size());
+  prompt->sequence = sampler_->Start(std::move(tokens));
+  group->sequences.push_back(prompt->sequence);
+  group->prompt = std::move(prompt);
+  return {};
+}
+
+// Nothing of the group is under way. Its places are put into an order that does not tell who came
+// first, and the strategy says what is next.
+Result<void> Scheduler::Decide(Group* group) {
+  struct Candidate {
+    const Progress* progress;
+    std::shared_ptr<const Spot> spot;  // null: the open ones have none yet
+    Trajectory* waiting;
+  };
+  std::vector<Candidate> candidates;
+  for (const auto& spot : group->spots) candidates.push_back({&spot->progress, spot, nullptr});
+  for (Trajectory* waiting : group->waiting) {
+    candidates.push_back({&waiting->progress, nullptr, waiting});
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.progress->turns, a.progress->path) <
+           std::tie(b.progress->turns, b.progress->path);
+  });
+  candidates.insert(candidates.begin(), {&group->prompt->progress, group->prompt, nullptr});
+  group->waiting.clear();
+
+  GroupView view;
+  view.rng = Rng(group->request->seed).Split("strategy").Split(group->decisions++);
+  view.leaves = group->request->leaves;
+  view.ended = group->ended;
+  view.started = group->started;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Progress& at = *candidates[i].progress;
+    view.places.push_back({.id = static_cast<int32_t>(i),
+                           .path = at.path.Text(),
+                           .turns = at.turns,
+                           .open = candidates[i].waiting != nullptr,
+                           .after_results = at.after_results,
+                           .entropy = at.entropy,
+                           .first_entropy = at.first_entropy});
+  }
+  for (const Extension& extension : strategy_.Next(view)) {
+    CHECK(extension.place >= 0 && extension.place < static_cast<int32_t>(candidates.size()) &&
+              extension.trajectories > 0,
+          "a strategy named a place that is not there");
+    Candidate& at = candidates[static_cast<size_t>(extension.place)];
+    int64_t fresh = extension.trajectories;
+    Trajectory* going_on = std::exchange(at.waiting, nullptr);
+    if (going_on != nullptr) --fresh;
+    if (fresh > 0 && at.spot == nullptr) {
+      HONE_ASSIGN_OR_RETURN(at.spot, SpotOf(*going_on));
+    }
+    for (int64_t i = 0; i < fresh; ++i) {
+      const TrajectoryPath& path = at.spot->progress.path;
+      const int32_t number = path.parts.empty() ? group->roots++ : ++group->forks[path.Text()];
+      ++group->started;
+      ++wanted_;
+      Enqueue(group, at.spot, path.Child(number), 0);
+    }
+    if (going_on != nullptr) {
+      ++group->under_way;
+      queue_[{group->index, going_on->number}] = going_on;
+    }
+  }
+  for (const Candidate& candidate : candidates) {
+    if (candidate.waiting == nullptr) continue;
+    --group->started;
+    --wanted_;
+    ++result_.counts.given_up;
+    Rest(candidate.waiting);
+  }
+  if (group->under_way == 0) FinishGroup(group);
+  return {};
+}
+
+void Scheduler::FinishGroup(Group* group) {
+  for (const Sampler::Id sequence : group->sequences) sampler_->Release(sequence);
+  RolloutCounts& counts = result_.counts;
+  Tree& tree = result_.trees[group->index];
+  tree.task = group->request->task;
+  tree.seed = group->request->seed;
+  GroupTree::Finished finished = std::move(group->tree).Finish();
+  tree.nodes = std::move(finished.nodes);
+  tree.leaves = std::move(finished.leaves);
+  group->report.paths = std::move(finished.paths);
+  if (tree.leaves.empty() && group->report.problem.empty()) {
+    group->report.problem =
+        "every trajectory broke by somebody else's fault; the last: " + group->last_problem;
+  }
+  for (const Leaf& leaf : tree.leaves) {
+    ++counts.leaves;
+    ++counts.endings[std::string(EndingName(leaf.ending))];
+    for (const NodeId node : PathTo(tree, leaf.node)) {
+      counts.path_tokens +=
+          static_cast<int64_t>(tree.nodes[static_cast<size_t>(node)].tokens.size());
+    }
+  }
+  counts.tree_tokens += CountTokens(tree);
+  result_.groups[group->index] = std::move(group->report);
+  groups_.erase(group->index);
+}
+
+}  // namespace hone

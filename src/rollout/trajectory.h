@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/sampler.h"
+#include "envs/environment.h"
+#include "rollout/group_tree.h"
+#include "rollout/rollout.h"
+#include "tools/sessions.h"
+
+// What the scheduler keeps of groups and trajectories while they are under way.
+
+namespace hone {
+
+// How far a trajectory has come.
+struct Progress {
+  TrajectoryPath path;
+  NodeId node = kNoNode;  // the last one, in the group's tree
+  int64_t tokens = 0;     // up to its end
+  int32_t turns = 0;
+  int32_t environment_turns = 0;  // rounds of the environment's own calls
+  bool after_results = false;
+  double entropy = 0, first_entropy = 0;  // as strategies see it
+};
+
+// A place from which trajectories begin. Its tokens are the first ones of a sequence that lives as
+// long as the group does.
+struct Spot {
+  Progress progress;
+  Sampler::Id sequence = -1;
+  std::unique_ptr<Episode> episode;    // null for the prompt: episodes are opened there
+  std::shared_ptr<Sessions> sessions;  // the same
+};
+
+struct Group;
+
+// One playthrough.
+struct Trajectory {
+  Group* group = nullptr;
+  uint64_t number = 0;  // in the order they were named
+  std::shared_ptr<const Spot> origin;
+  Progress progress;
+  int64_t repetitions = 0;  // that came before it
+
+  // From its start on.
+  std::unique_ptr<Episode> episode;
+  std::shared_ptr<Sessions> sessions;
+  Sampler::Id sequence = -1;
+
+  // The turn in progress.
+  AgentTurn agent;
+  EnvironmentTurn environment;
+  bool resuming = false;            // the awaited results are of the environment's calls
+  std::vector<ToolResult> results;  // of the calls under way, in their order
+  size_t awaited = 0;               // how many of them have not come
+};
+
+struct Group {
+  size_t index = 0;
+  const GroupRequest* request = nullptr;
+  uint64_t episode_seed = 0;
+  GroupTree tree;
+  std::shared_ptr<Spot> prompt;
+  std::unique_ptr<Episode> spare;  // opened to see the prompt, for the first trajectory
+  uint64_t session_seed = 0;
+
+  std::map<uint64_t, std::unique_ptr<Trajectory>> trajectories;  // not ended, by their number
+  std::vector<Trajectory*> waiting;                              // at a place, for the strategy
+  std::vector<std::shared_ptr<const Spot>> spots;  // to which the strategy may come back
+  std::vector<Sampler::Id> sequences;              // to be released when the group is done
+  std::map<std::string, int32_t> forks;            // of each path
+  int32_t roots = 0;
+  int64_t under_way = 0;  // queued, drawing or waiting for calls
+  int64_t started = 0, ended = 0;
+  uint64_t decisions = 0;
+  std::string last_problem;  // of a trajectory that broke
+  GroupReport report;
+};
+
+}  // namespace hone
