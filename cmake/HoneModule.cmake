@@ -24,6 +24,7 @@ function(hone_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} hone_options GTest::gtest GTest::gtest_main)
   hone_precompiled(${name} hone_pch_test)
+  target_compile_options(${name} PRIVATE ${HONE_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE
     HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY="${CMAKE_BINARY_DIR}/hone")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST

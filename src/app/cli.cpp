@@ -75,6 +75,7 @@ int RunCli(int argc, char** argv) {
   AddLab(app, context);
   AddSimulate(app, context);
   AddEnv(app, context);
+  AddTrain(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

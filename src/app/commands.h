@@ -34,6 +34,7 @@ void AddCredit(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddLab(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddTrain(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

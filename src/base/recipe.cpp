@@ -1,6 +1,7 @@
 #include "base/recipe.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -338,14 +339,26 @@ void Recipe::Override(std::string_view assignment) {
     const size_t dot = std::min(path.find('.'), path.size());
     const std::string_view key = path.substr(0, dot);
     if (!IsBareKey(key)) return problem("the key is not a dotted name");
-    if (!node->Is(TomlValue::Kind::kTable)) return problem("the key goes through a value");
-    auto found = node->members.find(key);
-    if (found == node->members.end()) {
-      found = node->members.emplace(std::string(key), RecipeNode()).first;
-      found->second.where = where;
-      found->second.order = std::numeric_limits<int>::max();
+    if (node->Is(TomlValue::Kind::kArray)) {
+      size_t place = node->elements.size();
+      std::from_chars(key.data(), key.data() + key.size(), place);
+      if (place >= node->elements.size()) {
+        return problem(fmt::format("there is no element \"{}\"; they are numbered from 0, and there "
+                                   "are {}",
+                                   key, node->elements.size()));
+      }
+      node = &node->elements[place];
+    } else if (node->Is(TomlValue::Kind::kTable)) {
+      auto found = node->members.find(key);
+      if (found == node->members.end()) {
+        found = node->members.emplace(std::string(key), RecipeNode()).first;
+        found->second.where = where;
+        found->second.order = std::numeric_limits<int>::max();
+      }
+      node = &found->second;
+    } else {
+      return problem("the key goes through a value");
     }
-    node = &found->second;
     if (dot == path.size()) break;
     path.remove_prefix(dot + 1);
   }

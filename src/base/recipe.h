@@ -94,7 +94,7 @@ class Recipe {
   Recipe& operator=(Recipe&&) noexcept;
 
   // "train.lr=1e-5": sets a value as if the file said so. The right-hand side is a TOML value, or
-  // else taken as a string.
+  // else taken as a string. "stage.0.steps=5" goes into the first [[stage]].
   void Override(std::string_view assignment);
 
   RecipeTable Root();

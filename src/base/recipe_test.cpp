@@ -101,6 +101,28 @@ TEST(Recipe, OverridesReplaceAddAndAreCheckedAlike) {
             "override optimiser.lr=1: unknown key \"optimiser.lr\"");
 }
 
+TEST(Recipe, OverridesReachIntoListsOfTables) {
+  Recipe recipe = Recipe::Parse("[[stage]]\nsteps = 1\n[[stage]]\nsteps = 2\n", "r.toml").value();
+  recipe.Override("stage.1.steps=7");
+  recipe.Override("stage.0.name=first");
+  std::vector<RecipeTable> stages = recipe.Root().Tables("stage");
+  ASSERT_EQ(stages.size(), 2u);
+  int64_t steps = 0;
+  std::string name;
+  stages[1].Read("steps", &steps, "");
+  stages[0].Read("name", &name, "");
+  EXPECT_EQ(steps, 7);
+  EXPECT_EQ(name, "first");
+  recipe.Override("stage.2.steps=1");
+  recipe.Override("stage.x.steps=1");
+  stages[0].Read("steps", &steps, "");
+  const std::string problems = recipe.Finish().error().message();
+  EXPECT_NE(problems.find("there is no element \"2\"; they are numbered from 0, and there are 2"),
+            std::string::npos)
+      << problems;
+  EXPECT_NE(problems.find("there is no element \"x\""), std::string::npos) << problems;
+}
+
 TEST(Recipe, AnOverrideCannotSmuggleInASecondKey) {
   EXPECT_EQ(ProblemsOf("", {"steps=1\nshuffle=false"}),
             "override steps=1\nshuffle=false: steps: wants an integer, not a string");

@@ -14,7 +14,7 @@ namespace {
 // The program, and whose turn it is to talk to it.
 class Program {
  public:
-  explicit Program(const CommandOptions& options) : options_(options) {}
+  explicit Program(const CommandEnvOptions& options) : options_(options) {}
 
   // One request and its reply. `generation` says which start of the program an episode belongs to;
   // 0: this request may start it.
@@ -48,7 +48,7 @@ class Program {
     return reply;
   }
 
-  const CommandOptions options_;
+  const CommandEnvOptions options_;
   std::mutex mutex_;
   std::unique_ptr<Subprocess> process_;
   uint64_t generation_ = 0;
@@ -194,7 +194,7 @@ class CommandEpisode final : public Episode {
 
 class CommandEnvironment final : public Environment {
  public:
-  CommandEnvironment(std::shared_ptr<const Toolbox> tools, const CommandOptions& options)
+  CommandEnvironment(std::shared_ptr<const Toolbox> tools, const CommandEnvOptions& options)
       : tools_(std::move(tools)), program_(std::make_shared<Program>(options)) {
     traits_.name = options.name;
     traits_.kind = options.kind;
@@ -239,7 +239,7 @@ class CommandEnvironment final : public Environment {
 }  // namespace
 
 std::shared_ptr<const Environment> NewCommandEnvironment(std::shared_ptr<const Toolbox> tools,
-                                                         const CommandOptions& options) {
+                                                         const CommandEnvOptions& options) {
   return std::make_shared<CommandEnvironment>(std::move(tools), options);
 }
 

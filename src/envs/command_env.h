@@ -9,7 +9,7 @@
 
 namespace hone {
 
-struct CommandOptions {
+struct CommandEnvOptions {
   std::string name = "command";
   std::vector<std::string> command;  // the program and its arguments
   EnvironmentKind kind = EnvironmentKind::kMultiTurn;
@@ -32,6 +32,6 @@ struct CommandOptions {
 // (a program that dies, hangs, or writes something else) ends the episode as `failed`, blame
 // environment; the next reset starts the program afresh. One program serves all episodes.
 std::shared_ptr<const Environment> NewCommandEnvironment(std::shared_ptr<const Toolbox> tools,
-                                                         const CommandOptions& options);
+                                                         const CommandEnvOptions& options);
 
 }  // namespace hone

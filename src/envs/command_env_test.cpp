@@ -9,7 +9,7 @@ namespace {
 
 // A program in the shell that answers each request with the next of these lines, then ends.
 std::shared_ptr<const Environment> Says(const std::vector<std::string>& lines) {
-  CommandOptions options;
+  CommandEnvOptions options;
   std::string script;
   for (const std::string& line : lines) script += "read -r request; echo '" + line + "'; ";
   options.command = {"sh", "-c", script};
@@ -76,7 +76,7 @@ TEST(CommandEnvironmentTest, RefusalsAreErrors) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message(), "task \"t\": reset: no such task");
   EXPECT_FALSE(Says({"{}"})->Open(Any(), 1).ok());
-  CommandOptions missing;
+  CommandEnvOptions missing;
   missing.command = {"/no/such/program"};
   EXPECT_FALSE(NewCommandEnvironment(ToolboxOf({}), missing)->Open(Any(), 1).ok());
   const auto environment = Says({R"({"episode":"1"})", R"({"error":"cannot"})"});

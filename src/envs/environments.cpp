@@ -73,7 +73,8 @@ EnvironmentPlan ReadDesk(RecipeTable table, bool quiz) {
             HONE_RETURN_IF_ERROR(TakesNone(tools, quiz ? "quiz" : "desk"));
             return MakeDesk(options, tasks, rules);
           },
-          {}};
+          {},
+          rules};
 }
 
 EnvironmentPlan ReadService(RecipeTable table) {
@@ -91,7 +92,8 @@ EnvironmentPlan ReadService(RecipeTable table) {
             }
             return MakeService(with_user, tasks, rules);
           },
-          {}};
+          {},
+          rules};
 }
 
 std::vector<std::pair<Split, std::string>> ReadFiles(RecipeTable* table) {
@@ -148,11 +150,11 @@ EnvironmentPlan ReadData(RecipeTable table) {
     return LoadedEnvironment{WithRules(NewDataEnvironment(tools, options), rules), std::move(tasks),
                              PlanAgentFor, rules};
   };
-  return {"data", make, files};
+  return {"data", make, files, rules};
 }
 
 EnvironmentPlan ReadCommand(RecipeTable table, bool has_user) {
-  CommandOptions options;
+  CommandEnvOptions options;
   table.Read("name", &options.name, "of the environment");
   table.Read("command", &options.command, "the program and its arguments");
   table.Read("hidden_tools", &options.hidden_tools, "tools that the agent cannot see");
@@ -168,7 +170,7 @@ EnvironmentPlan ReadCommand(RecipeTable table, bool has_user) {
     return LoadedEnvironment{WithRules(NewCommandEnvironment(tools, options), rules),
                              std::move(tasks), PlanAgentFor, rules};
   };
-  return {"command", make, files};
+  return {"command", make, files, rules};
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ struct EnvironmentPlan {
   std::string kind;
   std::function<Result<LoadedEnvironment>(std::shared_ptr<const Toolbox> tools)> make;
   std::vector<std::pair<Split, std::string>> files;  // task files, as the recipe has them
+  Rules rules;
 };
 EnvironmentPlan ReadEnvironment(RecipeTable root);
 

@@ -22,10 +22,10 @@ std::optional<bool> NeedsTool(const Labels& labels) {
   return std::nullopt;
 }
 
-void CountCalls(const Trajectory& trajectory, const Labels& labels, const TaskTools& tools,
+void CountCalls(const TrajectoryView& trajectory, const Labels& labels, const TaskTools& tools,
                 Measures* out) {
   std::set<std::string> seen;
-  for (const Trajectory::MadeCall& made : trajectory.calls) {
+  for (const TrajectoryView::MadeCall& made : trajectory.calls) {
     const std::string text =
         made.call->name + "\n" + DumpJson(made.call->arguments, JsonStyle::kCanonical);
     out->repeats += seen.insert(text).second ? 0 : 1;
@@ -153,7 +153,7 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
   const TaskTools tools = TaskTools::Of(tree.task);
   std::vector<Measures> out;
   for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
-    const Trajectory trajectory = TrajectoryOf(tree, static_cast<int32_t>(leaf));
+    const TrajectoryView trajectory = TrajectoryOf(tree, static_cast<int32_t>(leaf));
     Measures& m = out.emplace_back();
     m.task = tree.task.id;
     m.family = TextOf(tree.task.metadata, "family");

@@ -15,6 +15,8 @@
 namespace hone {
 namespace {
 
+constexpr size_t kKindsShown = 12;
+
 // One task in one world.
 struct TaskReport {
   std::string void_reason;  // empty: the plan was carried out
@@ -239,9 +241,15 @@ std::string WorldAudit::Table() const {
   }
   if (simulated.void_tasks == 0) return out;
   out += fmt::format("\n{:<34}{:>12}{:>12}\n", "kind", "void", "tasks");
+  std::vector<std::pair<int64_t, std::string>> worst;
   for (const auto& [kind, voids] : simulated.by_kind) {
-    if (voids.first > 0) counts(kind, voids.first, voids.second);
+    if (voids.first > 0) worst.emplace_back(-voids.first, kind);
   }
+  std::sort(worst.begin(), worst.end());
+  for (size_t i = 0; i < std::min(worst.size(), kKindsShown); ++i) {
+    counts(worst[i].second, -worst[i].first, simulated.by_kind.at(worst[i].second).second);
+  }
+  if (worst.size() > kKindsShown) out += fmt::format("and {} more\n", worst.size() - kKindsShown);
   out += fmt::format("\n{:<34}{:>12}\n", "void because of", "tasks");
   for (const auto& [reason, count] : simulated.void_reasons) {
     out += fmt::format("{:<34}{:>12}\n", reason, count);

@@ -13,7 +13,7 @@ namespace {
 
 class CommandRewarder final : public Rewarder {
  public:
-  explicit CommandRewarder(CommandOptions options) : options_(std::move(options)) {}
+  explicit CommandRewarder(CommandRewarderOptions options) : options_(std::move(options)) {}
 
   Result<void> Start() {
     HONE_ASSIGN_OR_RETURN(program_, Subprocess::Start(options_.command));
@@ -126,14 +126,14 @@ class CommandRewarder final : public Rewarder {
     return name + " ...";
   }
 
-  CommandOptions options_;
+  CommandRewarderOptions options_;
   std::unique_ptr<Subprocess> program_;
   int64_t requests_ = 0;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Rewarder>> NewCommandRewarder(CommandOptions options) {
+Result<std::unique_ptr<Rewarder>> NewCommandRewarder(CommandRewarderOptions options) {
   if (options.command.empty() || options.term.empty()) {
     return Error(ErrorCode::kInvalidArgument, "a command rewarder needs a program and a term");
   }

@@ -9,7 +9,7 @@
 
 namespace hone {
 
-struct CommandOptions {
+struct CommandRewarderOptions {
   std::vector<std::string> command;
   std::chrono::milliseconds deadline{10000};  // per tree, the program's start included
   std::string term = "reward";                // the name of terms that the program does not name
@@ -27,6 +27,6 @@ struct CommandOptions {
 // started afresh for the next tree, so a late answer is never taken for another tree's.
 //
 // The error: the program cannot be started.
-Result<std::unique_ptr<Rewarder>> NewCommandRewarder(CommandOptions options);
+Result<std::unique_ptr<Rewarder>> NewCommandRewarder(CommandRewarderOptions options);
 
 }  // namespace hone

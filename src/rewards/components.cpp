@@ -15,7 +15,7 @@ std::optional<Opinion> Sure(bool right) { return Opinion{right ? 1.0 : 0.0, 1}; 
 // Scores one trajectory: gathers what each component's panel decides, then pays.
 class Payer {
  public:
-  Payer(const ComponentOptions& options, const TaskTools& tools, const Trajectory& trajectory,
+  Payer(const ComponentOptions& options, const TaskTools& tools, const TrajectoryView& trajectory,
         const Labels& labels)
       : options_(options), tools_(tools), trajectory_(trajectory), labels_(labels) {
     if (labels.calls) match_ = ScoreCalls(trajectory.bare_calls(), *labels.calls);
@@ -27,7 +27,7 @@ class Payer {
     PayWhen();
     for (size_t i = 0; i < trajectory_.calls.size(); ++i) PayForGold(i);
     for (size_t i = 0; i < trajectory_.calls.size(); ++i) PaySyntax(i);
-    for (const Trajectory::MadeFault& fault : trajectory_.faults) {
+    for (const TrajectoryView::MadeFault& fault : trajectory_.faults) {
       Add(trajectory_.AtFault("syntax", std::nullopt, fault), Sure(false), options_.syntax);
     }
     PayOutcome();
@@ -66,7 +66,7 @@ class Payer {
   void PayWhen() {
     const bool called = !trajectory_.calls.empty();
     if (labels_.tool_needed == false && called) {
-      for (const Trajectory::MadeCall& call : trajectory_.calls) {
+      for (const TrajectoryView::MadeCall& call : trajectory_.calls) {
         Add(trajectory_.AtCall("when", std::nullopt, call), Sure(false), options_.refrained);
       }
       return;
@@ -81,7 +81,7 @@ class Payer {
 
   // Which, execution and arguments of one call.
   void PayForGold(size_t index) {
-    const Trajectory::MadeCall& call = trajectory_.calls[index];
+    const TrajectoryView::MadeCall& call = trajectory_.calls[index];
     const int32_t gold = match_ ? match_->gold_of[index] : -1;
     // Where no tool is needed the mistake is to call at all, not which.
     const bool which_matters = match_ && labels_.tool_needed != false;
@@ -101,7 +101,7 @@ class Payer {
     }
   }
 
-  void PayExecution(const Trajectory::MadeCall& call, bool known, bool right) {
+  void PayExecution(const TrajectoryView::MadeCall& call, bool known, bool right) {
     RewardTerm place = trajectory_.AtCall("execution", std::nullopt, call);
     const CallRun run = RunOf(call);
     std::optional<Opinion> rule;
@@ -119,7 +119,7 @@ class Payer {
   }
 
   void PaySyntax(size_t index) {
-    const Trajectory::MadeCall& call = trajectory_.calls[index];
+    const TrajectoryView::MadeCall& call = trajectory_.calls[index];
     RewardTerm place = trajectory_.AtCall("syntax", std::nullopt, call);
     const CallForm form = tools_.FormOf(call);
     std::optional<Opinion> rule;
@@ -146,7 +146,7 @@ class Payer {
 
   const ComponentOptions& options_;
   const TaskTools& tools_;
-  const Trajectory& trajectory_;
+  const TrajectoryView& trajectory_;
   const Labels& labels_;
   std::optional<CallScore> match_;
   std::vector<RewardTerm> terms_;
@@ -162,11 +162,11 @@ std::vector<std::string> ComponentNames() {
 }
 
 std::unique_ptr<Rewarder> NewComponents(ComponentOptions options) {
-  return NewGroupRewarder([options = std::move(options)](const std::vector<Trajectory>& group,
+  return NewGroupRewarder([options = std::move(options)](const std::vector<TrajectoryView>& group,
                                                          const Labels& labels, const Task& task) {
     const TaskTools tools = TaskTools::Of(task);
     std::vector<std::vector<RewardTerm>> all;
-    for (const Trajectory& trajectory : group) {
+    for (const TrajectoryView& trajectory : group) {
       all.push_back(Payer(options, tools, trajectory, labels).Terms());
     }
     return all;

@@ -90,7 +90,7 @@ struct PartFields {
 };
 
 Result<std::unique_ptr<Rewarder>> CommandFromJson(const PartFields& fields) {
-  CommandOptions command;
+  CommandRewarderOptions command;
   JsonErrors errors;
   ReadJson(*fields.command, "command", &errors, &command.command);
   HONE_RETURN_IF_ERROR(errors.Check());

@@ -9,11 +9,11 @@ double Seconds(int64_t microseconds) { return static_cast<double>(microseconds) 
 
 }  // namespace
 
-Usage UsageOf(const Trajectory& trajectory, const TaskTools& tools) {
+Usage UsageOf(const TrajectoryView& trajectory, const TaskTools& tools) {
   Usage usage;
   usage.calls = static_cast<int64_t>(trajectory.calls.size());
   usage.tokens = trajectory.policy_tokens;
-  for (const Trajectory::MadeCall& call : trajectory.calls) {
+  for (const TrajectoryView::MadeCall& call : trajectory.calls) {
     usage.money += tools.PriceOf(call.call->name);
   }
   usage.seconds = Seconds(trajectory.latency_us);
@@ -27,14 +27,14 @@ bool IsOver(const Usage& usage, const Budget& budget) {
 }
 
 std::unique_ptr<Rewarder> NewCosts(CostOptions options) {
-  return NewGroupRewarder([options](const std::vector<Trajectory>& group, const Labels& labels,
+  return NewGroupRewarder([options](const std::vector<TrajectoryView>& group, const Labels& labels,
                                     const Task& task) {
     const TaskTools tools = TaskTools::Of(task);
     std::vector<std::vector<RewardTerm>> all;
-    for (const Trajectory& trajectory : group) {
+    for (const TrajectoryView& trajectory : group) {
       std::vector<RewardTerm> terms;
       const bool calls_cost = options.per_call > 0 || options.money > 0 || options.per_second > 0;
-      for (const Trajectory::MadeCall& call : trajectory.calls) {
+      for (const TrajectoryView::MadeCall& call : trajectory.calls) {
         if (!calls_cost) break;
         const double latency = call.result == nullptr ? 0 : Seconds(call.result->latency_us);
         const double cost = options.per_call + options.money * tools.PriceOf(call.call->name) +

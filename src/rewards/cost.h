@@ -13,7 +13,7 @@ struct Usage {
   double money = 0;    // prices of the tools called, failed calls too
   double seconds = 0;  // latency of the calls
 };
-Usage UsageOf(const Trajectory& trajectory, const TaskTools& tools);
+Usage UsageOf(const TrajectoryView& trajectory, const TaskTools& tools);
 
 // Whether it is more than the budget allows.
 bool IsOver(const Usage& usage, const Budget& budget);

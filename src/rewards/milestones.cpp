@@ -31,7 +31,7 @@ double ToldShare(const Json& told, const std::string& name) {
   return share;
 }
 
-std::optional<RewardTerm> TermOf(const Milestone& milestone, const Trajectory& trajectory) {
+std::optional<RewardTerm> TermOf(const Milestone& milestone, const TrajectoryView& trajectory) {
   RewardTerm term = trajectory.Overall("milestone", std::nullopt);
   const Json* told = trajectory.final_state->Find("milestones");
   if (told != nullptr) term.value = ToldShare(*told, milestone.name);
@@ -41,7 +41,7 @@ std::optional<RewardTerm> TermOf(const Milestone& milestone, const Trajectory& t
   }
   if (milestone.call) {
     term.value = term.value.value_or(0);
-    for (const Trajectory::MadeCall& call : trajectory.calls) {
+    for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       if (RunOf(call) != CallRun::kRan || !IsRightCall(*call.call, *milestone.call)) continue;
       term = trajectory.AtCall("milestone", 1, call);
       break;
@@ -55,7 +55,7 @@ std::optional<RewardTerm> TermOf(const Milestone& milestone, const Trajectory& t
 }  // namespace
 
 std::unique_ptr<Rewarder> NewMilestones() {
-  return NewLeafRewarder([](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     std::vector<RewardTerm> terms;
     for (const Milestone& milestone : labels.milestones) {
       if (std::optional<RewardTerm> term = TermOf(milestone, trajectory)) {

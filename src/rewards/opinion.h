@@ -12,7 +12,7 @@ namespace hone {
 // one component ("when", "which", ...)?
 struct Question {
   std::string_view component;
-  const Trajectory& trajectory;
+  const TrajectoryView& trajectory;
   const Labels& labels;
   NodeId node = kNoNode;
   std::optional<Span> span;

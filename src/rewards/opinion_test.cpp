@@ -41,7 +41,7 @@ class OpinionTest : public testing::Test {
   }
 
   TreeMaker maker_;
-  Trajectory trajectory_;
+  TrajectoryView trajectory_;
   Labels labels_;
 };
 

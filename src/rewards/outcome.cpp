@@ -18,7 +18,7 @@ AnswerKind KindFor(const Json& gold, std::optional<AnswerKind> usual) {
 
 }  // namespace
 
-Outcome OutcomeOf(const Trajectory& trajectory, const Labels& labels,
+Outcome OutcomeOf(const TrajectoryView& trajectory, const Labels& labels,
                   std::optional<AnswerKind> usual, ProgramRunner* runner) {
   const Json& state = *trajectory.final_state;
   const Json* verdict = state.Find("verdict");

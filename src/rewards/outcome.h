@@ -19,7 +19,7 @@ struct Outcome {
 // by comparing final_state.answer with the gold one. The gold answer of the episode's own world,
 // final_state.gold_answer, goes before the task's; null there means that nobody knows it. `usual`
 // is the kind where neither task nor gold value says more. `runner` may be null.
-Outcome OutcomeOf(const Trajectory& trajectory, const Labels& labels,
+Outcome OutcomeOf(const TrajectoryView& trajectory, const Labels& labels,
                   std::optional<AnswerKind> usual = std::nullopt, ProgramRunner* runner = nullptr);
 
 }  // namespace hone

@@ -26,7 +26,7 @@ constexpr int64_t kTgrlMostCalls = 4;  // where the task has no budget
 constexpr double kDeskRight = 1, kDeskWaste = -0.25, kDeskError = -0.5;
 
 // The outcome, with the term for a fault put down already; nothing to be paid when no match.
-std::optional<AnswerMatch> MatchOf(const Trajectory& trajectory, const Labels& labels,
+std::optional<AnswerMatch> MatchOf(const TrajectoryView& trajectory, const Labels& labels,
                                    std::optional<AnswerKind> usual, ProgramRunner* runner,
                                    Terms* terms) {
   const Outcome outcome = OutcomeOf(trajectory, labels, usual, runner);
@@ -42,7 +42,7 @@ std::optional<AnswerMatch> MatchOf(const Trajectory& trajectory, const Labels& l
 template <typename Value>
 std::unique_ptr<Rewarder> NewMatchReward(std::optional<AnswerKind> usual, ProgramRunner* runner,
                                          Value value) {
-  return NewLeafRewarder([=](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (const auto match = MatchOf(trajectory, labels, usual, runner, &terms)) {
       terms.push_back(trajectory.AtAnswer("outcome", value(*match, trajectory)));
@@ -51,7 +51,7 @@ std::unique_ptr<Rewarder> NewMatchReward(std::optional<AnswerKind> usual, Progra
   });
 }
 
-bool AllRan(const Trajectory& trajectory) {
+bool AllRan(const TrajectoryView& trajectory) {
   return std::all_of(trajectory.calls.begin(), trajectory.calls.end(),
                      [](const auto& call) { return RunOf(call) == CallRun::kRan; });
 }
@@ -61,13 +61,14 @@ bool WasAnError(CallRun run) { return run == CallRun::kFailed || run == CallRun:
 }  // namespace
 
 std::unique_ptr<Rewarder> NewOutcomeReward(ProgramRunner* runner) {
-  return NewMatchReward(std::nullopt, runner,
-                        [](const AnswerMatch& match, const Trajectory&) { return match.score; });
+  return NewMatchReward(std::nullopt, runner, [](const AnswerMatch& match, const TrajectoryView&) {
+    return match.score;
+  });
 }
 
 // 2 * sum of similarities / (calls + gold calls), each call's part on the call itself.
 std::unique_ptr<Rewarder> NewCallF1Reward() {
-  return NewLeafRewarder([](const Trajectory& trajectory, const Labels& labels) -> Terms {
+  return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) -> Terms {
     if (!labels.calls) return {};
     const CallScore score = ScoreCalls(trajectory.bare_calls(), *labels.calls);
     const double order = score.order.value_or(1);
@@ -83,7 +84,7 @@ std::unique_ptr<Rewarder> NewCallF1Reward() {
 }
 
 std::unique_ptr<Rewarder> NewExpertReward() {
-  return NewLeafRewarder([](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (labels.calls) {
       const auto alike = ExpertSimilarity(trajectory.bare_calls(), labels.calls->calls);
@@ -101,17 +102,17 @@ std::unique_ptr<Rewarder> NewExpertReward() {
 }
 
 std::unique_ptr<Rewarder> NewToolPoReward(ProgramRunner* runner) {
-  return NewGroupRewarder([=](const std::vector<Trajectory>& group, const Labels& labels,
+  return NewGroupRewarder([=](const std::vector<TrajectoryView>& group, const Labels& labels,
                               const Task&) {
     // The length without folding is that of the siblings that did not fold.
     double direct_tokens = 0, direct = 0;
-    for (const Trajectory& trajectory : group) {
+    for (const TrajectoryView& trajectory : group) {
       if (trajectory.folded) continue;
       direct_tokens += static_cast<double>(trajectory.all_tokens);
       ++direct;
     }
     std::vector<Terms> all;
-    for (const Trajectory& trajectory : group) {
+    for (const TrajectoryView& trajectory : group) {
       Terms terms;
       if (const auto match = MatchOf(trajectory, labels, std::nullopt, runner, &terms)) {
         terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
@@ -119,7 +120,7 @@ std::unique_ptr<Rewarder> NewToolPoReward(ProgramRunner* runner) {
       std::optional<CallScore> score;
       if (labels.calls) score = ScoreCalls(trajectory.bare_calls(), *labels.calls);
       for (size_t i = 0; i < trajectory.calls.size(); ++i) {
-        const Trajectory::MadeCall& call = trajectory.calls[i];
+        const TrajectoryView::MadeCall& call = trajectory.calls[i];
         std::optional<bool> right;
         if (score) {
           const int32_t gold = score->gold_of[i];
@@ -141,18 +142,18 @@ std::unique_ptr<Rewarder> NewToolPoReward(ProgramRunner* runner) {
 }
 
 std::unique_ptr<Rewarder> NewDeskReward(ProgramRunner* runner) {
-  return NewLeafRewarder([=](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (const auto match = MatchOf(trajectory, labels, AnswerKind::kExact, runner, &terms)) {
       terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
     }
-    for (const Trajectory::MadeFault& fault : trajectory.faults) {
+    for (const TrajectoryView::MadeFault& fault : trajectory.faults) {
       terms.push_back(trajectory.AtFault("call", kDeskError, fault));
     }
     if (!labels.calls) return terms;
     const CallScore score = ScoreCalls(trajectory.bare_calls(), *labels.calls);
     for (size_t i = 0; i < trajectory.calls.size(); ++i) {
-      const Trajectory::MadeCall& call = trajectory.calls[i];
+      const TrajectoryView::MadeCall& call = trajectory.calls[i];
       const int32_t gold = score.gold_of[i];
       const bool right = gold >= 0 && IsRightCall(*call.call, labels.calls->calls[gold]);
       const double value = right ? kDeskRight : WasAnError(RunOf(call)) ? kDeskError : kDeskWaste;
@@ -163,7 +164,7 @@ std::unique_ptr<Rewarder> NewDeskReward(ProgramRunner* runner) {
 }
 
 std::unique_ptr<Rewarder> NewToolRlReward() {
-  return NewLeafRewarder([](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     const bool readable = trajectory.faults.empty();
     Terms terms = {trajectory.Overall("format", readable ? 1 : 0)};
     if (!labels.calls) return terms;
@@ -185,24 +186,24 @@ std::unique_ptr<Rewarder> NewToolRlReward() {
 std::unique_ptr<Rewarder> NewSearchR1Reward(ProgramRunner* runner) {
   return NewMatchReward(
       AnswerKind::kQaExact, runner,
-      [](const AnswerMatch& match, const Trajectory&) { return match.match ? 1.0 : 0.0; });
+      [](const AnswerMatch& match, const TrajectoryView&) { return match.match ? 1.0 : 0.0; });
 }
 
 std::unique_ptr<Rewarder> NewReToolReward(bool shaped, ProgramRunner* runner) {
   return NewMatchReward(AnswerKind::kMath, runner,
-                        [shaped](const AnswerMatch& match, const Trajectory& trajectory) {
+                        [shaped](const AnswerMatch& match, const TrajectoryView& trajectory) {
                           const double score = match.match ? 1 : -1;
                           return shaped ? ReToolShaped(score, trajectory.turns) : score;
                         });
 }
 
 std::unique_ptr<Rewarder> NewToRlReward(ProgramRunner* runner) {
-  return NewLeafRewarder([=](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (const auto match = MatchOf(trajectory, labels, AnswerKind::kMath, runner, &terms)) {
       terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : -1));
     }
-    for (const Trajectory::MadeCall& call : trajectory.calls) {
+    for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       if (!WasAnError(RunOf(call))) continue;
       terms.push_back(trajectory.AtCall("execution", -kToRlFailure, call));
       break;  // once, however often
@@ -212,14 +213,14 @@ std::unique_ptr<Rewarder> NewToRlReward(ProgramRunner* runner) {
 }
 
 std::unique_ptr<Rewarder> NewToolStarReward(ProgramRunner* runner) {
-  return NewLeafRewarder([=](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     if (!trajectory.well_formed()) return Terms{trajectory.Overall("format", -1)};
     Terms terms = {trajectory.Overall("format", 0)};
     const auto match = MatchOf(trajectory, labels, AnswerKind::kQaF1, runner, &terms);
     if (!match) return terms;
     terms.push_back(trajectory.AtAnswer("outcome", match->score));
     std::set<std::string> kinds;
-    for (const Trajectory::MadeCall& call : trajectory.calls) {
+    for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       if (RunOf(call) == CallRun::kRan) kinds.insert(call.call->name);
     }
     const bool several = match->score > 0 && kinds.size() > 1;
@@ -229,7 +230,7 @@ std::unique_ptr<Rewarder> NewToolStarReward(ProgramRunner* runner) {
 }
 
 std::unique_ptr<Rewarder> NewTapoReward() {
-  return NewLeafRewarder([](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     const auto accuracy = [&](bool right) {
       RewardTerm term = trajectory.Overall("accuracy", right ? 1 : 0);
       term.weight = 0;  // for the filter of groups, not for the sum
@@ -262,7 +263,7 @@ std::unique_ptr<Rewarder> NewTapoReward() {
 
 std::unique_ptr<Rewarder> NewOtcReward(bool grouped, ProgramRunner* runner) {
   return NewGroupRewarder(
-      [=](const std::vector<Trajectory>& group, const Labels& labels, const Task&) {
+      [=](const std::vector<TrajectoryView>& group, const Labels& labels, const Task&) {
         std::vector<Terms> all(group.size());
         std::vector<std::optional<AnswerMatch>> matches;
         // The group counts before it is scored, so that a new best is not paid less than the old
@@ -291,7 +292,7 @@ std::unique_ptr<Rewarder> NewOtcReward(bool grouped, ProgramRunner* runner) {
 }
 
 std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
-  return NewLeafRewarder([=](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (!trajectory.well_formed()) return Terms{trajectory.AtAnswer("outcome", 0)};
     const auto match = MatchOf(trajectory, labels, AnswerKind::kText, runner, &terms);
@@ -301,7 +302,7 @@ std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
     const Json* own = trajectory.final_state->Find("call_scores");
     const auto count = static_cast<double>(trajectory.calls.size());
     for (size_t i = 0; i < trajectory.calls.size(); ++i) {
-      const Trajectory::MadeCall& call = trajectory.calls[i];
+      const TrajectoryView::MadeCall& call = trajectory.calls[i];
       const bool known = call.result != nullptr && call.result->status != CallStatus::kUnknownTool;
       double score = RunOf(call) == CallRun::kRan ? 1 : 0;
       if (own != nullptr && own->is_array() && i < own->AsArray().size() &&
@@ -316,7 +317,7 @@ std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
 
 std::unique_ptr<Rewarder> NewToolOrchestraReward(ProgramRunner* runner) {
   return NewGroupRewarder(
-      [=](const std::vector<Trajectory>& group, const Labels& labels, const Task& task) {
+      [=](const std::vector<TrajectoryView>& group, const Labels& labels, const Task& task) {
         const TaskTools tools = TaskTools::Of(task);
         const std::map<std::string, double> usual = {{"accuracy", 1}, {"latency", 1}, {"cost", 1}};
         std::vector<Terms> all(group.size());
@@ -329,7 +330,7 @@ std::unique_ptr<Rewarder> NewToolOrchestraReward(ProgramRunner* runner) {
               {"accuracy", matches[i] && matches[i]->match ? 1.0 : 0.0},
               {"latency", -usage.seconds},
               {"cost", -usage.money}};
-          for (const Trajectory::MadeCall& call : group[i].calls) {
+          for (const TrajectoryView::MadeCall& call : group[i].calls) {
             feature["calls." + call.call->name] += 1;
           }
           features.push_back(std::move(feature));
@@ -346,10 +347,10 @@ std::unique_ptr<Rewarder> NewToolOrchestraReward(ProgramRunner* runner) {
 
 std::unique_ptr<Rewarder> NewOrchestraCostReward(ProgramRunner* runner) {
   return NewGroupRewarder(
-      [=](const std::vector<Trajectory>& group, const Labels& labels, const Task& task) {
+      [=](const std::vector<TrajectoryView>& group, const Labels& labels, const Task& task) {
         const TaskTools tools = TaskTools::Of(task);
         std::vector<Terms> all;
-        for (const Trajectory& trajectory : group) {
+        for (const TrajectoryView& trajectory : group) {
           Terms terms;
           if (const auto match = MatchOf(trajectory, labels, AnswerKind::kText, runner, &terms)) {
             terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
@@ -364,7 +365,7 @@ std::unique_ptr<Rewarder> NewOrchestraCostReward(ProgramRunner* runner) {
 }
 
 std::unique_ptr<Rewarder> NewMuaRlReward() {
-  return NewLeafRewarder([](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     const Json& state = *trajectory.final_state;
     const Json *reached = state.Find("state_hash"), *gold = state.Find("gold_state_hash");
@@ -397,7 +398,7 @@ std::unique_ptr<Rewarder> NewMuaRlReward() {
 }
 
 std::unique_ptr<Rewarder> NewTgrlReward(ProgramRunner* runner) {
-  return NewLeafRewarder([=](const Trajectory& trajectory, const Labels& labels) {
+  return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     const auto match = MatchOf(trajectory, labels, AnswerKind::kMath, runner, &terms);
     if (!match) return terms;

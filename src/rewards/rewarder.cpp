@@ -10,10 +10,10 @@ class GroupRewarder final : public Rewarder {
   Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext&) override {
     HONE_ASSIGN_OR_RETURN(const Labels labels, LabelsOf(tree.task));
     std::vector<Score> scores;
-    std::vector<Trajectory> group;
+    std::vector<TrajectoryView> group;
     for (size_t i = 0; i < tree.leaves.size(); ++i) {
       scores.push_back({static_cast<int32_t>(i), {}});
-      Trajectory trajectory = TrajectoryOf(tree, static_cast<int32_t>(i));
+      TrajectoryView trajectory = TrajectoryOf(tree, static_cast<int32_t>(i));
       if (!trajectory.failed_by_others()) group.push_back(std::move(trajectory));
     }
     std::vector<std::vector<RewardTerm>> terms = terms_(group, labels, tree.task);
@@ -33,10 +33,10 @@ std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms) {
 }
 
 std::unique_ptr<Rewarder> NewLeafRewarder(LeafTerms terms) {
-  return NewGroupRewarder([terms = std::move(terms)](const std::vector<Trajectory>& group,
+  return NewGroupRewarder([terms = std::move(terms)](const std::vector<TrajectoryView>& group,
                                                      const Labels& labels, const Task&) {
     std::vector<std::vector<RewardTerm>> all;
-    for (const Trajectory& trajectory : group) all.push_back(terms(trajectory, labels));
+    for (const TrajectoryView& trajectory : group) all.push_back(terms(trajectory, labels));
     return all;
   });
 }

@@ -37,9 +37,9 @@ class Rewarder {
 // The terms of one leaf, and of a whole group where a reward compares its members. `others_failed`
 // leaves are left out of the group.
 using LeafTerms =
-    std::function<std::vector<RewardTerm>(const Trajectory& trajectory, const Labels& labels)>;
+    std::function<std::vector<RewardTerm>(const TrajectoryView& trajectory, const Labels& labels)>;
 using GroupTerms = std::function<std::vector<std::vector<RewardTerm>>(
-    const std::vector<Trajectory>& group, const Labels& labels, const Task& task)>;
+    const std::vector<TrajectoryView>& group, const Labels& labels, const Task& task)>;
 
 std::unique_ptr<Rewarder> NewLeafRewarder(LeafTerms terms);
 std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms);

@@ -11,7 +11,7 @@ TEST(Rewarder, LeavesThatOthersBrokeHaveNoTerms) {
   TreeMaker maker;
   maker.Begin().Call("f").End(Ending::kFailed, {}, Blame::kSimulator);
   maker.Begin().Answer("x");
-  const auto rewarder = NewLeafRewarder([](const Trajectory& trajectory, const Labels&) {
+  const auto rewarder = NewLeafRewarder([](const TrajectoryView& trajectory, const Labels&) {
     return std::vector<RewardTerm>{trajectory.AtAnswer("one", 1)};
   });
   const auto scores = rewarder->ScoreTree(maker.tree, {}).value();
@@ -25,8 +25,8 @@ TEST(Rewarder, LabelsThatCannotBeReadAreAnError) {
   TreeMaker maker;
   maker.Begin().Answer("x");
   maker.tree.task.reward = 7;
-  const auto rewarder =
-      NewLeafRewarder([](const Trajectory&, const Labels&) { return std::vector<RewardTerm>(); });
+  const auto rewarder = NewLeafRewarder(
+      [](const TrajectoryView&, const Labels&) { return std::vector<RewardTerm>(); });
   EXPECT_FALSE(rewarder->ScoreTree(maker.tree, {}).ok());
 }
 

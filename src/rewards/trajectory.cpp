@@ -25,9 +25,9 @@ std::optional<Span> Unless(const Span& span) {
 
 }  // namespace
 
-Trajectory TrajectoryOf(const Tree& tree, int32_t leaf_index) {
+TrajectoryView TrajectoryOf(const Tree& tree, int32_t leaf_index) {
   const Leaf& leaf = tree.leaves[leaf_index];
-  Trajectory trajectory;
+  TrajectoryView trajectory;
   trajectory.tree = &tree;
   trajectory.leaf = leaf_index;
   trajectory.ending = leaf.ending;
@@ -61,43 +61,43 @@ Trajectory TrajectoryOf(const Tree& tree, int32_t leaf_index) {
   return trajectory;
 }
 
-const Json& Trajectory::answer() const {
+const Json& TrajectoryView::answer() const {
   static const Json kNone(nullptr);
   const Json* answer = final_state->Find("answer");
   return answer == nullptr ? kNone : *answer;
 }
 
-RewardTerm Trajectory::AtAnswer(std::string name, std::optional<double> value) const {
+RewardTerm TrajectoryView::AtAnswer(std::string name, std::optional<double> value) const {
   if (!ends_in_turn) return Overall(std::move(name), value);
   return {std::move(name), value, 1, last_turn, answer_span};
 }
 
-RewardTerm Trajectory::AtCall(std::string name, std::optional<double> value,
-                              const MadeCall& call) const {
+RewardTerm TrajectoryView::AtCall(std::string name, std::optional<double> value,
+                                  const MadeCall& call) const {
   return {std::move(name), value, 1, call.node, Unless(call.call->span)};
 }
 
-RewardTerm Trajectory::AtFault(std::string name, std::optional<double> value,
-                               const MadeFault& fault) const {
+RewardTerm TrajectoryView::AtFault(std::string name, std::optional<double> value,
+                                   const MadeFault& fault) const {
   return {std::move(name), value, 1, fault.node, Unless(fault.fault->span)};
 }
 
-RewardTerm Trajectory::Overall(std::string name, std::optional<double> value) const {
+RewardTerm TrajectoryView::Overall(std::string name, std::optional<double> value) const {
   return {std::move(name), value, 1, kNoNode, std::nullopt};
 }
 
-bool Trajectory::failed_by_others() const {
+bool TrajectoryView::failed_by_others() const {
   return (blame != Blame::kNone && blame != Blame::kAgent) || ending == Ending::kInterrupted ||
          (ending == Ending::kFailed && blame != Blame::kAgent);
 }
 
-std::vector<const Call*> Trajectory::bare_calls() const {
+std::vector<const Call*> TrajectoryView::bare_calls() const {
   std::vector<const Call*> bare;
   for (const MadeCall& made : calls) bare.push_back(made.call);
   return bare;
 }
 
-CallRun RunOf(const Trajectory::MadeCall& call) {
+CallRun RunOf(const TrajectoryView::MadeCall& call) {
   if (call.result == nullptr) return CallRun::kUnknown;
   switch (call.result->status) {
     case CallStatus::kOk: return CallRun::kRan;
@@ -139,7 +139,7 @@ TaskTools TaskTools::Of(const Task& task) {
   return tools;
 }
 
-CallForm TaskTools::FormOf(const Trajectory::MadeCall& call) const {
+CallForm TaskTools::FormOf(const TrajectoryView::MadeCall& call) const {
   if (call.result != nullptr) {
     switch (call.result->status) {
       case CallStatus::kUnknownTool:

@@ -14,7 +14,7 @@ namespace hone {
 
 // What a rewarder sees of one leaf: the typed record of its whole path and the final state. Text of
 // the path is never put together, so nothing that a tool said can pass for an answer.
-struct Trajectory {
+struct TrajectoryView {
   struct MadeCall {
     NodeId node = kNoNode;
     const Call* call = nullptr;
@@ -61,13 +61,13 @@ struct Trajectory {
 };
 
 // The tree must be valid (record/validate.h) and outlive the result.
-Trajectory TrajectoryOf(const Tree& tree, int32_t leaf);
+TrajectoryView TrajectoryOf(const Tree& tree, int32_t leaf);
 
 // Whether the form of a call is right: known tool, arguments that fit its schema.
 enum class CallForm { kRight, kWrong, kUnknown };
 // Whether it ran. kUnknown: no result, or a failure that is not the agent's.
 enum class CallRun { kRan, kFailed, kNeverRan, kUnknown };
-CallRun RunOf(const Trajectory::MadeCall& call);
+CallRun RunOf(const TrajectoryView::MadeCall& call);
 
 // The tools of a task, as far as rewards need them.
 class TaskTools {
@@ -75,7 +75,7 @@ class TaskTools {
   static TaskTools Of(const Task& task);
   // From the result's status where there is one, else from the tool's schema; kUnknown where
   // neither says.
-  CallForm FormOf(const Trajectory::MadeCall& call) const;
+  CallForm FormOf(const TrajectoryView::MadeCall& call) const;
   double PriceOf(const std::string& tool) const;  // per call; 0 when nothing is said
 
  private:

@@ -8,12 +8,12 @@
 namespace hone {
 namespace {
 
-TEST(Trajectory, HoldsTheCallsOfItsPathWithTheirResults) {
+TEST(TrajectoryView, HoldsTheCallsOfItsPathWithTheirResults) {
   TreeMaker maker;
   maker.Begin().Call("a").Fault().Call("b", "{}", CallStatus::kToolError).Answer("x");
   maker.Begin().Answer("y");
   ASSERT_TRUE(Validate({maker.tree, {}, {}}).empty());
-  const Trajectory first = TrajectoryOf(maker.tree, 0);
+  const TrajectoryView first = TrajectoryOf(maker.tree, 0);
   ASSERT_EQ(first.calls.size(), 2u);
   EXPECT_EQ(first.calls[0].call->name, "a");
   EXPECT_EQ(first.calls[1].result->status, CallStatus::kToolError);
@@ -23,25 +23,25 @@ TEST(Trajectory, HoldsTheCallsOfItsPathWithTheirResults) {
   EXPECT_EQ(first.all_tokens, 46);
   EXPECT_EQ(first.latency_us, 2000000);
   EXPECT_FALSE(first.well_formed());
-  const Trajectory second = TrajectoryOf(maker.tree, 1);
+  const TrajectoryView second = TrajectoryOf(maker.tree, 1);
   EXPECT_TRUE(second.calls.empty() && second.faults.empty() && second.well_formed());
 }
 
-TEST(Trajectory, TermsStandWhereTheyWereEarned) {
+TEST(TrajectoryView, TermsStandWhereTheyWereEarned) {
   TreeMaker maker;
   maker.Begin().Call("a").Answer("x");
   maker.tree.leaves[0].final_state.Set("answer_span", Json::ArrayOf(std::vector<int>{1, 4}));
   maker.Begin().Call("a").End(Ending::kTurnLimit);
-  const Trajectory answered = TrajectoryOf(maker.tree, 0);
+  const TrajectoryView answered = TrajectoryOf(maker.tree, 0);
   EXPECT_EQ(answered.AtCall("t", 1, answered.calls[0]), (RewardTerm{"t", 1, 1, 1, Span{2, 8}}));
   EXPECT_EQ(answered.AtAnswer("t", 1), (RewardTerm{"t", 1, 1, 3, Span{1, 4}}));
-  const Trajectory cut = TrajectoryOf(maker.tree, 1);
+  const TrajectoryView cut = TrajectoryOf(maker.tree, 1);
   EXPECT_EQ(cut.AtAnswer("t", 1), (RewardTerm{"t", 1, 1, kNoNode, std::nullopt}));
   maker.tree.leaves[0].final_state.Set("answer_span", Json::ArrayOf(std::vector<int>{1, 99}));
   EXPECT_EQ(TrajectoryOf(maker.tree, 0).AtAnswer("t", 1).span, std::nullopt);
 }
 
-TEST(Trajectory, FailuresOfOthersAreTold) {
+TEST(TrajectoryView, FailuresOfOthersAreTold) {
   TreeMaker maker;
   maker.Begin().Call("f").End(Ending::kFailed, {}, Blame::kInfrastructure);
   maker.Begin().Call("f").End(Ending::kInterrupted);
@@ -53,7 +53,7 @@ TEST(Trajectory, FailuresOfOthersAreTold) {
   EXPECT_FALSE(TrajectoryOf(maker.tree, 3).failed_by_others());
 }
 
-TEST(Trajectory, WhoseFailureARunIs) {
+TEST(TrajectoryView, WhoseFailureARunIs) {
   const auto run = [](CallStatus status, Blame blame) {
     TreeMaker maker;
     maker.Begin().Call("a", "{}", status, "", blame).Answer("");
@@ -68,7 +68,7 @@ TEST(Trajectory, WhoseFailureARunIs) {
   EXPECT_EQ(RunOf({}), CallRun::kUnknown);
 }
 
-TEST(Trajectory, WithoutAResultTheSchemaSaysWhetherTheFormIsRight) {
+TEST(TrajectoryView, WithoutAResultTheSchemaSaysWhetherTheFormIsRight) {
   Task task;
   task.tools = *ParseJson(R"([{"name": "f", "parameters": {"type": "object",
       "required": ["x"], "properties": {"x": {"type": "integer"}}}, "x-hone": {"price": 0.25}}])");

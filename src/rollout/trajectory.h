@@ -15,6 +15,8 @@
 // What the scheduler keeps of groups and trajectories while they are under way.
 
 namespace hone {
+// Credit has groups and trajectories of its own, under the same names: these are others.
+inline namespace live {
 
 // How far a trajectory has come.
 struct Progress {
@@ -81,4 +83,5 @@ struct Group {
   GroupReport report;
 };
 
+}  // namespace live
 }  // namespace hone

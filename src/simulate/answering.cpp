@@ -108,15 +108,17 @@ std::optional<std::string> ProblemOf(const AnsweringPlan& plan) {
   return std::nullopt;
 }
 
-AnsweringPlan ReadAnswering(RecipeTable root) {
-  AnsweringPlan plan;
+AnsweringPlan ReadAnswering(RecipeTable root, AnsweringPlan plan) {
   RecipeTable table = root.Table("answers");
   std::string mode(ToolModeName(plan.mode));
   table.ReadChoice("mode", &mode, ToolModeNames(), "who answers calls");
   plan.mode = ToolModeFromName(mode).value_or(ToolMode::kLive);
   table.Read("journal", &plan.journal, "what calls of this run were answered");
   table.Read("recorded", &plan.recorded, "journal of what the real tools answered");
-  if (root.Has("simulator")) plan.simulator = ReadSimulatorSettings(root.Table("simulator"));
+  if (root.Has("simulator") || plan.simulator) {
+    plan.simulator = ReadSimulatorSettings(root.Table("simulator"),
+                                           plan.simulator.value_or(SimulatorSettings()));
+  }
   if (root.Has("user")) plan.user = ReadUser(root.Table("user"));
   plan.faults = ReadFaultRules(root);
   plan.redaction = ReadRedactionOptions(root.Table("redact"));

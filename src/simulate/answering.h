@@ -37,8 +37,9 @@ struct AnsweringPlan {
   ToolUse use() const;
 };
 
-// Only reads; what is wrong is a problem of the recipe (Recipe::Finish).
-AnsweringPlan ReadAnswering(RecipeTable root);
+// Only reads; what is wrong is a problem of the recipe (Recipe::Finish). What the recipe does not
+// say stays as it is in `plan`.
+AnsweringPlan ReadAnswering(RecipeTable root, AnsweringPlan plan = {});
 
 // What a plan lacks for its mode, or nothing: for those who change the mode of a plan they read.
 std::optional<std::string> ProblemOf(const AnsweringPlan& plan);

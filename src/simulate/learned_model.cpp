@@ -92,7 +92,6 @@ double TrainStep(Engine* engine, const std::vector<const Example*>& batch, doubl
     trees.push_back(example->tree);
     answers += example->tree.nodes[0].tokens.size() - example->answer_begin;
   }
-  const double share = 1 / static_cast<double>(answers);
   const double weights = static_cast<double>(answers) +
                          (options.status_weight - 1) * static_cast<double>(batch.size());
   double loss = 0;
@@ -101,13 +100,13 @@ double TrainStep(Engine* engine, const std::vector<const Example*>& batch, doubl
       PathTerms& path = terms[i].paths[0];
       for (size_t t = batch[i]->answer_begin; t < path.logprobs.size(); ++t) {
         const double weight = t == batch[i]->answer_begin ? options.status_weight : 1;
-        loss -= path.logprobs[t] * share;
+        loss -= path.logprobs[t];
         path.dlogprobs[t] = static_cast<float>(-weight / weights);
       }
     }
   });
   engine->Step({.learning_rate = rate, .weight_decay = options.weight_decay});
-  return loss;
+  return loss / static_cast<double>(answers);
 }
 
 }  // namespace
@@ -132,6 +131,7 @@ Result<LearnedModel> TrainLearnedModel(
   LearnedModel learned;
   learned.effects = LearnEffects(recorded.calls);
   learned.shown = ShownIn(recorded);
+  learned.rules = LearnAnswerRules(recorded.calls);
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer,
                         TrainCallTokenizer(recorded, static_cast<int32_t>(options.vocabulary)));
   learned.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
@@ -175,16 +175,21 @@ Result<LearnedModel> TrainLearnedModel(
   return learned;
 }
 
+Json ShownJson(const std::map<std::string, std::vector<std::string>>& shown) {
+  Json json = Json::Object();
+  for (const auto& [tool, names] : shown) json.Set(tool, Json::ArrayOf(names));
+  return json;
+}
+
 Result<void> LearnedModel::Save(const std::filesystem::path& folder) const {
   HONE_RETURN_IF_ERROR(SaveModel(engine->model(), SaveType::kF32, folder));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "tokenizer.json", tokenizer->ToJson()));
-  Json views = Json::Object();
-  for (const auto& [tool, names] : shown) views.Set(tool, Json::ArrayOf(names));
   return WriteFileAtomic(folder / "simulator.json",
                          DumpJson(Json::Of({{"format", kFormat},
                                             {"version", kFormatVersion},
                                             {"effects", effects.ToJson()},
-                                            {"shown", std::move(views)}}),
+                                            {"shown", ShownJson(shown)},
+                                            {"rules", rules.ToJson()}}),
                                   JsonStyle::kPretty) +
                              "\n");
 }
@@ -195,7 +200,7 @@ Result<LearnedModel> LearnedModel::Load(const std::filesystem::path& folder, int
   if (!about.ok()) return about.error().In((folder / "simulator.json").string());
   std::string format;
   int64_t version = 0;
-  Json effects, views;
+  Json effects, views, read_rules = AnswerRules().ToJson();
   LearnedModel learned;
   JsonErrors errors;
   {
@@ -209,16 +214,18 @@ Result<LearnedModel> LearnedModel::Load(const std::filesystem::path& folder, int
         ReadJson(names, "shown." + tool, &errors, &learned.shown[tool]);
       }
     }
+    fields.Optional("rules", &read_rules);
   }
   if (const Result<void> read = errors.Check(); !read.ok()) {
     return read.error().In((folder / "simulator.json").string());
   }
-  if (format != kFormat || version != kFormatVersion) {
+  if (format != kFormat || version != kFormatVersion || !views.is_object()) {
     return Error(ErrorCode::kVersion,
                  fmt::format("{}: {} {} is not a learned simulator that this program reads ({} {})",
                              folder.string(), format, version, kFormat, kFormatVersion));
   }
   HONE_ASSIGN_OR_RETURN(learned.effects, WriteEffects::FromJson(effects));
+  HONE_ASSIGN_OR_RETURN(learned.rules, AnswerRules::FromJson(read_rules));
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(folder));
   learned.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
   HONE_ASSIGN_OR_RETURN(learned.engine, Engine::Open(folder, {.threads = threads}));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "simulate/answer_rules.h"
 #include "simulate/player.h"
 #include "simulate/recorded_calls.h"
 #include "simulate/write_effects.h"
@@ -58,14 +59,19 @@ struct LearnedModel {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Tokenizer> tokenizer;
   WriteEffects effects;  // what need not be guessed
+  AnswerRules rules;     // and more of it
   // By tool, the tools whose answers it was shown in the record. What a model was never shown of
   // others it cannot read.
   std::map<std::string, std::vector<std::string>> shown;
 
-  // A Hugging Face folder with tokenizer.json and simulator.json (format, version, effects, shown).
+  // A Hugging Face folder with tokenizer.json and simulator.json (format, version, effects, rules,
+  // shown).
   Result<void> Save(const std::filesystem::path& folder) const;
   static Result<LearnedModel> Load(const std::filesystem::path& folder, int threads = 0);
 };
+
+// LearnedModel::shown, for files and versions.
+Json ShownJson(const std::map<std::string, std::vector<std::string>>& shown);
 
 // Trains a fresh model on recorded calls. The same calls and options give the same weights, to the
 // bit, on any number of threads. An error when there are no calls, or shapes do not fit.
@@ -77,8 +83,8 @@ struct LearnedPlayerOptions {
   double temperature = 1;  // below it, different calls get the same answer too often
   double min_p = 0.01;     // tokens less likely than this share of the likeliest are never drawn
   int64_t max_tokens = 512;
-  // Work out what the record tells for certain (simulate/write_effects.h) instead of drawing it.
-  // Without it the decoder is on its own.
+  // Work out what the record tells for certain (simulate/write_effects.h, answer_rules.h) instead
+  // of drawing it. Without it the decoder is on its own.
   bool effects = true;
 };
 

@@ -13,12 +13,15 @@ class LearnedPlayer final : public Player {
   LearnedPlayer(LearnedModel model, LearnedPlayerOptions options)
       : tokenizer_(std::move(model.tokenizer)),
         effects_(options.effects ? std::move(model.effects) : WriteEffects()),
+        rules_(options.effects ? std::move(model.rules) : AnswerRules()),
         shown_(std::move(model.shown)),
         engine_(std::move(model.engine)),
         options_(options),
         version_("learned " + ContentHash(Json::Of({{"weights", engine_.engine().WeightsHash()},
                                                     {"tokenizer", Sha256Hex(tokenizer_->ToJson())},
                                                     {"effects", effects_.ToJson()},
+                                                    {"rules", rules_.ToJson()},
+                                                    {"shown", ShownJson(shown_)},
                                                     {"temperature", options.temperature},
                                                     {"min_p", options.min_p},
                                                     {"max_tokens", options.max_tokens}}))) {}
@@ -34,21 +37,19 @@ class LearnedPlayer final : public Player {
     if (!engine_.engine().CheckTokens(request.prompt).ok()) {
       return PlayedAnswer{.problem = "the call is longer than the model can read"};
     }
-    // The status first. Drawn by chance, it would differ from the real tool's twice as often as it
-    // must where the model cannot know it.
-    request.max_new = 1;
-    request.sampling = {.temperature = 0};
+    const CallFacts facts = FactsOf(call.spec->name, call.arguments, call.known);
     request.rng = call.rng;
-    HONE_ASSIGN_OR_RETURN(const SampleResult status, engine_.Sample(request));
-    request.prompt.push_back(status.tokens[0]);
+    HONE_ASSIGN_OR_RETURN(const TokenId status, StatusToken(call, facts, request));
+    request.prompt.push_back(status);
     request.max_new = options_.max_tokens;
     request.sampling = {.temperature = static_cast<float>(options_.temperature),
                         .min_p = static_cast<float>(options_.min_p)};
     request.stop_tokens = {EndToken(*tokenizer_)};
     HONE_ASSIGN_OR_RETURN(SampleResult drawn, engine_.Sample(std::move(request)));
-    drawn.tokens.insert(drawn.tokens.begin(), status.tokens[0]);
-    return effects_.Echoed(call.spec->name, call.arguments,
-                           AnswerOfTokens(*tokenizer_, drawn.tokens));
+    drawn.tokens.insert(drawn.tokens.begin(), status);
+    PlayedAnswer answer =
+        effects_.Echoed(call.spec->name, call.arguments, AnswerOfTokens(*tokenizer_, drawn.tokens));
+    return rules_.PutRight(call.spec->name, facts, !call.writes.empty(), std::move(answer));
   }
 
  private:
@@ -76,8 +77,22 @@ class LearnedPlayer final : public Player {
     return readable;
   }
 
+  // Whether the call is refused: by rule, else what is likelier. Drawn by chance, it would differ
+  // from the real tool's twice as often as it must where the model cannot know it.
+  Result<TokenId> StatusToken(const SimulatedCall& call, const CallFacts& facts,
+                              SampleRequest request) {
+    if (const std::optional<CallStatus> status = rules_.StatusOf(call.spec->name, facts)) {
+      return AnswerTokens(*tokenizer_, {.status = *status})[0];
+    }
+    request.max_new = 1;
+    request.sampling = {.temperature = 0};
+    HONE_ASSIGN_OR_RETURN(const SampleResult likelier, engine_.Sample(std::move(request)));
+    return likelier.tokens[0];
+  }
+
   const std::unique_ptr<Tokenizer> tokenizer_;
   const WriteEffects effects_;
+  const AnswerRules rules_;
   const std::map<std::string, std::vector<std::string>> shown_;
   BatchedEngine engine_;
   const LearnedPlayerOptions options_;

@@ -2,8 +2,7 @@
 
 namespace hone {
 
-SimulatorSettings ReadSimulatorSettings(RecipeTable table) {
-  SimulatorSettings settings;
+SimulatorSettings ReadSimulatorSettings(RecipeTable table, SimulatorSettings settings) {
   table.ReadChoice("kind", &settings.kind, {"random", "endpoint", "model", "learned"},
                    "who plays the tools");
   table.Read("tries", &settings.check.tries, "at an answer that fits", AtLeast(1));

@@ -20,7 +20,8 @@ struct SimulatorSettings {
   LearnedPlayerOptions learned_player;
   CheckOptions check;
 };
-SimulatorSettings ReadSimulatorSettings(RecipeTable table);
+// What the recipe does not say stays as it is in `settings`.
+SimulatorSettings ReadSimulatorSettings(RecipeTable table, SimulatorSettings settings = {});
 LearnedOptions ReadLearnedOptions(RecipeTable table);
 
 // `recorded` is what a model is shown of the journal; null: nothing.

@@ -1,0 +1,66 @@
+// hone train.
+
+#include <atomic>
+#include <csignal>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "app/train_progress.h"
+#include "learn/run_estimate.h"
+
+namespace hone {
+namespace {
+
+struct TrainArguments {
+  std::string recipe;
+  std::vector<std::string> overrides;
+  bool plan = false, quiet = false;
+};
+
+std::atomic<bool> interrupted = false;  // what a signal handler may touch
+
+// The first one lets the step finish and be saved; then the usual thing happens.
+void OnInterrupt(int signal) {
+  interrupted = true;
+  std::signal(signal, SIG_DFL);
+}
+
+Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(Recipe file, Recipe::Load(arguments.recipe));
+  for (const std::string& assignment : arguments.overrides) file.Override(assignment);
+  HONE_ASSIGN_OR_RETURN(const TrainingRecipe recipe, ReadTrainingRecipe(&file));
+  if (arguments.plan) {
+    HONE_ASSIGN_OR_RETURN(const RunEstimate estimate, EstimateRun(recipe));
+    return json ? DumpJson(estimate.ToJson()) + "\n" : estimate.Table();
+  }
+  const ProgressStyle style = arguments.quiet ? ProgressStyle::kQuiet
+                              : json          ? ProgressStyle::kPrograms
+                                              : ProgressStyle::kPeople;
+  const auto progress = NewTrainProgress(style, stdout);
+  std::signal(SIGINT, OnInterrupt);
+  std::signal(SIGTERM, OnInterrupt);
+  const Result<TrainReport> report =
+      Train(recipe, {.observer = progress.get(), .stop = [] { return interrupted.load(); }});
+  if (!report.ok()) return report.error();
+  return json ? DumpJson(TrainSummaryJson(*report)) + "\n" : TrainSummary(recipe, *report);
+}
+
+}  // namespace
+
+void AddTrain(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<TrainArguments>();
+  CLI::App* train = app.add_subcommand("train", "Trains an agent as a recipe says");
+  train->add_option("recipe", arguments->recipe, "TOML: recipes/quickstart.toml")->required();
+  train->add_option("overrides", arguments->overrides, "key=value, over the recipe's");
+  train->add_flag("--plan", arguments->plan,
+                  "say what it will take (memory, time, disk, money), and do nothing");
+  train->add_flag("--quiet,-q", arguments->quiet, "say nothing but the end");
+  train->footer(
+      "Interrupted once it finishes its step and saves; the same command goes on from there.\n"
+      "Example:\n  hone train recipes/quickstart.toml run.seed=2 run.name=second\n");
+  train->callback([=] { Finish(context.get(), TrainRecipe(*arguments, context->json)); });
+}
+
+}  // namespace hone

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+
+#include "learn/trainer.h"
+
+namespace hone {
+
+enum class ProgressStyle {
+  kPeople,    // a bar where a person looks, and a line every few steps
+  kPrograms,  // one JSON object per event
+  kQuiet,     // nothing
+};
+
+// Shows how a run goes. People's view goes to `stream`; so do programs' events.
+std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* stream);
+
+// What is said at the end: before and after, where the time went, what can be done next.
+std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report);
+Json TrainSummaryJson(const TrainReport& report);
+
+}  // namespace hone

@@ -1,0 +1,103 @@
+#include "learn/recipe_checks.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "credit/short_form.h"
+#include "rollout/policy.h"
+#include "text/bpe_trainer.h"
+
+namespace hone {
+namespace {
+
+// Whether this method leaves a trajectory without credit because it has no siblings. Asked of the
+// method itself, so that no list has to be kept.
+bool NeedsSiblings(const Method& method) {
+  const Json one = *ParseJson(
+      R"({"group": [{"terms": {"outcome": 1, "call": 1},
+                     "turns": [{"tokens": 6, "calls": [{"begin": 1, "end": 4, "terms": {"call": 1}}]},
+                               {"tokens": 2, "author": "tool"}, {"tokens": 3}]}]})");
+  const ShortGroup group = ReadShortForm(one).value();
+  const Result<Credit> credit = AssignCredit(method, group.record);
+  if (!credit.ok()) return false;
+  return std::any_of(credit->notes.begin(), credit->notes.end(),
+                     [](const Note& note) { return note.kind == NoteKind::kGroupOfOne; });
+}
+
+void CheckTokenizer(const PolicyModelSettings& model, const Dialect& dialect, RecipeTable* table) {
+  const Result<Tokenizer> tokenizer = Tokenizer::Load(model.folder);
+  if (!tokenizer.ok()) return table->Problem("folder", tokenizer.error().message());
+  for (size_t i = 0; i < dialect.traits().specials; ++i) {
+    const std::string& marker = dialect.traits().markers[i];
+    if (tokenizer->FindAdded(marker)) continue;
+    return table->Problem(
+        "dialect", fmt::format("the tokenizer of {} does not have {}, which {} needs; choose the "
+                               "dialect that the model was made for (hone render lists them)",
+                               model.folder, marker, model.dialect));
+  }
+}
+
+}  // namespace
+
+int64_t PositionsOf(const PolicyModelSettings& model) {
+  if (model.folder.empty()) return model.fresh.max_positions;
+  const Result<ModelConfig> config = LoadModelConfig(model.folder);
+  return config.ok() ? config->max_positions : 0;
+}
+
+void CheckModel(const PolicyModelSettings& model, RecipeTable* table) {
+  const Result<std::unique_ptr<Dialect>> dialect = NewDialect(model.dialect);
+  if (!dialect.ok()) {
+    table->Problem("dialect", dialect.error().message());
+  } else {
+    const Tokenizer bytes = TrainBpe({"a"}, {.vocab_size = 256}).value();
+    if (const auto codec = TurnCodec::New(dialect->get(), &bytes); !codec.ok()) {
+      table->Problem("dialect", codec.error().message());
+    }
+  }
+  if (model.folder.empty()) return;
+  if (const Result<ModelConfig> config = LoadModelConfig(model.folder); !config.ok()) {
+    return table->Problem("folder", config.error().message());
+  }
+  if (dialect.ok()) CheckTokenizer(model, **dialect, table);
+}
+
+void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable* table) {
+  const Method& method = recipe.method;
+  if (stage.group > 1 || !NeedsSiblings(method)) return;
+  // Tree-GRPO has a number of leaves of its own.
+  if (recipe.rollout.strategy != nullptr && recipe.rollout.strategy->traits().returns) return;
+  table->Problem("group",
+                 fmt::format("{} compares the trajectories of a group, and a group of 1 has "
+                             "nobody to compare with; write 4 or more",
+                             method.name));
+}
+
+void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
+  if (recipe.LearnsSimulator() && !recipe.Simulates()) {
+    root->Problem("answers", "a simulator is made that nobody asks; write mode = \"simulate\"");
+  }
+  if (recipe.LearnsSimulator() && recipe.answers.simulator->kind != "learned") {
+    root->Problem("simulator",
+                  "a stage makes a learned simulator, but the recipe asks another one");
+  }
+}
+
+void CheckRules(const TrainingRecipe& recipe, RecipeTable* root) {
+  const int64_t positions = PositionsOf(recipe.model);
+  const std::optional<int64_t>& context = recipe.environment.rules.budgets.context_tokens;
+  if (positions > 0 && recipe.rollout.policy.max_turn_tokens > positions) {
+    root->Table("rollout").Problem("turn_tokens",
+                                   fmt::format("{} tokens do not fit the model's context of {}",
+                                               recipe.rollout.policy.max_turn_tokens, positions));
+  }
+  if (positions > 0 && context && *context > positions) {
+    root->Problem("environment",
+                  fmt::format("rules.context_tokens of {} is more than the model's context of {}",
+                              *context, positions));
+  }
+}
+
+}  // namespace hone

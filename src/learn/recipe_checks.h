@@ -1,0 +1,26 @@
+#pragma once
+
+#include "learn/training_recipe.h"
+
+// Whether the parts of a recipe fit each other. Problems go to the recipe, at the key they are
+// about.
+
+namespace hone {
+
+// How many tokens the model can have before it; 0 where that cannot be known (no such folder).
+int64_t PositionsOf(const PolicyModelSettings& model);
+
+// There is such a model; the dialect exists and only ever appends; the model's tokenizer has the
+// dialect's control tokens.
+void CheckModel(const PolicyModelSettings& model, RecipeTable* table);
+
+// A method that compares siblings has some to compare.
+void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable* table);
+
+// A simulator that a stage makes is asked.
+void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root);
+
+// What an episode may use up fits into the model's context.
+void CheckRules(const TrainingRecipe& recipe, RecipeTable* root);
+
+}  // namespace hone

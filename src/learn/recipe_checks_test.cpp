@@ -1,0 +1,56 @@
+#include "learn/recipe_checks.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "credit/methods.h"
+#include "support/tiny_recipe.h"
+#include "text/bpe_trainer.h"
+
+namespace hone {
+namespace {
+
+std::string GroupProblem(const std::string& method, int64_t group) {
+  Recipe recipe = Recipe::Parse("[stage]\ngroup = 1\n", "r.toml").value();
+  RecipeTable table = recipe.Root().Table("stage");
+  int64_t read = 0;
+  table.Read("group", &read, "");
+  TrainingRecipe whole;
+  whole.method = NewMethod(method).value();
+  CheckGroup(whole, {.group = group}, &table);
+  const Result<void> finished = recipe.Finish();
+  return finished.ok() ? "" : finished.error().message();
+}
+
+TEST(RecipeChecks, EveryMethodIsAskedWhetherItComparesSiblings) {
+  for (const char* method : {"grpo", "toolpo", "rloo", "dapo", "gigpo"}) {
+    EXPECT_NE(GroupProblem(method, 1), "") << method;
+    EXPECT_EQ(GroupProblem(method, 2), "") << method;
+  }
+  EXPECT_EQ(GroupProblem("gae-token", 1), "");
+}
+
+TEST(RecipeChecks, AModelMustSpeakTheDialect) {
+  const TemporaryDirectory folder;
+  ModelConfig config;
+  config.vocab = 300;
+  config.max_positions = 64;
+  Model model = NewModel(config);
+  InitializeModel(1, &model);
+  ASSERT_TRUE(SaveModel(model, SaveType::kF32, folder.path()).ok());
+  const Tokenizer plain = TrainBpe({"abc"}, {.vocab_size = 260}).value();
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "tokenizer.json", plain.ToJson()).ok());
+  const std::string named = "model={folder='" + folder.path().string() + "', dialect='hermes'}";
+  const auto recipe = ReadTiny("/tmp/none", {named});
+  ASSERT_FALSE(recipe.ok());
+  EXPECT_NE(recipe.error().message().find("does not have <|"), std::string::npos)
+      << recipe.error().message();
+  PolicyModelSettings settings;
+  settings.folder = folder.path().string();
+  EXPECT_EQ(PositionsOf(settings), 64);
+  settings.folder = "/nowhere";
+  EXPECT_EQ(PositionsOf(settings), 0);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,428 @@
+#include "learn/rl_stage.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json_fields.h"
+#include "envs/world.h"
+#include "learn/critic.h"
+#include "learn/objective.h"
+#include "learn/rl_values.h"
+#include "learn/task_stream.h"
+#include "record/validate.h"
+#include "rewards/compose.h"
+
+namespace hone {
+namespace {
+
+constexpr char kReferenceFolder[] = "reference";
+
+// A record that is wrong is found where it was made.
+Result<void> Checked(const ScoredTree& record, std::string_view pass) {
+  const std::vector<std::string> problems = Validate(record);
+  if (problems.empty()) return {};
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("the pass {} made a record that is wrong: {}", pass, problems[0]));
+}
+
+std::vector<double> TotalsOf(const ScoredTree& record) {
+  std::vector<double> totals;
+  for (const Score& score : record.scores) {
+    if (const std::optional<double> total = Total(score)) totals.push_back(*total);
+  }
+  return totals;
+}
+
+}  // namespace
+
+struct RlTraining::Batch {
+  int64_t step = 0;
+  Rng rng{0};
+  // Of the round that is being drawn.
+  std::vector<GroupRequest> requests;
+  std::vector<uint64_t> tasks;  // their numbers
+  std::vector<ScoredTree> round;
+  // Of all rounds.
+  int64_t asked = 0;  // groups
+  int64_t voids = 0;  // tasks that make no sense in the world that answers
+  std::vector<ScoredTree> records;
+  std::vector<GroupOutcome> outcomes;
+  RolloutCounts counts;
+
+  std::vector<Credit> credits;
+  std::vector<TreeScores> reference;  // per record; empty: none
+  std::vector<TreeScores> now;        // per record, with values; empty: no critic
+  std::vector<CriticValues> values;   // likewise
+  StepValues out;
+  std::vector<AlarmEvent> alarms;
+  int64_t ratio_tokens = 0;
+};
+
+RlTraining::RlTraining(const RlStage& stage, int64_t number, Workshop* workshop)
+    : stage_(stage),
+      number_(number),
+      workshop_(workshop),
+      kl_(workshop->recipe->objective.kl),
+      replay_(workshop->recipe->replay),
+      alarms_(workshop->recipe->alarms) {}
+
+Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_t number,
+                                                    bool begin, Workshop* workshop) {
+  std::unique_ptr<RlTraining> training(new RlTraining(stage, number, workshop));
+  const TrainingRecipe& recipe = *workshop->recipe;
+  HONE_ASSIGN_OR_RETURN(training->world_,
+                        World::ForTraining(recipe, workshop->environment, workshop->simulator));
+  HONE_ASSIGN_OR_RETURN(training->rewarder_, RewarderFromJson(recipe.rewards));
+  HONE_ASSIGN_OR_RETURN(training->curriculum_,
+                        NewCurriculum(recipe.curriculum, workshop->environment.tasks.get(),
+                                      Rng(recipe.run.seed).Split("curriculum")));
+  if (recipe.objective.NeedsReference()) {
+    const std::filesystem::path folder = workshop->folder / kReferenceFolder;
+    if (begin) HONE_RETURN_IF_ERROR(workshop->engine->Save(folder, SaveType::kF32));
+    HONE_ASSIGN_OR_RETURN(training->reference_, Engine::Load(folder, workshop->engine_options));
+  }
+  return training;
+}
+
+Json RlTraining::State() const {
+  return Json::Of({{"kl", kl_.ToJson()},
+                   {"curriculum", curriculum_->ToJson()},
+                   {"replay", replay_.ToJson()},
+                   {"alarms", alarms_.ToJson()}});
+}
+
+Result<void> RlTraining::Restore(const Json& state) {
+  Json kl, curriculum, replay, alarms;
+  JsonErrors errors;
+  {
+    JsonFields fields(state, "stage_state", &errors);
+    fields.Required("kl", &kl);
+    fields.Required("curriculum", &curriculum);
+    fields.Required("replay", &replay);
+    fields.Required("alarms", &alarms);
+  }
+  HONE_RETURN_IF_ERROR(errors.Check());
+  HONE_RETURN_IF_ERROR(kl_.Restore(kl));
+  HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));
+  HONE_RETURN_IF_ERROR(replay_.Restore(replay));
+  return alarms_.Restore(alarms);
+}
+
+Result<void> RlTraining::RollBack(int64_t step, const Json& state) {
+  const Json watched = alarms_.ToJson();
+  HONE_RETURN_IF_ERROR(Restore(state));
+  HONE_RETURN_IF_ERROR(alarms_.Restore(watched));
+  alarms_.RolledBack(step);
+  return {};
+}
+
+std::vector<AlarmEvent> RlTraining::Observe(int64_t step, const StepValues& values) {
+  return alarms_.Observe(step, values);
+}
+
+Result<void> RlTraining::ChooseTasks(size_t count, Batch* batch) {
+  batch->requests.clear();
+  batch->tasks.clear();
+  batch->round.clear();
+  std::vector<Task> tasks;
+  std::vector<uint64_t> seeds;
+  const std::vector<uint64_t> numbers = curriculum_->Sample(batch->step, count);
+  const int64_t first = batch->asked;
+  batch->asked += static_cast<int64_t>(count);
+  for (size_t i = 0; i < count; ++i) {
+    tasks.push_back(workshop_->environment.tasks->Make(Split::kTrain, numbers[i]));
+    seeds.push_back(batch->rng.Split("group").Split(static_cast<uint64_t>(first) + i).NextU64());
+  }
+  std::vector<bool> makes_sense(count, true);
+  if (workshop_->recipe->Simulates()) {
+    HONE_ASSIGN_OR_RETURN(
+        const std::vector<WorldTask> there,
+        InWorld(*workshop_->environment.environment, tasks, seeds, world_->executor(),
+                fmt::format("gold-{}-{}-{}", number_, batch->step, first)));
+    for (size_t i = 0; i < count; ++i) {
+      tasks[i] = there[i].task;
+      makes_sense[i] = there[i].void_because.empty();
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!makes_sense[i]) {
+      ++batch->voids;
+      continue;
+    }
+    batch->tasks.push_back(numbers[i]);
+    batch->requests.push_back(
+        {.task = std::move(tasks[i]),
+         .seed = seeds[i],
+         .leaves = stage_.group,
+         .scope = fmt::format("{}-{}/{}", number_, batch->step, first + static_cast<int64_t>(i))});
+  }
+  return {};
+}
+
+Result<void> RlTraining::RollOut(Batch* batch) {
+  const TrainingRecipe& recipe = *workshop_->recipe;
+  HONE_ASSIGN_OR_RETURN(
+      const Policy policy,
+      workshop_->PolicyAt(recipe.rollout.policy.sampling.temperature, batch->step));
+  RolloutOptions options = recipe.rollout.options;
+  options.run = recipe.run.name;
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
+                        Rollout::New(std::move(options), workshop_->environment.environment.get(),
+                                     policy, recipe.rollout.strategy.get(), world_->executor()));
+  HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(batch->requests));
+  batch->counts.Add(result.counts);
+  std::vector<uint64_t> numbers;
+  for (size_t i = 0; i < result.trees.size(); ++i) {
+    if (result.trees[i].leaves.empty()) continue;
+    ScoredTree record{.tree = std::move(result.trees[i])};
+    HONE_RETURN_IF_ERROR(Checked(record, "rollout"));
+    batch->round.push_back(std::move(record));
+    numbers.push_back(batch->tasks[i]);
+  }
+  batch->tasks = std::move(numbers);
+  return {};
+}
+
+Result<void> RlTraining::Score(Batch* batch) {
+  const std::map<std::string, double>& scale = alarms_.settings().reward_scale;
+  for (ScoredTree& record : batch->round) {
+    HONE_ASSIGN_OR_RETURN(record.scores,
+                          rewarder_->ScoreTree(record.tree, {.step = batch->step, .stop = {}}));
+    for (hone::Score& score : record.scores) {
+      for (RewardTerm& term : score.terms) {
+        if (const auto found = scale.find(term.name); found != scale.end()) {
+          term.weight *= found->second;
+        }
+      }
+    }
+    HONE_RETURN_IF_ERROR(Checked(record, "rewards"));
+  }
+  return {};
+}
+
+Result<void> RlTraining::Draw(size_t count, Batch* batch) {
+  PassTimes& times = *workshop_->times;
+  HONE_RETURN_IF_ERROR(times.Run("tasks", [&] { return ChooseTasks(count, batch); }));
+  const RolloutSeconds before = batch->counts.seconds;
+  HONE_RETURN_IF_ERROR(times.Run("rollout", [&] { return RollOut(batch); }));
+  times.Move("rollout", "sampling", batch->counts.seconds.sampling - before.sampling);
+  times.Move("rollout", "tools", batch->counts.seconds.waiting - before.waiting);
+  HONE_RETURN_IF_ERROR(times.Run("rewards", [&] { return Score(batch); }));
+  for (size_t i = 0; i < batch->round.size(); ++i) {
+    const Task& task = batch->round[i].tree.task;
+    HONE_ASSIGN_OR_RETURN(const Conduct conduct, ConductOf(batch->round[i].tree));
+    batch->outcomes.push_back(
+        {.index = batch->tasks[i],
+         .kind = KindOf(task, batch->tasks[i], workshop_->recipe->curriculum.by),
+         .success = conduct.Success(),
+         .rewards = TotalsOf(batch->round[i])});
+  }
+  return {};
+}
+
+Result<void> RlTraining::Measure(Batch* batch) {
+  HONE_RETURN_IF_ERROR(AddRolloutValues(batch->records, batch->counts, &batch->out));
+  batch->out["void_tasks"] = static_cast<double>(batch->voids);
+  for (const auto& [kind, weight] : curriculum_->Weights()) {
+    batch->out["curriculum/" + kind] = weight;
+  }
+  return {};
+}
+
+std::vector<TreeScores> RlTraining::ScoresBy(Engine* engine,
+                                             const std::vector<ScoredTree>& records) const {
+  std::vector<int64_t> tokens;
+  std::vector<size_t> order;
+  for (const ScoredTree& record : records) {
+    order.push_back(order.size());
+    tokens.push_back(CountTokens(record.tree));
+  }
+  std::vector<TreeScores> scores;
+  for (const std::vector<size_t>& call : PackByTokens(order, tokens, stage_.batches.call_tokens)) {
+    std::vector<Tree> trees;
+    for (const size_t i : call) trees.push_back(records[i].tree);
+    for (TreeScores& one : engine->LogProbs(trees)) scores.push_back(std::move(one));
+  }
+  return scores;
+}
+
+Result<void> RlTraining::AskReference(Batch* batch) {
+  const ObjectiveOptions& objective = workshop_->recipe->objective;
+  if (reference_ != nullptr) {
+    batch->reference = ScoresBy(reference_.get(), batch->records);
+    if (objective.kl.place == KlPlace::kReward) {
+      for (size_t i = 0; i < batch->records.size(); ++i) {
+        AddKlTerms(objective.kl, kl_.coefficient(), batch->reference[i], &batch->records[i]);
+      }
+    }
+  }
+  if (objective.NeedsCritic()) {
+    batch->now = ScoresBy(workshop_->engine.get(), batch->records);
+    for (size_t i = 0; i < batch->records.size(); ++i) {
+      batch->values.push_back(ValuesBefore(batch->records[i].tree, batch->now[i]));
+    }
+  }
+  return {};
+}
+
+Result<void> RlTraining::Assign(Batch* batch) {
+  std::vector<CreditInput> inputs(batch->records.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].record = &batch->records[i];
+    if (!batch->values.empty()) inputs[i].values = &batch->values[i];
+  }
+  HONE_ASSIGN_OR_RETURN(batch->credits, AssignCredit(workshop_->recipe->method, inputs));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    batch->records[i].advantages = batch->credits[i].advantages;
+    HONE_RETURN_IF_ERROR(Checked(batch->records[i], "credit"));
+    if (workshop_->recipe->replay.on) {
+      replay_.Add(batch->records[i], batch->credits[i], batch->step);
+    }
+  }
+  batch->out["zero_advantage_groups"] = SilentShare(batch->credits);
+  return {};
+}
+
+std::vector<TrainingGroup> RlTraining::GroupsOf(const Batch& batch, Result<void>* problem) const {
+  std::vector<TrainingGroup> groups;
+  for (size_t i = 0; i < batch.records.size(); ++i) {
+    TrainingGroup group =
+        MakeTrainingGroup(batch.records[i].tree, AdvantagesInLoss(batch.credits[i]));
+    if (group.sequences.empty()) continue;
+    if (!batch.reference.empty()) SetReference(batch.reference[i], &group);
+    if (!batch.now.empty()) {
+      SetOld(batch.now[i], &group);
+      const auto returns =
+          ReturnsOf(batch.records[i], batch.values[i], GaeDecay{}, workshop_->recipe->method.reads);
+      if (!returns.ok()) {
+        *problem = returns.error();
+        return {};
+      }
+      SetReturns(*returns, &group);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+void RlTraining::Watch(Batch* batch, const StepValues& values) {
+  for (AlarmEvent& event : alarms_.Observe(batch->step, values)) {
+    batch->alarms.push_back(std::move(event));
+  }
+}
+
+Result<void> RlTraining::Train(Batch* batch) {
+  const TrainingRecipe& recipe = *workshop_->recipe;
+  Result<void> problem;
+  const std::vector<TrainingGroup> groups = GroupsOf(*batch, &problem);
+  HONE_RETURN_IF_ERROR(problem);
+  std::vector<int64_t> tokens;
+  for (const TrainingGroup& group : groups) tokens.push_back(group.tokens);
+  const RemedySettings& remedies = alarms_.settings();
+  ObjectiveOptions objective = recipe.objective;
+  objective.kl.coefficient = kl_.coefficient() + remedies.kl_added;
+  objective.entropy += remedies.entropy_added;
+  AdamWOptions optimizer = stage_.optimizer;
+  optimizer.learning_rate = stage_.rate.At(batch->step) * remedies.learning_rate_scale;
+
+  const std::vector<MiniBatch> mini_batches =
+      MakeMiniBatches(stage_.batches, tokens, batch->rng.Split("mini-batches"));
+  // What is replayed goes into as many parts, each before one of the same steps.
+  const std::vector<TrainingGroup> replayed =
+      recipe.replay.on ? replay_.Take(batch->step, batch->rng.Split("replay"))
+                       : std::vector<TrainingGroup>();
+  std::vector<int64_t> replayed_tokens;
+  for (const TrainingGroup& group : replayed) replayed_tokens.push_back(group.tokens);
+  BatchOptions replayed_options = stage_.batches;
+  replayed_options.mini_batches = static_cast<int64_t>(mini_batches.size());
+  replayed_options.epochs = 1;
+  const std::vector<MiniBatch> again =
+      MakeMiniBatches(replayed_options, replayed_tokens, batch->rng.Split("replay-batches"));
+
+  std::vector<ObjectiveMetrics> parts;
+  double norm = 0;
+  for (size_t m = 0; m < mini_batches.size(); ++m) {
+    parts.push_back(AccumulateObjective(objective, groups, mini_batches[m], recipe.method.shared,
+                                        batch->rng.Split("objective").Split(m),
+                                        workshop_->engine.get()));
+    if (m == 0) {
+      // The sampler and the trainer are one engine: before the first update their log-probabilities
+      // are the same bits. Anything else is a bug that would poison the run.
+      CHECK(parts[0].ratio_one == parts[0].tokens,
+            fmt::format("{} of {} tokens of the first mini-batch of step {} have a ratio other "
+                        "than 1",
+                        parts[0].tokens - parts[0].ratio_one, parts[0].tokens, batch->step));
+      batch->ratio_tokens = parts[0].tokens;
+    }
+    if (m < again.size()) {
+      AccumulateObjective(replay_.Objective(objective), replayed, again[m], recipe.method.shared,
+                          batch->rng.Split("replay-objective").Split(m), workshop_->engine.get());
+    }
+    norm = std::max(norm, workshop_->engine->Step(optimizer));
+  }
+  const ObjectiveMetrics metrics = Combine(parts);
+  for (const auto& [name, value] : metrics.Named()) batch->out[name] = value;
+  batch->out["grad_norm"] = norm;
+  batch->out["learning_rate"] = optimizer.learning_rate;
+  batch->out["ratio_one_tokens"] = static_cast<double>(batch->ratio_tokens);
+  batch->out["ratio_one_share"] = 1;
+  if (recipe.replay.on) batch->out["replayed"] = static_cast<double>(replayed.size());
+  if (recipe.objective.NeedsReference()) {
+    kl_.Observe(metrics.reference_kl, batch->counts.leaves);
+    batch->out["kl_coefficient"] = objective.kl.coefficient;
+  }
+  return {};
+}
+
+Result<RlStep> RlTraining::Step(int64_t step) {
+  const TrainingRecipe& recipe = *workshop_->recipe;
+  Batch batch;
+  batch.step = step;
+  batch.rng = Rng(recipe.run.seed)
+                  .Split("rl")
+                  .Split(static_cast<uint64_t>(number_))
+                  .Split(static_cast<uint64_t>(step));
+  DynamicSamplingOptions dynamic = recipe.dynamic_sampling;
+  dynamic.on = dynamic.on || alarms_.settings().dynamic_sampling;
+  if (dynamic.on) {
+    DynamicSampler sampler(dynamic, static_cast<size_t>(stage_.groups));
+    std::vector<ScoredTree> drawn;
+    while (const size_t more = sampler.Missing()) {
+      HONE_RETURN_IF_ERROR(Draw(more, &batch));
+      std::vector<std::vector<double>> values;
+      for (const ScoredTree& record : batch.round) values.push_back(TotalsOf(record));
+      // Groups that are void or broken say nothing, but were drawn.
+      values.resize(more);
+      sampler.Add(values);
+      batch.round.resize(more);
+      std::move(batch.round.begin(), batch.round.end(), std::back_inserter(drawn));
+    }
+    for (const size_t chosen : sampler.Chosen()) {
+      if (!drawn[chosen].tree.leaves.empty()) batch.records.push_back(drawn[chosen]);
+    }
+    batch.out["drawn_groups"] = static_cast<double>(sampler.drawn());
+  } else {
+    HONE_RETURN_IF_ERROR(Draw(static_cast<size_t>(stage_.groups), &batch));
+    batch.records = std::move(batch.round);
+  }
+  PassTimes& times = *workshop_->times;
+  HONE_RETURN_IF_ERROR(times.Run("measuring", [&] { return Measure(&batch); }));
+  curriculum_->Observe(batch.outcomes);
+  HONE_RETURN_IF_ERROR(times.Run("reference", [&] { return AskReference(&batch); }));
+  HONE_RETURN_IF_ERROR(times.Run("credit", [&] { return Assign(&batch); }));
+  const StepValues before = batch.out;
+  Watch(&batch, before);
+  if (!alarms_.settings().skip_update) {
+    HONE_RETURN_IF_ERROR(times.Run("training", [&] { return Train(&batch); }));
+    StepValues since;
+    for (const auto& [name, value] : batch.out) {
+      if (!before.contains(name)) since.emplace(name, value);
+    }
+    Watch(&batch, since);
+  }
+  return RlStep{std::move(batch.out), std::move(batch.records), batch.ratio_tokens,
+                std::move(batch.alarms)};
+}
+
+}  // namespace hone

@@ -1,0 +1,76 @@
+#include "learn/rl_stage.h"
+
+#include <gtest/gtest.h>
+
+#include "learn/sft_stage.h"
+#include "support/tiny_workshop.h"
+
+namespace hone {
+namespace {
+
+// A policy that has seen enough to call and to answer.
+class RlTrainingTest : public testing::Test {
+ protected:
+  void Prepare(const std::vector<std::string>& overrides = {}) {
+    tiny_ = std::make_unique<TinyWorkshop>(overrides);
+    SftTraining imitation(std::get<SftStage>(tiny_->recipe.stages[0]), tiny_->shop.get());
+    for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation.Step(step).ok());
+    training_ =
+        RlTraining::New(std::get<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->shop.get())
+            .value();
+  }
+
+  std::unique_ptr<TinyWorkshop> tiny_;
+  std::unique_ptr<RlTraining> training_;
+};
+
+TEST_F(RlTrainingTest, AStepLeavesValidRecordsWithScoresAndCredit) {
+  Prepare();
+  const Result<RlStep> step = training_->Step(0);
+  ASSERT_TRUE(step.ok()) << step.error().message();
+  ASSERT_EQ(step->records.size(), 4u);
+  for (const ScoredTree& record : step->records) {
+    EXPECT_EQ(record.tree.leaves.size(), 4u);
+    EXPECT_EQ(record.scores.size(), 4u);
+    EXPECT_EQ(record.advantages.size(), 4u);
+  }
+  EXPECT_GT(step->ratio_tokens, 0);
+  for (const char* name : {"success", "reward/mean", "reward/outcome", "when", "which", "how",
+                           "entropy", "grad_norm", "zero_advantage_groups", "sampled_tokens"}) {
+    EXPECT_TRUE(step->values.contains(name)) << name;
+  }
+  // Every metric that alarms watch in a step is measured.
+  for (const std::string& name : WatchedMetrics()) {
+    if (name == "dev/success") continue;
+    EXPECT_TRUE(step->values.contains(name)) << name;
+  }
+}
+
+TEST_F(RlTrainingTest, NoRealToolIsAskedWhereTheRecipeSimulates) {
+  Prepare();
+  const auto asked = [&] {
+    int64_t calls = 0;
+    for (const auto& [source, count] : tiny_->shop->real->executor()->counts().by_source) {
+      calls += count;
+    }
+    return calls;
+  };
+  const int64_t before = asked();
+  ASSERT_TRUE(training_->Step(0).ok());
+  EXPECT_EQ(asked(), before);
+}
+
+TEST_F(RlTrainingTest, TheStateRestoresWhatComesNext) {
+  Prepare({"curriculum.order=dynamic", "objective.kl.coefficient=0.1", "objective.kl.target=0.05"});
+  ASSERT_TRUE(training_->Step(0).ok());
+  const Json state = training_->State();
+  auto other =
+      RlTraining::New(std::get<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->shop.get())
+          .value();
+  ASSERT_TRUE(other->Restore(state).ok());
+  EXPECT_EQ(other->State(), state);
+  EXPECT_FALSE(other->Restore(Json::Of({{"kl", 1}})).ok()) << "what is missing is an error";
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,44 @@
+#include "learn/rl_values.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tree_maker.h"
+
+namespace hone {
+namespace {
+
+TEST(RlValues, AreMeansOverWhatWasScored) {
+  TreeMaker maker;
+  maker.tree.task.reward = *ParseJson(R"({"calls": [{"name": "clock", "arguments": {}}]})");
+  maker.Begin().Call("clock").Answer("1");
+  maker.Begin().Fault().End(Ending::kTokenLimit);
+  maker.Begin().Call("clock").End(Ending::kFailed, Json(), Blame::kSimulator);
+  ScoredTree record{.tree = maker.tree};
+  record.scores = {
+      {0, {{.name = "outcome", .value = 1}, {.name = "call", .value = 3, .weight = 2}}},
+      {1, {{.name = "outcome", .value = 0}}},
+      {2, {}}};
+  RolloutCounts counts;
+  counts.leaves = 3;
+  counts.dropped = 1;
+  StepValues values;
+  ASSERT_TRUE(AddRolloutValues({record}, counts, &values).ok());
+  EXPECT_EQ(values.at("reward/mean"), 3.5);
+  EXPECT_EQ(values.at("reward/outcome"), 0.5);
+  EXPECT_EQ(values.at("reward/call"), 3);
+  EXPECT_EQ(values.at("unscored"), 1);
+  EXPECT_EQ(values.at("fault_rate"), 0.5) << "one in the tree, one that left it, of four";
+  EXPECT_DOUBLE_EQ(values.at("truncated_rate"), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(values.at("valid_action_rate"), 1 - 1.0 / 4);
+  EXPECT_EQ(values.at("tool_calls"), 0.5);
+}
+
+TEST(RlValues, AGroupIsSilentWhenAllItsCreditIsZero) {
+  const Credit silent{.advantages = {{0, {0, 0}}, {1, {0}}}};
+  const Credit loud{.advantages = {{0, {0, 0}}, {1, {0.5f}}}};
+  EXPECT_EQ(SilentShare(std::vector<Credit>{silent, loud, loud, silent}), 0.5);
+  EXPECT_EQ(SilentShare({}), 0);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,211 @@
+#include "learn/run_estimate.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/memory.h"
+#include "learn/sft_stage.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kLookedAt = 128;  // demonstrations
+
+double Since(const Clock& clock, Clock::Duration begin) {
+  return std::chrono::duration<double>(clock.Now() - begin).count();
+}
+
+std::string Size(int64_t bytes) {
+  if (bytes < 10'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  if (bytes < 10'000'000'000) return fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6);
+  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
+}
+
+std::string Time(double seconds) {
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+// How long the demonstrations are.
+Result<std::vector<Tree>> LookAtDemonstrations(const TrainingRecipe& recipe, Workshop* workshop,
+                                               RunEstimate* estimate) {
+  DemonstratorSettings settings;
+  if (recipe.environment.kind == "desk") settings = {.agent = "teacher", .teacher_error = 0.3};
+  Demonstrator demonstrator(settings, &workshop->environment, workshop->real->executor(),
+                            recipe.run.seed);
+  std::vector<Tree> trees;
+  for (uint64_t i = 0; i < kLookedAt; ++i) {
+    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree,
+                          demonstrator.ShowTree(i, *workshop->language.codec));
+    for (const Node& node : tree->nodes) {
+      const auto tokens = static_cast<double>(node.tokens.size());
+      estimate->tokens_per_demonstration += tokens / kLookedAt;
+      if (node.author == Author::kPolicy) {
+        estimate->policy_tokens_per_demonstration += tokens / kLookedAt;
+      }
+      estimate->calls_per_demonstration += static_cast<double>(node.calls.size()) / kLookedAt;
+      for (const Call& call : node.calls) {
+        const Toolbox::Tool* tool = workshop->environment.environment->tools()->Find(call.name);
+        if (tool != nullptr) estimate->money += tool->spec.price / kLookedAt;  // per trajectory
+      }
+    }
+    trees.push_back(ForImitation(*tree));
+  }
+  return trees;
+}
+
+// How fast the engine is here with this model.
+Result<void> Probe(const std::vector<Tree>& trees, Workshop* workshop, RunEstimate* estimate) {
+  const std::unique_ptr<Clock> clock = NewRealClock();
+  Engine& engine = *workshop->engine;
+  int64_t tokens = 0;
+  std::vector<size_t> order;
+  for (const Tree& tree : trees) {
+    HONE_RETURN_IF_ERROR(engine.CheckTree(tree));
+    tokens += CountTokens(tree);
+    order.push_back(order.size());
+  }
+  const SftOptions options;
+  double fastest = 0;  // the first one also takes the memory
+  for (int i = 0; i < 2; ++i) {
+    const Clock::Duration begin = clock->Now();
+    AccumulateSft(options, trees, {0, {order}}, &engine);
+    engine.Step({.learning_rate = 1e-6});
+    fastest = std::max(fastest, static_cast<double>(tokens) / Since(*clock, begin));
+  }
+  estimate->train_tokens_per_second = fastest;
+  std::vector<SampleRequest> requests(64);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].prompt = trees[i].nodes[0].tokens;
+    requests[i].max_new = 16;
+    requests[i].rng = Rng(i);
+  }
+  const Clock::Duration begin = clock->Now();
+  const auto drawn = engine.Sample(requests);
+  if (!drawn.ok()) return drawn.error();
+  int64_t new_tokens = 0;
+  for (const SampleResult& one : *drawn) new_tokens += static_cast<int64_t>(one.tokens.size());
+  estimate->drawn_tokens_per_second = static_cast<double>(new_tokens) / Since(*clock, begin);
+  return {};
+}
+
+double SecondsPerStep(const StageSettings& stage, const RunEstimate& estimate) {
+  const double train = 1 / estimate.train_tokens_per_second;
+  if (const auto* sft = std::get_if<SftStage>(&stage)) {
+    return static_cast<double>(sft->batch) * estimate.tokens_per_demonstration * train;
+  }
+  if (const auto* rl = std::get_if<RlStage>(&stage)) {
+    const auto trajectories = static_cast<double>(rl->groups * rl->group);
+    return trajectories *
+           (estimate.policy_tokens_per_demonstration / estimate.drawn_tokens_per_second +
+            estimate.tokens_per_demonstration * train * static_cast<double>(rl->batches.epochs));
+  }
+  // A call with its answer is about half as long as an episode, and the model about as large.
+  const auto& simulator = std::get<SimulatorStage>(stage);
+  return static_cast<double>(simulator.model.batch) * estimate.tokens_per_demonstration / 2 * train;
+}
+
+int64_t StepsOf(const StageSettings& stage) {
+  if (const auto* sft = std::get_if<SftStage>(&stage)) return sft->steps;
+  if (const auto* rl = std::get_if<RlStage>(&stage)) return rl->steps;
+  return std::get<SimulatorStage>(stage).model.steps;
+}
+
+}  // namespace
+
+double RunEstimate::Seconds() const {
+  double sum = 0;
+  for (const Stage& stage : stages)
+    sum += static_cast<double>(stage.steps) * stage.seconds_per_step;
+  return sum;
+}
+
+Json RunEstimate::ToJson() const {
+  Json::Array rows;
+  for (const Stage& stage : stages) {
+    rows.push_back(Json::Of({{"kind", stage.kind},
+                             {"steps", stage.steps},
+                             {"seconds_per_step", stage.seconds_per_step}}));
+  }
+  return Json::Of({{"parameters", parameters},
+                   {"memory_bytes", TotalBytes(memory)},
+                   {"disk_bytes", disk_bytes},
+                   {"train_tokens_per_second", train_tokens_per_second},
+                   {"drawn_tokens_per_second", drawn_tokens_per_second},
+                   {"stages", std::move(rows)},
+                   {"seconds", Seconds()},
+                   {"money", money}});
+}
+
+std::string RunEstimate::Table() const {
+  std::string text = fmt::format("parameters  {:.2f} million\nmemory      {}\n",
+                                 static_cast<double>(parameters) / 1e6, Size(TotalBytes(memory)));
+  text +=
+      fmt::format("disk        {} (a checkpoint: {})\n", Size(disk_bytes), Size(checkpoint_bytes));
+  text +=
+      fmt::format("speed       {:.0f} tokens/s trained, {:.0f} tokens/s drawn, measured just now\n",
+                  train_tokens_per_second, drawn_tokens_per_second);
+  text += fmt::format("episodes    {:.0f} tokens, {:.0f} of them the agent's; {:.2f} calls\n",
+                      tokens_per_demonstration, policy_tokens_per_demonstration,
+                      calls_per_demonstration);
+  for (const Stage& stage : stages) {
+    text += fmt::format("time        {:<10}{:>6} steps of {:>6.2f} s  {:>8}\n", stage.kind,
+                        stage.steps, stage.seconds_per_step,
+                        Time(static_cast<double>(stage.steps) * stage.seconds_per_step));
+  }
+  text += fmt::format("            {:<33}{:>8}, and the evaluations\n", "all", Time(Seconds()));
+  return text + fmt::format("money       {:.2f}\n", money);
+}
+
+Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
+  const TemporaryDirectory nowhere;
+  const std::unique_ptr<Clock> clock = NewRealClock();
+  PassTimes times(clock.get());
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Workshop> workshop,
+                        Workshop::Open(recipe, nowhere.path(), {}, &times));
+  HONE_ASSIGN_OR_RETURN(Model model,
+                        MakeModel(recipe.model, *workshop->language.tokenizer, recipe.run.seed));
+  RunEstimate estimate;
+  estimate.parameters = model.config.ParameterCount();
+  int64_t call_tokens = 0;
+  for (const StageSettings& stage : recipe.stages) {
+    if (const auto* sft = std::get_if<SftStage>(&stage)) {
+      call_tokens = std::max(call_tokens, sft->loss.call_tokens);
+    } else if (const auto* rl = std::get_if<RlStage>(&stage)) {
+      call_tokens = std::max(call_tokens, rl->batches.call_tokens);
+    }
+  }
+  estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
+                                   recipe.model.recompute_activations);
+  workshop->engine = std::make_unique<Engine>(std::move(model), workshop->engine_options);
+  HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
+                        LookAtDemonstrations(recipe, workshop.get(), &estimate));
+  HONE_RETURN_IF_ERROR(Probe(trees, workshop.get(), &estimate));
+
+  // Weights in two precisions and two moments; the newest, the best, one being written, one cached.
+  estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4);
+  estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
+  double per_trajectory = estimate.money;
+  estimate.money = 0;
+  for (const StageSettings& stage : recipe.stages) {
+    estimate.stages.push_back(
+        {std::string(StageKind(stage)), StepsOf(stage), SecondsPerStep(stage, estimate)});
+    const auto* rl = std::get_if<RlStage>(&stage);
+    if (rl == nullptr) continue;
+    const int64_t stored =
+        recipe.run.store_groups < 0 ? rl->groups : std::min(recipe.run.store_groups, rl->groups);
+    // Tokens, log-probabilities, entropies and credit, compressed, with what stands around them.
+    constexpr double kBytesPerToken = 16;
+    estimate.disk_bytes +=
+        static_cast<int64_t>(static_cast<double>(rl->steps * stored * rl->group) *
+                             estimate.tokens_per_demonstration * kBytesPerToken);
+    if (!recipe.Simulates()) {
+      estimate.money += per_trajectory * static_cast<double>(rl->steps * rl->groups * rl->group);
+    }
+  }
+  return estimate;
+}
+
+}  // namespace hone

@@ -1,0 +1,29 @@
+#include "learn/run_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/memory.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
+  const RunEstimate small = EstimateRun(ReadTiny("/tmp/none").value()).value();
+  ASSERT_EQ(small.stages.size(), 2u);
+  EXPECT_EQ(small.stages[0].kind, "sft");
+  EXPECT_EQ(small.stages[0].steps, 60);
+  EXPECT_GT(small.stages[0].seconds_per_step, 0);
+  EXPECT_GT(small.stages[1].seconds_per_step, 0);
+  EXPECT_GT(small.policy_tokens_per_demonstration, 3);
+  EXPECT_GT(small.tokens_per_demonstration, small.policy_tokens_per_demonstration);
+  EXPECT_EQ(small.money, 0) << "simulated";
+  const RunEstimate large =
+      EstimateRun(ReadTiny("/tmp/none", {"model.fresh.layers=3", "run.keep=9"}).value()).value();
+  EXPECT_GT(large.parameters, small.parameters);
+  EXPECT_GT(TotalBytes(large.memory), TotalBytes(small.memory));
+  EXPECT_GT(large.disk_bytes, 2 * small.disk_bytes);
+}
+
+}  // namespace
+}  // namespace hone

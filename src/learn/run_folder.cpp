@@ -1,0 +1,205 @@
+#include "learn/run_folder.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json_fields.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kFormat = "hone-training";
+constexpr int64_t kVersion = 1;
+constexpr char kStateFile[] = "training.json", kLines[] = "metrics.jsonl";
+
+// The number of "step-12"; nothing for another name.
+std::optional<int64_t> StepOf(const std::string& name) {
+  if (!name.starts_with("step-")) return std::nullopt;
+  int64_t step = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + 5, end, step);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return step;
+}
+
+// Leaves the lines of steps before `first_step`; a last line that a kill cut off goes, too.
+Result<void> CutLines(const std::filesystem::path& file, int64_t first_step) {
+  if (!std::filesystem::exists(file)) return {};
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  std::string kept;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;
+    const std::string line = text.substr(begin, end - begin + 1);
+    begin = end + 1;
+    const Result<Json> json = ParseJson(std::string_view(line).substr(0, line.size() - 1));
+    const Json* step = json.ok() ? json->Find("step") : nullptr;
+    if (step != nullptr && step->is_integer() && step->AsInteger() < first_step) kept += line;
+  }
+  if (kept == text) return {};
+  return WriteFileAtomic(file, kept);
+}
+
+Result<void> AppendLine(const std::filesystem::path& file, std::string line) {
+  line += '\n';
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor < 0) return ErrnoError("cannot write " + file.string());
+  const ssize_t written = ::write(descriptor, line.data(), line.size());
+  const Error error = ErrnoError("cannot write " + file.string());
+  ::close(descriptor);
+  if (written < 0) return error;
+  if (static_cast<size_t>(written) < line.size()) {
+    return Error(ErrorCode::kFull, "no space is left for " + file.string());
+  }
+  return {};
+}
+
+}  // namespace
+
+Json TrainingState::ToJson() const {
+  return Json::Of({{"format", kFormat},
+                   {"version", kVersion},
+                   {"stage", stage},
+                   {"stage_step", stage_step},
+                   {"step", step},
+                   {"stage_state", stage_state},
+                   {"totals", totals},
+                   {"evaluations", evaluations},
+                   {"best", best ? Json(*best) : Json()},
+                   {"best_step", best_step}});
+}
+
+Result<TrainingState> TrainingState::FromJson(const Json& json) {
+  TrainingState state;
+  std::string format;
+  int64_t version = 0;
+  JsonErrors errors;
+  {
+    JsonFields fields(json, "", &errors);
+    fields.Required("format", &format);
+    fields.Required("version", &version);
+    fields.Required("stage", &state.stage);
+    fields.Required("stage_step", &state.stage_step);
+    fields.Required("step", &state.step);
+    fields.Required("stage_state", &state.stage_state);
+    fields.Required("totals", &state.totals);
+    fields.Required("evaluations", &state.evaluations);
+    fields.Required("best", &state.best);
+    fields.Required("best_step", &state.best_step);
+  }
+  HONE_RETURN_IF_ERROR(errors.Check());
+  if (format != kFormat || version != kVersion) {
+    return Error(ErrorCode::kVersion,
+                 fmt::format("{} {} is not a training state that this program reads ({} {})",
+                             format, version, kFormat, kVersion));
+  }
+  return state;
+}
+
+Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint) {
+  const std::filesystem::path file = checkpoint / kStateFile;
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  const Result<Json> json = ParseJson(text);
+  if (!json.ok()) return json.error().In(file.string());
+  Result<TrainingState> state = TrainingState::FromJson(*json);
+  if (!state.ok()) return state.error().In(file.string());
+  return state;
+}
+
+Result<std::unique_ptr<RunFolder>> RunFolder::Open(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path / "checkpoints", error);
+  if (error) {
+    return Error(ErrorCode::kIo, fmt::format("cannot make the folder {}: {}; choose another with "
+                                             "run.out=FOLDER",
+                                             path.string(), error.message()));
+  }
+  const std::filesystem::path file = path / "lock";
+  const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock < 0) return ErrnoError("cannot write " + file.string());
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    ::close(lock);
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("another process is training in {}; wait for it, or choose another "
+                             "name with run.name=NAME",
+                             path.string()));
+  }
+  std::unique_ptr<RunFolder> folder(new RunFolder(path, lock));
+  // What a kill left half written.
+  for (const auto& entry : std::filesystem::directory_iterator(path / "checkpoints")) {
+    if (!StepOf(entry.path().filename().string())) std::filesystem::remove_all(entry.path(), error);
+  }
+  return folder;
+}
+
+RunFolder::~RunFolder() { ::close(lock_); }
+
+std::filesystem::path RunFolder::CheckpointPath(int64_t step) const {
+  return path_ / "checkpoints" / fmt::format("step-{}", step);
+}
+
+std::vector<int64_t> RunFolder::Checkpoints() const {
+  std::vector<int64_t> steps;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path_ / "checkpoints", error)) {
+    if (const auto step = StepOf(entry.path().filename().string())) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
+                             const TrainingState& state, int64_t keep) {
+  const std::filesystem::path aside = path_ / "checkpoints" / "unfinished";
+  HONE_RETURN_IF_ERROR(engine.Save(aside, SaveType::kBf16));
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", tokenizer.ToJson()));
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomic(aside / kStateFile, DumpJson(state.ToJson(), JsonStyle::kPretty) + "\n"));
+  HONE_RETURN_IF_ERROR(ReplaceDirectory(aside, CheckpointPath(state.step)));
+  const std::vector<int64_t> steps = Checkpoints();
+  std::error_code ignored;
+  for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i) {
+    if (state.best && steps[i] == state.best_step) continue;
+    // By another name first: a kill while it goes must not leave half of it under its own.
+    const std::filesystem::path old = path_ / "checkpoints" / "old";
+    std::filesystem::remove_all(old, ignored);
+    std::filesystem::rename(CheckpointPath(steps[i]), old, ignored);
+    std::filesystem::remove_all(old, ignored);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<RunLog>> RunLog::Open(const std::filesystem::path& folder, double wall_time,
+                                             int64_t first_step) {
+  std::unique_ptr<RunLog> log(new RunLog());
+  log->lines_ = folder / kLines;
+  HONE_RETURN_IF_ERROR(CutLines(log->lines_, first_step));
+  HONE_ASSIGN_OR_RETURN(log->store_, RunStore::Open(folder / "store.sqlite"));
+  HONE_RETURN_IF_ERROR(log->store_->DropStepsFrom(first_step));
+  HONE_ASSIGN_OR_RETURN(log->events_, EventFile::New(folder, wall_time, first_step));
+  return log;
+}
+
+Result<void> RunLog::Add(double wall_time, int64_t step,
+                         const std::map<std::string, double>& values,
+                         const std::vector<const ScoredTree*>& records) {
+  HONE_ASSIGN_OR_RETURN(RunStore::Transaction transaction, store_->Begin());
+  HONE_RETURN_IF_ERROR(store_->AddMetrics(step, values));
+  for (const ScoredTree* record : records) {
+    const Result<int64_t> added = store_->AddTree(step, *record);
+    if (!added.ok()) return added.error();
+  }
+  HONE_RETURN_IF_ERROR(transaction.Commit());
+  Json::Object line{{"step", step}};
+  for (const auto& [name, value] : values) line.emplace_back(name, value);
+  HONE_RETURN_IF_ERROR(AppendLine(lines_, DumpJson(Json(std::move(line)))));
+  return events_->Add(wall_time, step, values);
+}
+
+}  // namespace hone

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "learn/event_file.h"
+#include "record/store.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+// How far a run is, beside its weights: what a checkpoint has in training.json.
+struct TrainingState {
+  int64_t stage = 0;                  // of the recipe's
+  int64_t stage_step = 0;             // steps of it that are done
+  int64_t step = 0;                   // steps of all stages that are done
+  Json stage_state;                   // of the stage: its curriculum, controllers, alarms
+  Json totals = Json::Object();       // numbers that add up over the run
+  Json evaluations = Json::Object();  // what was measured, by name
+  std::optional<double> best;         // of dev, where there was an evaluation
+  int64_t best_step = 0;
+
+  Json ToJson() const;
+  static Result<TrainingState> FromJson(const Json& json);
+};
+
+// The folder of a run: runs/NAME/ (docs/training.md). One process at a time: the others are told
+// so. After a kill at any moment what is there is whole.
+class RunFolder {
+ public:
+  // Makes the folder where there is none, and takes its lock. kUnavailable when somebody has it.
+  static Result<std::unique_ptr<RunFolder>> Open(const std::filesystem::path& path);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path CheckpointPath(int64_t step) const;
+
+  // Steps that have a checkpoint, ascending.
+  std::vector<int64_t> Checkpoints() const;
+  // Writes checkpoints/step-N aside, then puts it in its place; then removes all but the newest
+  // `keep` and the best one.
+  Result<void> Save(const Engine& engine, const Tokenizer& tokenizer, const TrainingState& state,
+                    int64_t keep);
+
+ private:
+  RunFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  std::filesystem::path path_;
+  int lock_;
+};
+
+Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint);
+
+// What a run writes down step by step: the store, metrics.jsonl, and a file for TensorBoard.
+class RunLog {
+ public:
+  // Forgets what is there of steps from `first_step` on: they are done again.
+  static Result<std::unique_ptr<RunLog>> Open(const std::filesystem::path& folder, double wall_time,
+                                              int64_t first_step);
+
+  // Numbers and records of one step, all or nothing in the store.
+  Result<void> Add(double wall_time, int64_t step, const std::map<std::string, double>& values,
+                   const std::vector<const ScoredTree*>& records);
+
+ private:
+  RunLog() = default;
+
+  std::filesystem::path lines_;
+  std::unique_ptr<RunStore> store_;
+  std::unique_ptr<EventFile> events_;
+};
+
+}  // namespace hone

@@ -1,0 +1,113 @@
+#include "learn/run_model.h"
+
+#include <algorithm>
+
+#include "text/bpe_trainer.h"
+
+namespace hone {
+namespace {
+
+// The text between the markers, which are tokens of their own and teach a tokenizer nothing.
+void AddPlainParts(std::string_view text, const std::vector<std::string>& markers,
+                   std::vector<std::string>* parts) {
+  while (!text.empty()) {
+    size_t begin = text.size(), length = 0;
+    for (const std::string& marker : markers) {
+      const size_t found = text.find(marker);
+      if (found < begin || (found == begin && found < text.size() && marker.size() > length)) {
+        begin = found;
+        length = marker.size();
+      }
+    }
+    if (begin > 0) parts->emplace_back(text.substr(0, begin));
+    text.remove_prefix(std::min(text.size(), begin + length));
+  }
+}
+
+// What a policy would read and write in this episode.
+Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Playthrough& played) {
+  HONE_ASSIGN_OR_RETURN(Conversation conversation, ConversationOf(played.opening));
+  for (const PlayedTurn& turn : played.turns) {
+    conversation.messages.push_back(MessageOf(turn.agent));
+    for (Message& message : MessagesAfter(turn.agent, turn.environment)) {
+      conversation.messages.push_back(std::move(message));
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect.Render(conversation));
+  std::vector<std::string> texts;
+  for (const Piece& piece : pieces) AddPlainParts(piece.text, dialect.traits().markers, &texts);
+  return texts;
+}
+
+Result<Tokenizer> TrainTokenizer(const PolicyModelSettings& settings, const Dialect& dialect,
+                                 Demonstrator* demonstrator) {
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < settings.texts; ++i) {
+    HONE_ASSIGN_OR_RETURN(const Demonstrator::Shown shown,
+                          demonstrator->Show(static_cast<uint64_t>(i)));
+    HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
+    std::move(more.begin(), more.end(), std::back_inserter(texts));
+  }
+  BpeTrainingOptions options{.vocab_size = static_cast<int32_t>(settings.vocabulary),
+                             .min_frequency = settings.min_frequency,
+                             .split = std::string(kEntitySplit),
+                             .nfc = false};
+  for (size_t i = 0; i < dialect.traits().markers.size(); ++i) {
+    AddedToken token;
+    token.content = dialect.traits().markers[i];
+    token.special = i < dialect.traits().specials;
+    options.added.push_back(std::move(token));
+  }
+  return TrainBpe(texts, options);
+}
+
+}  // namespace
+
+Result<RunLanguage> LanguageOf(const PolicyModelSettings& settings, Tokenizer tokenizer) {
+  RunLanguage language;
+  HONE_ASSIGN_OR_RETURN(language.dialect, NewDialect(settings.dialect));
+  language.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
+  HONE_ASSIGN_OR_RETURN(language.codec,
+                        TurnCodec::New(language.dialect.get(), language.tokenizer.get()));
+  return language;
+}
+
+Result<RunLanguage> MakeLanguage(const PolicyModelSettings& settings, Demonstrator* demonstrator) {
+  if (!settings.folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(settings.folder));
+    return LanguageOf(settings, std::move(tokenizer));
+  }
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(settings.dialect));
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, TrainTokenizer(settings, *dialect, demonstrator));
+  return LanguageOf(settings, std::move(tokenizer));
+}
+
+Result<Model> MakeModel(const PolicyModelSettings& settings, const Tokenizer& tokenizer,
+                        uint64_t seed) {
+  Model model;
+  if (settings.folder.empty()) {
+    ModelConfig config = settings.fresh;
+    config.vocab = tokenizer.vocab_size();
+    model = NewModel(config);
+    InitializeModel(Rng(seed).Split("weights").NextU64(), &model);
+  } else {
+    HONE_ASSIGN_OR_RETURN(model, LoadModel(settings.folder));
+  }
+  if (settings.lora) {
+    LoraOptions lora = *settings.lora;
+    lora.seed = Rng(seed).Split("lora").NextU64();
+    HONE_RETURN_IF_ERROR(AddLora(lora, &model));
+  }
+  return model;
+}
+
+Engine::Options EngineOptions(const TrainingRecipe& recipe, const RunLanguage& language,
+                              int64_t vocabulary) {
+  return {.precision = recipe.model.precision,
+          .threads = static_cast<int>(recipe.run.threads),
+          .recompute_activations = recipe.model.recompute_activations,
+          .forbidden = ForbiddenTokens(*language.dialect, *language.tokenizer, vocabulary),
+          .sampler = {}};
+}
+
+}  // namespace hone

@@ -1,0 +1,56 @@
+#include "learn/run_model.h"
+
+#include <gtest/gtest.h>
+
+#include "learn/world.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+TEST(RunModel, AnEntityIsTheSameTokenInProseAndInJson) {
+  const TrainingRecipe recipe =
+      ReadTiny("/tmp/none", {"environment.tasks.kinds=[]", "model.tokenizer.texts=600",
+                             "model.tokenizer.vocabulary=768"})
+          .value();
+  const LoadedEnvironment environment = recipe.environment.make(nullptr).value();
+  const auto world = World::Real(recipe, environment, "").value();
+  Demonstrator demonstrator({.agent = "teacher"}, &environment, world->executor(), 1);
+  const RunLanguage language = MakeLanguage(recipe.model, &demonstrator).value();
+  const auto tokens = [&](std::string_view text) { return language.tokenizer->Encode(text); };
+  const std::vector<TokenId> oslo = tokens("Oslo");
+  ASSERT_EQ(oslo.size(), 1u);
+  for (const std::string_view text :
+       {"in Oslo on", "{\"city\":\"Oslo\"}", "<answer>Oslo</answer>"}) {
+    const std::vector<TokenId> all = tokens(text);
+    EXPECT_EQ(std::count(all.begin(), all.end(), oslo[0]), 1) << text;
+  }
+  EXPECT_EQ(tokens("1234").size(), 4u) << "digits one by one";
+  EXPECT_EQ(tokens("<tool_call>").size(), 1u) << "markers are tokens";
+  // Nobody who imitates may speak for others.
+  const Engine::Options options = EngineOptions(recipe, language, language.tokenizer->vocab_size());
+  const auto forbids = [&](std::string_view marker) {
+    return std::count(options.forbidden.begin(), options.forbidden.end(), tokens(marker).at(0)) > 0;
+  };
+  EXPECT_TRUE(forbids("<tool_response>"));
+  EXPECT_TRUE(forbids("<user>"));
+  EXPECT_FALSE(forbids("<tool_call>"));
+  EXPECT_FALSE(forbids("</answer>"));
+}
+
+TEST(RunModel, WeightsAreAFunctionOfTheSeed) {
+  const TrainingRecipe recipe = ReadTiny("/tmp/none").value();
+  const LoadedEnvironment environment = recipe.environment.make(nullptr).value();
+  const auto world = World::Real(recipe, environment, "").value();
+  Demonstrator demonstrator({.agent = "gold"}, &environment, world->executor(), 1);
+  const RunLanguage language = MakeLanguage(recipe.model, &demonstrator).value();
+  const auto hash = [&](uint64_t seed) {
+    return Engine(MakeModel(recipe.model, *language.tokenizer, seed).value(), {.threads = 1})
+        .WeightsHash();
+  };
+  EXPECT_EQ(hash(1), hash(1));
+  EXPECT_NE(hash(1), hash(2));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,76 @@
+#include "learn/sft_stage.h"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace hone {
+
+SftTraining::SftTraining(const SftStage& stage, Workshop* workshop)
+    : stage_(stage),
+      workshop_(workshop),
+      demonstrator_(stage.demonstrator, &workshop->environment, workshop->real->executor(),
+                    workshop->recipe->run.seed) {}
+
+uint64_t SftTraining::NumberOf(uint64_t position) {
+  const std::optional<uint64_t> tasks =
+      workshop_->environment.tasks->count(Split::kTrain);  // those without end are never repeated
+  const uint64_t different =
+      stage_.demonstrations > 0 ? static_cast<uint64_t>(stage_.demonstrations) : tasks.value_or(0);
+  if (different == 0) return position;
+  const uint64_t epoch = position / different;
+  if (epoch != epoch_) {
+    order_ = Shuffled(different, Rng(workshop_->recipe->run.seed).Split("sft").Split(epoch));
+    epoch_ = epoch;
+  }
+  return order_[position % different];
+}
+
+Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
+  const uint64_t number = NumberOf(position);
+  // Others take the place of those that are not wanted.
+  constexpr uint64_t kTries = 100, kFarAway = uint64_t{1} << 40;
+  for (uint64_t attempt = 0; attempt < kTries; ++attempt) {
+    HONE_ASSIGN_OR_RETURN(
+        std::optional<Tree> tree,
+        demonstrator_.ShowTree(number + attempt * kFarAway, *workshop_->language.codec));
+    if (tree) return ForImitation(*tree);
+  }
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("none of {} demonstrations ended well; see whether the environment's "
+                           "tasks can be done (hone env check)",
+                           kTries));
+}
+
+Result<StepValues> SftTraining::Step(int64_t step) {
+  const auto batch = static_cast<size_t>(stage_.batch);
+  std::vector<Tree> trees;
+  std::vector<int64_t> tokens;
+  const auto make = [&]() -> Result<void> {
+    for (size_t i = 0; i < batch; ++i) {
+      HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationAt(static_cast<uint64_t>(step) * batch + i));
+      HONE_RETURN_IF_ERROR(workshop_->engine->CheckTree(tree));
+      tokens.push_back(CountTokens(tree));
+      trees.push_back(std::move(tree));
+    }
+    return {};
+  };
+  HONE_RETURN_IF_ERROR(workshop_->times->Run("demonstrations", make));
+  std::vector<size_t> order(batch);
+  std::iota(order.begin(), order.end(), size_t{0});
+  const SftBatch calls{0, PackByTokens(order, tokens, stage_.loss.call_tokens)};
+  AdamWOptions optimizer = stage_.optimizer;
+  optimizer.learning_rate = stage_.rate.At(step);
+  return workshop_->times->Run("training", [&] {
+    const SftMetrics metrics = AccumulateSft(stage_.loss, trees, calls, workshop_->engine.get());
+    const double norm = workshop_->engine->Step(optimizer);
+    return StepValues{
+        {"sft/loss", metrics.policy_loss},
+        {"sft/other_loss", metrics.other_loss},
+        {"grad_norm", norm},
+        {"learning_rate", optimizer.learning_rate},
+        {"tokens", static_cast<double>(metrics.policy_tokens + metrics.other_tokens)}};
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,37 @@
+#include "learn/sft_stage.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_workshop.h"
+
+namespace hone {
+namespace {
+
+TEST(SftTraining, LearnsWhatIsShown) {
+  TinyWorkshop tiny;
+  SftTraining training(std::get<SftStage>(tiny.recipe.stages[0]), tiny.shop.get());
+  double first = 0, last = 0;
+  for (int64_t step = 0; step < 60; ++step) {
+    const Result<StepValues> values = training.Step(step);
+    ASSERT_TRUE(values.ok()) << values.error().message();
+    if (step == 0) first = values->at("sft/loss");
+    last = values->at("sft/loss");
+  }
+  EXPECT_LT(last, 0.4 * first);
+}
+
+TEST(SftTraining, AStepDependsOnItsNumberAndTheWeightsAlone) {
+  TinyWorkshop tiny({"stage.0.demonstrations=20"});
+  const auto hash_after = [&](std::vector<int64_t> before, int64_t step) {
+    SftTraining training(std::get<SftStage>(tiny.recipe.stages[0]), tiny.shop.get());
+    for (const int64_t other : before) EXPECT_TRUE(training.Step(other).ok());
+    tiny.Restart();
+    EXPECT_TRUE(training.Step(step).ok());
+    return tiny.shop->engine->WeightsHash();
+  };
+  EXPECT_EQ(hash_after({}, 4), hash_after({7, 1}, 4));
+  EXPECT_NE(hash_after({}, 4), hash_after({}, 5));
+}
+
+}  // namespace
+}  // namespace hone

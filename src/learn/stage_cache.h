@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace hone {
+
+// What stages made, in folders that are named after the hash of everything it depends on, so that
+// recipes share an imitation checkpoint or a simulator. Processes may share a cache: an output is
+// there whole or not at all.
+class StageCache {
+ public:
+  explicit StageCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  // The folder of this output, if it is there. `depends_on`: everything that it is made from.
+  std::optional<std::filesystem::path> Find(std::string_view kind, const Json& depends_on) const;
+  // Lets `write` fill a folder that is then put in its place, with what it depends on beside it in
+  // depends_on.json.
+  Result<std::filesystem::path> Put(
+      std::string_view kind, const Json& depends_on,
+      const std::function<Result<void>(const std::filesystem::path& folder)>& write) const;
+
+ private:
+  std::filesystem::path PathOf(std::string_view kind, const Json& depends_on) const;
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace hone

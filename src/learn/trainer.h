@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "learn/alarm_controller.h"
+#include "learn/run_folder.h"
+#include "learn/training_recipe.h"
+#include "learn/workshop.h"
+
+namespace hone {
+
+// What a run tells whoever watches it.
+struct StageReport {
+  std::string kind;
+  int64_t number = 0;  // of the recipe's, from 0
+  int64_t count = 0;   // of all
+  int64_t steps = 0;
+  int64_t done = 0;     // before: it is gone on with
+  bool cached = false;  // its output was there
+};
+struct StepReport {
+  std::string stage;
+  int64_t step = 0;   // of the stage, from 1
+  int64_t steps = 0;  // of the stage
+  StepValues values;
+};
+class TrainObserver {
+ public:
+  virtual ~TrainObserver() = default;
+  virtual void OnStage(const StageReport&) {}
+  virtual void OnStep(const StepReport&) {}
+  // `name`: "before", "dev", "after".
+  virtual void OnEvaluation(std::string_view /*name*/, const Evaluation&) {}
+  virtual void OnAlarm(const AlarmEvent&) {}
+  virtual void OnNote(std::string_view) {}
+};
+
+struct TrainOptions {
+  TrainObserver* observer = nullptr;            // null: nobody watches
+  std::function<bool()> stop = nullptr;         // asked after each step; then the run is saved
+  std::function<double()> wall_time = nullptr;  // seconds since 1970, for logs; null: the machine's
+  const Clock* clock = nullptr;                 // for measuring; null: the machine's
+};
+
+struct TrainReport {
+  TrainingState state;  // with all evaluations
+  std::string weights;  // SHA-256 of the master weights
+  int64_t ratio_tokens = 0;
+  std::map<std::string, double> seconds;  // by pass, of this process
+  double wall = 0;
+  std::filesystem::path checkpoint;  // the last one
+};
+
+// Carries a recipe out, or goes on with it. kStopped after `stop`; what was done is saved, and the
+// same call goes on from there. The weights at the end are a function of the recipe, the code and
+// what live tools answered, however often the run was interrupted and however.
+Result<TrainReport> Train(const TrainingRecipe& recipe, const TrainOptions& options);
+
+}  // namespace hone

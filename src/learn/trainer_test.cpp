@@ -1,0 +1,202 @@
+#include "learn/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "support/full_disk.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+TrainingRecipe Tiny(const std::filesystem::path& out, std::vector<std::string> overrides = {}) {
+  Result<TrainingRecipe> recipe = ReadTiny(out, overrides);
+  EXPECT_TRUE(recipe.ok()) << (recipe.ok() ? "" : recipe.error().message());
+  return *std::move(recipe);
+}
+
+class Watcher final : public TrainObserver {
+ public:
+  void OnStage(const StageReport& stage) override { stages.push_back(stage); }
+  void OnStep(const StepReport& step) override { steps.push_back(step); }
+
+  std::vector<StageReport> stages;
+  std::vector<StepReport> steps;
+};
+
+TEST(Trainer, TheSameRecipeGivesTheSameWeightsOnOneThreadAndOnTwo) {
+  const TemporaryDirectory one, two, other;
+  const auto first = Train(Tiny(one.path()), {});
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  const auto second = Train(Tiny(two.path(), {"run.threads=2"}), {});
+  ASSERT_TRUE(second.ok()) << second.error().message();
+  EXPECT_EQ(first->weights, second->weights);
+  const auto third = Train(Tiny(other.path(), {"run.seed=2"}), {});
+  ASSERT_TRUE(third.ok()) << third.error().message();
+  EXPECT_NE(first->weights, third->weights);
+}
+
+TEST(Trainer, EveryTokenOfAFirstMiniBatchHasARatioOfExactlyOne) {
+  const TemporaryDirectory out;
+  Watcher watcher;
+  const auto report = Train(Tiny(out.path()), {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_GT(report->ratio_tokens, 50);
+  double calls = 0, silent = 0;
+  for (const StepReport& step : watcher.steps) {
+    if (step.stage != "rl") continue;
+    calls += step.values.at("tool_calls");
+    silent += step.values.at("zero_advantage_groups");
+  }
+  EXPECT_GT(calls, 0) << "or nothing is tested";
+  EXPECT_LT(silent, 4) << "or nothing is tested";
+}
+
+TEST(Trainer, PassesCoverTheTime) {
+  const TemporaryDirectory out;
+  const auto report = Train(Tiny(out.path()), {});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  double sum = 0;
+  for (const auto& [name, seconds] : report->seconds) sum += seconds;
+  EXPECT_GE(sum, 0.97 * report->wall);
+  EXPECT_LE(sum, 1.001 * report->wall);
+}
+
+TEST(Trainer, ARunThatIsStoppedAfterEveryStepEndsWithTheSameWeights) {
+  const TemporaryDirectory one, two;
+  const auto whole = Train(Tiny(one.path()), {});
+  ASSERT_TRUE(whole.ok()) << whole.error().message();
+  int interruptions = 0;
+  Result<TrainReport> report = Error(ErrorCode::kStopped, "");
+  while (!report.ok()) {
+    int64_t steps = 0;
+    report = Train(Tiny(two.path()), {.stop = [&] { return ++steps >= 7; }});
+    if (report.ok()) break;
+    ASSERT_EQ(report.error().code(), ErrorCode::kStopped) << report.error().message();
+    ASSERT_LT(++interruptions, 50);
+  }
+  EXPECT_GT(interruptions, 8);
+  EXPECT_EQ(report->weights, whole->weights);
+  EXPECT_EQ(report->ratio_tokens, whole->ratio_tokens);
+  // And what was logged is there once.
+  const auto store = RunStore::OpenForReading(two.path() / "tiny/store.sqlite").value();
+  EXPECT_EQ(store->ReadMetric("success")->size(), 4u);
+  const std::string lines = *ReadFile(two.path() / "tiny/metrics.jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3 + 4);
+}
+
+TEST(Trainer, RecipesShareTheirBeginning) {
+  const TemporaryDirectory out;
+  const auto first = Train(Tiny(out.path()), {});
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  Watcher watcher;
+  const auto second =
+      Train(Tiny(out.path(), {"run.name=other", "credit.method=grpo"}), {.observer = &watcher});
+  ASSERT_TRUE(second.ok()) << second.error().message();
+  EXPECT_TRUE(watcher.stages[0].cached);
+  EXPECT_EQ(*first->state.evaluations.Find("before/test/greedy")->Find("all"),
+            *second->state.evaluations.Find("before/test/greedy")->Find("all"));
+  EXPECT_NE(first->weights, second->weights);
+  // Cached or not makes no difference.
+  const TemporaryDirectory fresh;
+  const auto third = Train(Tiny(fresh.path(), {"credit.method=grpo"}), {});
+  ASSERT_TRUE(third.ok()) << third.error().message();
+  EXPECT_EQ(second->weights, third->weights);
+  // What it depends on is looked at.
+  Watcher another;
+  ASSERT_TRUE(Train(Tiny(out.path(), {"run.name=third", "stage.0.learning_rate=0.02"}),
+                    {.observer = &another})
+                  .ok());
+  EXPECT_FALSE(another.stages[0].cached);
+}
+
+TEST(Trainer, MakesItsOwnSimulator) {
+  const TemporaryDirectory out;
+  const std::vector<std::string> learned = {
+      "simulator.kind=learned",
+      "stage=[{kind='sft', steps=60, batch=8, learning_rate=0.01, warmup=5}, {kind='simulator', "
+      "tasks=40, steps=10, batch=8, layers=1, width=16, heads=2, positions=128}, {kind='rl', "
+      "steps=2, groups=2, group=4}]"};
+  Watcher watcher;
+  const auto report = Train(Tiny(out.path(), learned), {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  ASSERT_EQ(watcher.stages.size(), 3u);
+  EXPECT_EQ(watcher.stages[1].kind, "simulator");
+  // A run that was stopped behind it finds it again.
+  const TemporaryDirectory two;
+  Result<TrainReport> resumed = Error(ErrorCode::kStopped, "");
+  for (int i = 0; i < 200 && !resumed.ok(); ++i) {
+    int64_t steps = 0;
+    resumed = Train(Tiny(two.path(), learned), {.stop = [&] { return ++steps >= 20; }});
+  }
+  ASSERT_TRUE(resumed.ok()) << resumed.error().message();
+  EXPECT_EQ(resumed->weights, report->weights);
+}
+
+TEST(Trainer, EveryObjectiveAndEverySortOfCreditRuns) {
+  const TemporaryDirectory out;
+  int number = 0;
+  for (const std::vector<std::string>& change : std::vector<std::vector<std::string>>{
+           {"objective.loss=gspo"},
+           {"objective.kl.coefficient=0.05", "objective.kl.target=0.01"},
+           {"credit.method=gae-token", "objective.value.coefficient=0.5"},
+           {"dynamic_sampling.on=true", "dynamic_sampling.rounds=2"},
+           {"stage.1.epochs=2", "stage.1.mini_batches=3"},
+           {"curriculum.order=dynamic"},
+           {"replay.on=true", "replay.capacity=4"},
+           {"answers.mode=live"},
+           {"rollout.strategy=arpo", "credit.method=arpo-hard"}}) {
+    std::vector<std::string> overrides = change;
+    overrides.push_back("run.name=run" + std::to_string(number++));
+    overrides.push_back("stage.1.steps=2");
+    overrides.push_back("evaluation.test_tasks=0");
+    const Result<TrainingRecipe> recipe = ReadTiny(out.path(), overrides);
+    ASSERT_TRUE(recipe.ok()) << change[0] << ": " << recipe.error().message();
+    const auto report = Train(*recipe, {});
+    EXPECT_TRUE(report.ok()) << change[0] << ": " << report.error().message();
+  }
+}
+
+TEST(Trainer, AFolderBelongsToOneRecipeAndOneProcess) {
+  const TemporaryDirectory out;
+  ASSERT_TRUE(Train(Tiny(out.path()), {}).ok());
+  const auto other = Train(Tiny(out.path(), {"run.seed=3"}), {});
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.error().message().find("was begun with another recipe"), std::string::npos);
+  const auto never = Train(Tiny(out.path(), {"run.resume=never"}), {});
+  ASSERT_FALSE(never.ok());
+  EXPECT_NE(never.error().message().find("resume = \"never\""), std::string::npos);
+  const auto lock = RunFolder::Open(out.path() / "tiny").value();
+  const auto busy = Train(Tiny(out.path()), {});
+  ASSERT_FALSE(busy.ok());
+  EXPECT_EQ(busy.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(Trainer, AFullDiskIsAnErrorThatCanBeGoneOnFrom) {
+  const TemporaryDirectory one, two;
+  const auto whole = Train(Tiny(one.path()), {});
+  ASSERT_TRUE(whole.ok());
+  {
+    const FullDisk disk(100'000);
+    const auto full = Train(Tiny(two.path()), {});
+    ASSERT_FALSE(full.ok());
+    EXPECT_EQ(full.error().code(), ErrorCode::kFull) << full.error().message();
+  }
+  const auto resumed = Train(Tiny(two.path()), {});
+  ASSERT_TRUE(resumed.ok()) << resumed.error().message();
+  EXPECT_EQ(resumed->weights, whole->weights);
+}
+
+TEST(Trainer, AFolderThatCannotBeWrittenIsNamed) {
+  const TemporaryDirectory out;
+  std::ofstream(out.path() / "file") << "not a folder";
+  const auto report = Train(Tiny(out.path() / "file"), {});
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().message().find("file/tiny"), std::string::npos);
+  EXPECT_NE(report.error().message().find("run.out"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,102 @@
+#include "learn/training_recipe.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+std::string ProblemsOf(const std::vector<std::string>& overrides) {
+  const Result<TrainingRecipe> recipe = ReadTiny("/tmp/none", overrides);
+  return recipe.ok() ? "" : recipe.error().message();
+}
+
+bool Says(const std::string& problems, std::string_view part) {
+  return problems.find(part) != std::string::npos;
+}
+
+TEST(TrainingRecipe, IsReadWithItsDefaults) {
+  const Result<TrainingRecipe> recipe = ReadTiny("/tmp/none");
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  EXPECT_EQ(recipe->Folder(), "/tmp/none/tiny");
+  EXPECT_EQ(recipe->run.cache, "/tmp/none/cache");
+  EXPECT_TRUE(recipe->Simulates());
+  EXPECT_FALSE(recipe->LearnsSimulator());
+  ASSERT_EQ(recipe->stages.size(), 2u);
+  EXPECT_EQ(StageKind(recipe->stages[0]), "sft");
+  EXPECT_EQ(std::get<SftStage>(recipe->stages[0]).demonstrator.agent, "teacher");
+  EXPECT_EQ(std::get<RlStage>(recipe->stages[1]).optimizer.beta2, 0.99);
+  // What is written down says the same again.
+  Recipe again = Recipe::Parse(recipe->resolved_text, "resolved.toml").value();
+  const Result<TrainingRecipe> reread = ReadTrainingRecipe(&again);
+  ASSERT_TRUE(reread.ok()) << reread.error().message();
+  EXPECT_EQ(reread->resolved, recipe->resolved);
+}
+
+TEST(TrainingRecipe, ThoseThatComeWithTheProgramCanBeRead) {
+  int read = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(HONE_SOURCE_DIR) / "recipes")) {
+    if (entry.path().extension() != ".toml") continue;
+    Recipe recipe = Recipe::Load(entry.path()).value();
+    const Result<TrainingRecipe> whole = ReadTrainingRecipe(&recipe);
+    EXPECT_TRUE(whole.ok()) << entry.path() << ": " << whole.error().message();
+    ++read;
+  }
+  EXPECT_GE(read, 2);
+}
+
+TEST(TrainingRecipe, AllProblemsAreReportedAtOnceBeforeAnythingIsDone) {
+  const std::string problems = ProblemsOf(
+      {"model.folder=nowhere", "credit.method=tolpo", "stage.1.group=1", "rewards.preset=desc",
+       "environment.rules.context_tokens=500", "rollout.turn_tokens=500", "run.nmae=x",
+       "evaluation.more=['tset']", "objective.loss=pppo"});
+  EXPECT_TRUE(Says(problems, "nowhere")) << problems;
+  EXPECT_TRUE(Says(problems, "toolpo")) << problems;
+  EXPECT_TRUE(Says(problems, "did you mean \"desk\"")) << problems;
+  EXPECT_TRUE(Says(problems, "run.nmae\" (did you mean \"name\"?)")) << problems;
+  EXPECT_TRUE(Says(problems, "evaluation.more")) << problems;
+  EXPECT_TRUE(Says(problems, "objective.loss")) << problems;
+}
+
+TEST(TrainingRecipe, AGroupOfOneIsRefusedByMethodsThatCompare) {
+  EXPECT_TRUE(Says(ProblemsOf({"stage.1.group=1"}), "stage[1].group: toolpo compares"));
+  EXPECT_TRUE(Says(ProblemsOf({"stage.1.group=1", "credit.method=grpo"}), "grpo compares"));
+  EXPECT_EQ(ProblemsOf({"stage.1.group=1", "credit.method=gae-token"}), "");
+}
+
+TEST(TrainingRecipe, BudgetsMustFitTheContext) {
+  EXPECT_TRUE(Says(ProblemsOf({"environment.rules.context_tokens=500"}),
+                   "context_tokens of 500 is more than the model's context of 192"));
+  EXPECT_TRUE(Says(ProblemsOf({"rollout.turn_tokens=500"}),
+                   "500 tokens do not fit the model's context of 192"));
+}
+
+TEST(TrainingRecipe, TheDialectMustExistAndAppend) {
+  EXPECT_TRUE(Says(ProblemsOf({"model.dialect=tagged:dsek"}), "model.dialect"));
+  EXPECT_TRUE(Says(ProblemsOf({"model.dialect=hermes:qwen3"}), "cannot be used in a rollout"));
+}
+
+TEST(TrainingRecipe, WhoeverIsToAnswerMustBeThere) {
+  EXPECT_TRUE(Says(ProblemsOf({"answers.mode=replay", "answers.journal=nowhere.sqlite"}),
+                   "there is no journal \"nowhere.sqlite\""));
+  EXPECT_TRUE(Says(
+      ProblemsOf({"answers.mode=live", "stage=[{kind='simulator'}]", "simulator.kind=learned"}),
+      "a simulator is made that nobody asks"));
+  EXPECT_TRUE(Says(ProblemsOf({"stage=[{kind='simulator'}]"}), "but the recipe asks another one"));
+}
+
+TEST(TrainingRecipe, ThereMustBeSomethingToDo) {
+  EXPECT_TRUE(Says(ProblemsOf({"stage=[]"}), "there is nothing to do"));
+  EXPECT_TRUE(Says(ProblemsOf({"stage=[{steps=3}]"}), "kind: is missing"));
+  EXPECT_TRUE(Says(ProblemsOf({"stage=[{kind='sfft'}]"}), "did you mean \"sft\""));
+}
+
+TEST(TrainingRecipe, ATeacherIsTheDesksAlone) {
+  EXPECT_TRUE(Says(ProblemsOf({"environment={kind='service'}", "stage.0.demonstrator=teacher"}),
+                   "only the desk has a teacher"));
+}
+
+}  // namespace
+}  // namespace hone

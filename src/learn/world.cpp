@@ -1,0 +1,78 @@
+#include "learn/world.h"
+
+namespace hone {
+
+bool HasToolsInProcess(const TrainingRecipe& recipe) {
+  const std::string& kind = recipe.environment.kind;
+  return (kind == "desk" || kind == "quiz" || kind == "service") && !recipe.answers.user;
+}
+
+World::~World() {
+  executor_.reset();  // before what it asks, and before the timeline they run on
+  simulator_.reset();
+}
+
+Result<void> World::Open(const AnsweringPlan& plan, AnswerPlan answers, const Toolbox& toolbox) {
+  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(plan.redaction));
+  answers.redactor = std::make_shared<const Redactor>(std::move(redactor));
+  HONE_ASSIGN_OR_RETURN(ExecutorOptions options, OptionsFor(answers, toolbox, timeline_.get()));
+  executor_ = std::make_unique<Executor>(std::move(options), timeline_.get());
+  return {};
+}
+
+Result<std::unique_ptr<World>> World::Real(const TrainingRecipe& recipe,
+                                           const LoadedEnvironment& environment,
+                                           const std::filesystem::path& journal) {
+  auto world = std::unique_ptr<World>(new World());
+  world->timeline_ = HasToolsInProcess(recipe) ? NewVirtualTimeline() : NewRealTimeline();
+  AnswerPlan answers{.seed = recipe.run.seed};
+  if (!journal.empty()) {
+    answers.mode = ToolMode::kRecord;
+    HONE_ASSIGN_OR_RETURN(answers.journal, Journal::Open(journal));
+  }
+  HONE_RETURN_IF_ERROR(
+      world->Open(recipe.answers, std::move(answers), *environment.environment->tools()));
+  return world;
+}
+
+Result<std::unique_ptr<World>> World::ForTraining(const TrainingRecipe& recipe,
+                                                  const LoadedEnvironment& environment,
+                                                  const std::filesystem::path& learned) {
+  const AnsweringPlan& plan = recipe.answers;
+  const bool in_process = HasToolsInProcess(recipe);
+  const std::shared_ptr<const Toolbox>& toolbox = environment.environment->tools();
+  auto world = std::unique_ptr<World>(new World());
+  // A player that is a model answers many calls together only if they come from many threads.
+  const bool at_once = in_process && (!recipe.Simulates() || plan.simulator->kind == "random");
+  world->timeline_ = at_once ? NewVirtualTimeline() : NewRealTimeline();
+  AnswerPlan answers{.mode = plan.mode, .faults = plan.faults, .seed = recipe.run.seed};
+  // What others answer is written down, so that a run that was killed need not ask again. What is
+  // computed here is the same every time.
+  if (plan.mode == ToolMode::kLive && !in_process) answers.mode = ToolMode::kRecord;
+  if (answers.mode == ToolMode::kReplay) {
+    HONE_ASSIGN_OR_RETURN(answers.journal, Journal::OpenForReading(plan.journal));
+  } else if (answers.mode != ToolMode::kLive && answers.mode != ToolMode::kSimulate) {
+    HONE_ASSIGN_OR_RETURN(answers.journal, Journal::Open(plan.journal));
+  }
+  if (!plan.recorded.empty() && plan.use() == ToolUse::kAnsweredElsewhere) {
+    HONE_ASSIGN_OR_RETURN(answers.recorded, Journal::OpenForReading(plan.recorded));
+  }
+  if (recipe.Simulates()) {
+    SimulatorSettings settings = *plan.simulator;
+    if (!learned.empty()) settings.folder = learned.string();
+    std::shared_ptr<const RecordedCalls> recorded;
+    if (answers.recorded != nullptr) {
+      HONE_ASSIGN_OR_RETURN(RecordedCalls calls,
+                            ReadRecordedCalls(answers.recorded.get(), toolbox));
+      recorded = std::make_shared<const RecordedCalls>(std::move(calls));
+    }
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Player> player, NewPlayer(settings, std::move(recorded)));
+    world->simulator_ =
+        NewSimulator(std::move(player), settings.check, at_once ? nullptr : world->timeline_.get());
+    answers.simulator = world->simulator_;
+  }
+  HONE_RETURN_IF_ERROR(world->Open(plan, std::move(answers), *toolbox));
+  return world;
+}
+
+}  // namespace hone

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "learn/training_recipe.h"
+
+namespace hone {
+
+// Who answers the calls of a run: an executor with all that stands behind it.
+class World {
+ public:
+  // The real tools. With a journal what they answer is recorded under the identity of the call, and
+  // what is there already is taken from it; empty: nothing is written. Tools that are part of this
+  // program (desk, quiz, service) run one after the other, in no time.
+  static Result<std::unique_ptr<World>> Real(const TrainingRecipe& recipe,
+                                             const LoadedEnvironment& environment,
+                                             const std::filesystem::path& journal);
+  // As the recipe says for training. `learned` is the folder of the simulator that a stage has
+  // made; empty: none was.
+  static Result<std::unique_ptr<World>> ForTraining(const TrainingRecipe& recipe,
+                                                    const LoadedEnvironment& environment,
+                                                    const std::filesystem::path& learned);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Executor* executor() { return executor_.get(); }
+  // Null where nothing is simulated.
+  const Simulator* simulator() const { return simulator_.get(); }
+
+ private:
+  World() = default;
+  Result<void> Open(const AnsweringPlan& plan, AnswerPlan answers, const Toolbox& toolbox);
+
+  std::unique_ptr<Timeline> timeline_;
+  std::shared_ptr<Simulator> simulator_;
+  std::unique_ptr<Executor> executor_;
+};
+
+// Whether the environment's tools are part of this program: fast, and the same every time.
+bool HasToolsInProcess(const TrainingRecipe& recipe);
+
+}  // namespace hone

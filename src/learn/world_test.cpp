@@ -1,0 +1,55 @@
+#include "learn/world.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "envs/play.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+// What the gold agent is answered in a world.
+std::string PlayedIn(const LoadedEnvironment& environment, World* world) {
+  const Task task = environment.tasks->Make(Split::kTrain, 3);
+  const auto agent = environment.gold_agent(task).value();
+  return DumpJson(
+      MessagesOf(Play(*environment.environment, task, 1, agent.get(), world->executor()).value()));
+}
+
+TEST(World, IsWhatTheRecipeSays) {
+  const TemporaryDirectory out;
+  const std::string clock = "environment.tasks.kinds=['clock']";
+  const TrainingRecipe simulated = ReadTiny(out.path(), {clock}).value();
+  const LoadedEnvironment environment = simulated.environment.make(nullptr).value();
+  const auto real = World::Real(simulated, environment, "").value();
+  const auto random = World::ForTraining(simulated, environment, "").value();
+  EXPECT_EQ(real->simulator(), nullptr);
+  ASSERT_NE(random->simulator(), nullptr);
+  const std::string said = PlayedIn(environment, random.get());
+  EXPECT_EQ(said, PlayedIn(environment, World::ForTraining(simulated, environment, "")->get()));
+  EXPECT_EQ(random->simulator()->counts().played, 1);
+
+  const TrainingRecipe live = ReadTiny(out.path(), {clock, "answers.mode=live"}).value();
+  const auto training = World::ForTraining(live, environment, "").value();
+  EXPECT_EQ(PlayedIn(environment, training.get()), PlayedIn(environment, real.get()));
+  EXPECT_FALSE(std::filesystem::exists(out.path() / "tiny/journal.sqlite"))
+      << "what is the same every time is not recorded";
+}
+
+TEST(World, WhatWasRecordedCanBeReplayed) {
+  const TemporaryDirectory out;
+  const std::string clock = "environment.tasks.kinds=['clock']";
+  const std::string journal = "answers.journal=" + (out.path() / "j.sqlite").string();
+  const TrainingRecipe record =
+      ReadTiny(out.path(), {clock, journal, "answers.mode=record"}).value();
+  const LoadedEnvironment environment = record.environment.make(nullptr).value();
+  const std::string said =
+      PlayedIn(environment, World::ForTraining(record, environment, "")->get());
+  const TrainingRecipe replay =
+      ReadTiny(out.path(), {clock, journal, "answers.mode=replay"}).value();
+  EXPECT_EQ(PlayedIn(environment, World::ForTraining(replay, environment, "")->get()), said);
+}
+
+}  // namespace
+}  // namespace hone
