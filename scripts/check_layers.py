@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the modules of src/ include only what src/LAYERS allows.
+"""Checks that the modules of src/ include only what src/LAYERS allows, and that no two headers give one name to
+different classes: a program that has both would run the functions of one on objects of the other.
 
     scripts/check_layers.py [ROOT]
 
@@ -10,6 +11,8 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]+) \{", re.M)
+CLASS = re.compile(r"^(?:class|struct) (\w+)(?: final)?(?: : [^;{]*)?\s*\{", re.M)
 BANNED_NAMES = {"common", "core", "utils", "util", "misc", "manager"}
 
 
@@ -56,9 +59,22 @@ def check(root):
     return problems
 
 
+def check_names(root):
+    """Classes of one name in one namespace, at the outermost level of several headers."""
+    homes, problems = {}, []
+    for file in sorted((root / "src").rglob("*.h")):
+        text = file.read_text()
+        namespace = "::".join(NAMESPACE.findall(text)[:1])
+        for name in CLASS.findall(text):
+            home = homes.setdefault((namespace, name), file)
+            if home != file:
+                problems.append(f"{file}: {namespace}::{name} is also the name of a class of {home}")
+    return problems
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
-    problems = check(root)
+    problems = check(root) + check_names(root)
     for problem in problems:
         print(problem)
     sys.exit(1 if problems else 0)

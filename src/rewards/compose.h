@@ -13,7 +13,7 @@ namespace hone {
 
 // Lets the terms of a part count only on leaves where another term is large enough: on the others
 // they are zero. Where that term was not scored, they are not scored either.
-struct Gate {
+struct TermGate {
   std::string term;  // of any part; the sum of its values on the leaf, before weights
   double at_least = 0;
 };
@@ -22,7 +22,7 @@ struct Gate {
 struct RewardPart {
   std::unique_ptr<Rewarder> rewarder;
   Schedule weight = {};                 // multiplies the weights of its terms
-  std::optional<Gate> gate = {};        // absent: always counts
+  std::optional<TermGate> gate = {};    // absent: always counts
   std::vector<std::string> terms = {};  // which of its terms; empty: all
 };
 

@@ -32,7 +32,7 @@ void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
 }
 
 // What a trajectory that failed is remembered by.
-std::string ProblemOf(const Trajectory& trajectory) {
+std::string ProblemOf(const LiveTrajectory& trajectory) {
   for (const ToolResult& result : trajectory.agent.results) {
     if (IsSomebodyElse(result.blame)) return result.content;
   }
@@ -106,9 +106,9 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
 
 // --- trajectories --------------------------------------------------------------------------------
 
-void Scheduler::Enqueue(Group* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
+void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
                         int64_t repetitions) {
-  auto trajectory = std::make_unique<Trajectory>();
+  auto trajectory = std::make_unique<LiveTrajectory>();
   trajectory->group = group;
   trajectory->origin = std::move(origin);
   trajectory->progress = trajectory->origin->progress;
@@ -120,9 +120,9 @@ void Scheduler::Enqueue(Group* group, std::shared_ptr<const Spot> origin, Trajec
   ++group->under_way;
 }
 
-Result<void> Scheduler::Go(Trajectory* trajectory) {
+Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
   if (trajectory->episode != nullptr) return Generate(trajectory);
-  Group* group = trajectory->group;
+  LiveGroup* group = trajectory->group;
   const Spot& origin = *trajectory->origin;
   {
     const Stopwatch watch(clock_, &result_.counts.seconds.environment);
@@ -143,7 +143,7 @@ Result<void> Scheduler::Go(Trajectory* trajectory) {
   return Generate(trajectory);
 }
 
-Result<void> Scheduler::Generate(Trajectory* trajectory) {
+Result<void> Scheduler::Generate(LiveTrajectory* trajectory) {
   const Rng rng = Rng(trajectory->group->request->seed)
                       .Split("trajectory")
                       .Split(trajectory->progress.path.Text());
@@ -152,7 +152,7 @@ Result<void> Scheduler::Generate(Trajectory* trajectory) {
   return {};
 }
 
-Result<std::shared_ptr<const Spot>> Scheduler::SpotOf(const Trajectory& trajectory) {
+Result<std::shared_ptr<const Spot>> Scheduler::SpotOf(const LiveTrajectory& trajectory) {
   const Stopwatch watch(clock_, &result_.counts.seconds.environment);
   auto spot = std::make_shared<Spot>();
   spot->progress = trajectory.progress;
@@ -163,8 +163,8 @@ Result<std::shared_ptr<const Spot>> Scheduler::SpotOf(const Trajectory& trajecto
 }
 
 // The context gets its next tokens, and the policy goes on, when its strategy lets it.
-Result<void> Scheduler::GoOn(Trajectory* trajectory, Node next) {
-  Group* group = trajectory->group;
+Result<void> Scheduler::GoOn(LiveTrajectory* trajectory, Node next) {
+  LiveGroup* group = trajectory->group;
   Progress& progress = trajectory->progress;
   sampler_->Append(trajectory->sequence, next.tokens);
   progress.tokens += static_cast<int64_t>(next.tokens.size());
@@ -184,8 +184,8 @@ Result<void> Scheduler::GoOn(Trajectory* trajectory, Node next) {
 }
 
 // It is over. Its sequence stays where others may go on from it.
-void Scheduler::Rest(Trajectory* trajectory) {
-  Group* group = trajectory->group;
+void Scheduler::Rest(LiveTrajectory* trajectory) {
+  LiveGroup* group = trajectory->group;
   if (trajectory->sequence >= 0) {
     if (strategy_.traits().branches()) {
       group->sequences.push_back(trajectory->sequence);
@@ -197,12 +197,12 @@ void Scheduler::Rest(Trajectory* trajectory) {
 }
 
 // It ended by itself: a leaf.
-Result<void> Scheduler::Finish(Trajectory* trajectory, Ending ending, Blame blame) {
+Result<void> Scheduler::Finish(LiveTrajectory* trajectory, Ending ending, Blame blame) {
   if (ending == Ending::kFailed && (blame == Blame::kNone || IsSomebodyElse(blame))) {
     return Break(trajectory, blame == Blame::kNone ? Blame::kEnvironment : blame,
                  ProblemOf(*trajectory));
   }
-  Group* group = trajectory->group;
+  LiveGroup* group = trajectory->group;
   NodeId node = trajectory->progress.node;
   if (std::optional<Node> last = TurnCodec::AfterEnding(trajectory->agent)) {
     node = group->tree.Add(node, *std::move(last));
@@ -219,8 +219,8 @@ Result<void> Scheduler::Finish(Trajectory* trajectory, Ending ending, Blame blam
 }
 
 // Somebody else broke it: it says nothing about the policy, and is begun again or left out.
-Result<void> Scheduler::Break(Trajectory* trajectory, Blame blame, std::string problem) {
-  Group* group = trajectory->group;
+Result<void> Scheduler::Break(LiveTrajectory* trajectory, Blame blame, std::string problem) {
+  LiveGroup* group = trajectory->group;
   RolloutCounts& counts = result_.counts;
   ++counts.faults[std::string(BlameName(blame))];
   group->last_problem = std::move(problem);
@@ -236,8 +236,8 @@ Result<void> Scheduler::Break(Trajectory* trajectory, Blame blame, std::string p
   return End(trajectory, !again);
 }
 
-Result<void> Scheduler::End(Trajectory* trajectory, bool counts) {
-  Group* group = trajectory->group;
+Result<void> Scheduler::End(LiveTrajectory* trajectory, bool counts) {
+  LiveGroup* group = trajectory->group;
   Rest(trajectory);
   --live_;
   if (counts) {
@@ -254,7 +254,7 @@ Result<void> Scheduler::End(Trajectory* trajectory, bool counts) {
 Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
   const auto found = drawing_.find(sequence);
   CHECK(found != drawing_.end(), "a turn that nobody asked for");
-  Trajectory* trajectory = found->second;
+  LiveTrajectory* trajectory = found->second;
   drawing_.erase(found);
   Progress& progress = trajectory->progress;
   SampleResult drawn = sampler_->Take(sequence);
@@ -278,7 +278,7 @@ Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
   return Submit(trajectory, trajectory->agent.calls);
 }
 
-Result<void> Scheduler::Submit(Trajectory* trajectory, const std::vector<Call>& calls) {
+Result<void> Scheduler::Submit(LiveTrajectory* trajectory, const std::vector<Call>& calls) {
   const GroupRequest& request = *trajectory->group->request;
   const Progress& progress = trajectory->progress;
   CallIdentity identity{options_.run, request.task.id, ScopedPath(request, progress.path),
@@ -314,7 +314,7 @@ Result<void> Scheduler::Submit(Trajectory* trajectory, const std::vector<Call>& 
 Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
   const auto found = tickets_.find(outcome.ticket);
   if (found == tickets_.end()) return {};  // of a run that was stopped
-  Trajectory* trajectory = found->second.first;
+  LiveTrajectory* trajectory = found->second.first;
   const size_t call = found->second.second;
   tickets_.erase(found);
   outcome.result.call = static_cast<int32_t>(call);
@@ -322,7 +322,7 @@ Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
   return --trajectory->awaited == 0 ? OnResults(trajectory) : Result<void>();
 }
 
-Result<void> Scheduler::OnResults(Trajectory* trajectory) {
+Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
   RolloutCounts& counts = result_.counts;
   {
     const Stopwatch watch(clock_, &counts.seconds.environment);
@@ -348,7 +348,7 @@ Result<void> Scheduler::OnResults(Trajectory* trajectory) {
 }
 
 // The turn is complete.
-Result<void> Scheduler::Settle(Trajectory* trajectory) {
+Result<void> Scheduler::Settle(LiveTrajectory* trajectory) {
   const EnvironmentTurn& environment = trajectory->environment;
   const Progress& progress = trajectory->progress;
   if (environment.ending) return Finish(trajectory, *environment.ending, environment.blame);

@@ -33,28 +33,28 @@ class Scheduler {
   // --- groups
   Result<void> Admit();
   Result<void> BeginGroup(size_t index);
-  Result<void> OpenPrompt(Group* group);
-  Result<void> Decide(Group* group);
-  void FinishGroup(Group* group);
+  Result<void> OpenPrompt(LiveGroup* group);
+  Result<void> Decide(LiveGroup* group);
+  void FinishGroup(LiveGroup* group);
 
   // --- trajectories
-  void Enqueue(Group* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
+  void Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
                int64_t repetitions);
-  Result<void> Go(Trajectory* trajectory);
-  Result<void> Generate(Trajectory* trajectory);
-  Result<std::shared_ptr<const Spot>> SpotOf(const Trajectory& trajectory);
-  Result<void> GoOn(Trajectory* trajectory, Node next);
-  void Rest(Trajectory* trajectory);
-  Result<void> Finish(Trajectory* trajectory, Ending ending, Blame blame);
-  Result<void> Break(Trajectory* trajectory, Blame blame, std::string problem);
-  Result<void> End(Trajectory* trajectory, bool counts);
+  Result<void> Go(LiveTrajectory* trajectory);
+  Result<void> Generate(LiveTrajectory* trajectory);
+  Result<std::shared_ptr<const Spot>> SpotOf(const LiveTrajectory& trajectory);
+  Result<void> GoOn(LiveTrajectory* trajectory, Node next);
+  void Rest(LiveTrajectory* trajectory);
+  Result<void> Finish(LiveTrajectory* trajectory, Ending ending, Blame blame);
+  Result<void> Break(LiveTrajectory* trajectory, Blame blame, std::string problem);
+  Result<void> End(LiveTrajectory* trajectory, bool counts);
 
   // --- events
   Result<void> OnTurn(Sampler::Id sequence);
   Result<void> OnOutcome(CallOutcome outcome);
-  Result<void> Submit(Trajectory* trajectory, const std::vector<Call>& calls);
-  Result<void> OnResults(Trajectory* trajectory);
-  Result<void> Settle(Trajectory* trajectory);
+  Result<void> Submit(LiveTrajectory* trajectory, const std::vector<Call>& calls);
+  Result<void> OnResults(LiveTrajectory* trajectory);
+  Result<void> Settle(LiveTrajectory* trajectory);
 
   const RolloutOptions& options_;
   const Environment& environment_;
@@ -66,13 +66,13 @@ class Scheduler {
 
   std::unique_ptr<Sampler> sampler_;
   size_t next_group_ = 0;
-  std::map<size_t, std::unique_ptr<Group>> groups_;  // begun and not done
+  std::map<size_t, std::unique_ptr<LiveGroup>> groups_;  // begun and not done
   uint64_t next_number_ = 0;
-  std::map<QueueKey, Trajectory*> queue_;
+  std::map<QueueKey, LiveTrajectory*> queue_;
   int64_t live_ = 0;
-  std::map<Sampler::Id, Trajectory*> drawing_;
-  std::map<uint64_t, std::pair<Trajectory*, size_t>> tickets_;  // which call of whose
-  int64_t wanted_ = 0, ended_ = 0;                              // trajectories, for progress
+  std::map<Sampler::Id, LiveTrajectory*> drawing_;
+  std::map<uint64_t, std::pair<LiveTrajectory*, size_t>> tickets_;  // which call of whose
+  int64_t wanted_ = 0, ended_ = 0;                                  // trajectories, for progress
   RolloutResult result_;
 };
 

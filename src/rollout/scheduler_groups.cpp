@@ -19,7 +19,7 @@ Result<void> Scheduler::Admit() {
       HONE_RETURN_IF_ERROR(BeginGroup(next_group_++));
       continue;
     }
-    Trajectory* trajectory = queue_.begin()->second;
+    LiveTrajectory* trajectory = queue_.begin()->second;
     queue_.erase(queue_.begin());
     ++live_;
     HONE_RETURN_IF_ERROR(Go(trajectory));
@@ -28,8 +28,8 @@ Result<void> Scheduler::Admit() {
 }
 
 Result<void> Scheduler::BeginGroup(size_t index) {
-  auto owned = std::make_unique<Group>();
-  Group* group = owned.get();
+  auto owned = std::make_unique<LiveGroup>();
+  LiveGroup* group = owned.get();
   group->index = index;
   group->request = &requests_[index];
   group->episode_seed = Rng(group->request->seed).Split("episode").NextU64();
@@ -43,7 +43,7 @@ Result<void> Scheduler::BeginGroup(size_t index) {
   return Decide(group);
 }
 
-Result<void> Scheduler::OpenPrompt(Group* group) {
+Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
   RolloutSeconds& seconds = result_.counts.seconds;
   {
     const Stopwatch watch(clock_, &seconds.environment);
@@ -76,15 +76,15 @@ Result<void> Scheduler::OpenPrompt(Group* group) {
 
 // Nothing of the group is under way. Its places are put into an order that does not tell who came
 // first, and the strategy says what is next.
-Result<void> Scheduler::Decide(Group* group) {
+Result<void> Scheduler::Decide(LiveGroup* group) {
   struct Candidate {
     const Progress* progress;
     std::shared_ptr<const Spot> spot;  // null: the open ones have none yet
-    Trajectory* waiting;
+    LiveTrajectory* waiting;
   };
   std::vector<Candidate> candidates;
   for (const auto& spot : group->spots) candidates.push_back({&spot->progress, spot, nullptr});
-  for (Trajectory* waiting : group->waiting) {
+  for (LiveTrajectory* waiting : group->waiting) {
     candidates.push_back({&waiting->progress, nullptr, waiting});
   }
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
@@ -115,7 +115,7 @@ Result<void> Scheduler::Decide(Group* group) {
           "a strategy named a place that is not there");
     Candidate& at = candidates[static_cast<size_t>(extension.place)];
     int64_t fresh = extension.trajectories;
-    Trajectory* going_on = std::exchange(at.waiting, nullptr);
+    LiveTrajectory* going_on = std::exchange(at.waiting, nullptr);
     if (going_on != nullptr) --fresh;
     if (fresh > 0 && at.spot == nullptr) {
       HONE_ASSIGN_OR_RETURN(at.spot, SpotOf(*going_on));
@@ -143,7 +143,7 @@ Result<void> Scheduler::Decide(Group* group) {
   return {};
 }
 
-void Scheduler::FinishGroup(Group* group) {
+void Scheduler::FinishGroup(LiveGroup* group) {
   for (const Sampler::Id sequence : group->sequences) sampler_->Release(sequence);
   RolloutCounts& counts = result_.counts;
   Tree& tree = result_.trees[group->index];

@@ -15,8 +15,6 @@
 // What the scheduler keeps of groups and trajectories while they are under way.
 
 namespace hone {
-// Credit has groups and trajectories of its own, under the same names: these are others.
-inline namespace live {
 
 // How far a trajectory has come.
 struct Progress {
@@ -38,11 +36,11 @@ struct Spot {
   std::shared_ptr<Sessions> sessions;  // the same
 };
 
-struct Group;
+struct LiveGroup;
 
 // One playthrough.
-struct Trajectory {
-  Group* group = nullptr;
+struct LiveTrajectory {
+  LiveGroup* group = nullptr;
   uint64_t number = 0;  // in the order they were named
   std::shared_ptr<const Spot> origin;
   Progress progress;
@@ -61,7 +59,7 @@ struct Trajectory {
   size_t awaited = 0;               // how many of them have not come
 };
 
-struct Group {
+struct LiveGroup {
   size_t index = 0;
   const GroupRequest* request = nullptr;
   uint64_t episode_seed = 0;
@@ -70,8 +68,8 @@ struct Group {
   std::unique_ptr<Episode> spare;  // opened to see the prompt, for the first trajectory
   uint64_t session_seed = 0;
 
-  std::map<uint64_t, std::unique_ptr<Trajectory>> trajectories;  // not ended, by their number
-  std::vector<Trajectory*> waiting;                              // at a place, for the strategy
+  std::map<uint64_t, std::unique_ptr<LiveTrajectory>> trajectories;  // not ended, by their number
+  std::vector<LiveTrajectory*> waiting;                              // at a place, for the strategy
   std::vector<std::shared_ptr<const Spot>> spots;  // to which the strategy may come back
   std::vector<Sampler::Id> sequences;              // to be released when the group is done
   std::map<std::string, int32_t> forks;            // of each path
@@ -83,5 +81,4 @@ struct Group {
   GroupReport report;
 };
 
-}  // namespace live
 }  // namespace hone

@@ -56,5 +56,19 @@ TEST_F(LayersTest, ABareIncludeAnUnlistedModuleAndACycleAreFound) {
   EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 1);
 }
 
+TEST_F(LayersTest, OneNameForTwoClassesIsFound) {
+  Write("base/a.h", "namespace hone {\nstruct Gate {\n};\n}  // namespace hone\n");
+  EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 0);
+  Write("record/b.h", "namespace hone {\nclass Gate final : public X {\n};\n}\n");
+  const SubprocessResult result = CheckLayers(directory_.path());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.standard_output.find("hone::Gate is also the name"), std::string::npos)
+      << result.standard_output;
+  Write("record/b.h", "namespace hone::record {\nclass Gate {\n};\n}\n");
+  EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 0);
+  Write("record/b.h", "namespace hone {\nclass Gate;\n}\n");
+  EXPECT_EQ(CheckLayers(directory_.path()).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace hone

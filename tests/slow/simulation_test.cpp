@@ -70,7 +70,9 @@ void ExpectFaithful(const FidelityReport& report) {
     EXPECT_LE(tool.simulated_collisions, 1.2 * tool.recorded_collisions + PairMargin(tool.calls))
         << tool.tool;
     for (const FieldFidelity& field : tool.by_field) {
-      EXPECT_LE(field.total_variation, 0.05 + field.noise + PairMargin(field.values))
+      // What one answer says in several places is not drawn independently: answers count.
+      const int64_t drawn = std::min(field.values, tool.calls);
+      EXPECT_LE(field.total_variation, 0.05 + field.noise + PairMargin(drawn))
           << tool.tool << " " << field.field;
     }
   }
@@ -96,6 +98,7 @@ TEST(LearnedSimulator, SaysWhatCallsOfTheDeskGetAndItsWorldIsFitToTrainIn) {
           .value();
   std::printf("%s\n", audit.Table().c_str());
   EXPECT_EQ(audit.simulated.gold_success, 1);
+  // A call that is wrongly refused makes its task void.
   EXPECT_LE(static_cast<double>(audit.simulated.void_tasks), 300 * (0.03 + Margin(300)));
   EXPECT_NEAR(audit.simulated.shortcuts.without_call, audit.real.shortcuts.without_call,
               2 * Margin(audit.real.shortcuts.tasks));
