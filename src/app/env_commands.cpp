@@ -15,6 +15,7 @@
 #include "app/report.h"
 #include "base/file.h"
 #include "envs/desk/teacher.h"
+#include "envs/plan.h"
 #include "envs/task_file.h"
 #include "envs/world.h"
 #include "record/record_json.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "envs/plan.h"
 
 namespace hone {
 namespace {

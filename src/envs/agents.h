@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/rng.h"
+#include "envs/plan.h"
 #include "envs/play.h"
 
 // Agents that need no model: what a task's own plan does, and the baselines that every environment

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "envs/agents.h"
+#include "envs/plan.h"
 #include "support/env_player.h"
 #include "support/scripted_toolkit.h"
 

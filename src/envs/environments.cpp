@@ -9,6 +9,7 @@
 #include "envs/data_env.h"
 #include "envs/desk/desk.h"
 #include "envs/desk/tasks.h"
+#include "envs/plan.h"
 #include "envs/service/service.h"
 #include "envs/service/tasks.h"
 #include "envs/task_file.h"

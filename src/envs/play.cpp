@@ -108,24 +108,6 @@ Result<Playthrough> Play(const Environment& environment, const Task& task, uint6
   return played;
 }
 
-PerformCall PerformThrough(Executor* executor, std::shared_ptr<Sessions> sessions, std::string run,
-                           std::string task) {
-  CallIdentity identity{std::move(run), std::move(task), "gold", 0, 0};
-  return [executor, sessions = std::move(sessions),
-          identity](const Call& call) mutable -> Result<Json> {
-    const ToolResult result = Execute({call}, nullptr, sessions, identity, executor)[0];
-    ++identity.turn;
-    if (result.status != CallStatus::kOk) {
-      return Error(
-          ErrorCode::kUnavailable,
-          fmt::format("the plan's call {}({}) ended {}: {}", call.name, DumpJson(call.arguments),
-                      CallStatusName(result.status), result.content));
-    }
-    Result<Json> value = ParseJson(result.content);
-    return value.ok() ? std::move(value) : Result<Json>(Json(result.content));
-  };
-}
-
 Json MessagesOf(const Playthrough& playthrough) {
   Json::Array messages = playthrough.opening.messages.AsArray();
   for (const PlayedTurn& turn : playthrough.turns) {

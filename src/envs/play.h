@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "envs/environment.h"
-#include "envs/plan.h"
 #include "tools/executor.h"
 
 namespace hone {
@@ -48,11 +47,6 @@ struct PlayIdentity {
 Result<Playthrough> Play(const Environment& environment, const Task& task, uint64_t seed,
                          Agent* agent, Executor* executor, const PlayIdentity& identity = {},
                          int64_t max_turns = 256);
-
-// Carries out a plan's calls in a fresh session, to be given to CarryOut. A call that does not end
-// `ok` is an error: the task is void in that world.
-PerformCall PerformThrough(Executor* executor, std::shared_ptr<Sessions> sessions, std::string run,
-                           std::string task);
 
 // The whole conversation as chat messages: what a model is shown to imitate.
 Json MessagesOf(const Playthrough& playthrough);

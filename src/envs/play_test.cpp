@@ -6,6 +6,7 @@
 #include "envs/agents.h"
 #include "envs/desk/desk.h"
 #include "envs/desk/tasks.h"
+#include "envs/plan.h"
 #include "support/env_player.h"
 
 namespace hone {
@@ -13,31 +14,6 @@ namespace {
 
 std::shared_ptr<const Environment> Desk() {
   return WithRules(desk::NewDesk({}).value(), desk::DeskRules());
-}
-
-TEST(PlayTest, APlanCarriedOutThroughTheExecutorGivesTheGoldOfTheTask) {
-  EnvPlayer player(Desk());
-  const auto tasks = desk::NewTaskSource({});
-  for (uint64_t i = 0; i < 50; ++i) {
-    const Task task = tasks->Make(Split::kTrain, i);
-    Task again = task;
-    const auto sessions = std::make_shared<Sessions>(player.environment().tools(),
-                                                     *task.metadata.Find("seed")->AsUint64());
-    const auto gold =
-        CarryOut(**PlanOf(task), PerformThrough(player.executor(), sessions, "run", task.id));
-    ASSERT_TRUE(gold.ok()) << gold.error().message();
-    EXPECT_EQ(gold->answer, task.answer.AsString());
-  }
-}
-
-TEST(PlayTest, ACallThatFailsMakesThePlanVoid) {
-  EnvPlayer player(Desk());
-  Plan plan;
-  plan.calls = {{"clock", Json::Of({{"city", "Nowhere"}}), {}}};
-  const auto sessions = std::make_shared<Sessions>(player.environment().tools(), 1);
-  const auto gold = CarryOut(plan, PerformThrough(player.executor(), sessions, "run", "t"));
-  ASSERT_FALSE(gold.ok());
-  EXPECT_NE(gold.error().message().find("tool_error"), std::string::npos);
 }
 
 // The same episodes from the journal alone, in another order: nothing depends on who asked when.

@@ -6,6 +6,7 @@
 
 #include "envs/agents.h"
 #include "envs/desk/tasks.h"
+#include "envs/plan.h"
 #include "record/record_json.h"
 #include "support/env_player.h"
 

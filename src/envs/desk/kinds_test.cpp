@@ -6,6 +6,7 @@
 #include <set>
 
 #include "envs/desk/tools.h"
+#include "envs/plan.h"
 
 namespace hone::desk {
 namespace {

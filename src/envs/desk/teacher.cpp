@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "envs/desk/world.h"
+#include "envs/plan.h"
 
 namespace hone::desk {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/plan.h"
 #include "envs/service/service.h"
 #include "envs/service/shop.h"
 #include "envs/service/user.h"
