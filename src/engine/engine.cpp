@@ -154,7 +154,7 @@ void Engine::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTok
   accumulated_ |= !trees.empty();
 }
 
-double Engine::Step(const AdamWOptions& options) {
+double Engine::Step(const OptimizerOptions& options) {
   PrepareTraining();
   const double norm =
       optimizer_->Step(options, gradients_, &model_, decoder_->kernels(), pool_.get());
@@ -195,9 +195,9 @@ Result<void> Engine::Save(const std::filesystem::path& given, SaveType type) con
   if (!model_.lora.empty()) {
     HONE_RETURN_IF_ERROR(SaveLora(model_, folder.string(), aside / kAdapterFolder));
   }
-  std::optional<AdamW> untouched;
+  std::optional<Optimizer> untouched;
   if (!optimizer_) untouched.emplace(model_);
-  const AdamW& optimizer = optimizer_ ? *optimizer_ : *untouched;
+  const Optimizer& optimizer = optimizer_ ? *optimizer_ : *untouched;
   std::map<std::string, TensorView> tensors;
   for (size_t p = 0; p < model_.parameters.size(); ++p) {
     const Parameter& parameter = model_.parameters[p];

@@ -59,7 +59,7 @@ class Engine {
                   SharedTokens shared = SharedTokens::kRepeat);
   // Changes the weights by the accumulated gradient and forgets it. Returns its norm; when that is
   // not finite, the weights stay as they are.
-  double Step(const AdamWOptions& options);
+  double Step(const OptimizerOptions& options);
 
   // The whole training state as a folder: a Hugging Face model (in `type`), adapters as a PEFT
   // folder, the float32 master weights, the optimiser. Written aside and renamed: after a kill the
@@ -84,7 +84,7 @@ class Engine {
   Options options_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Decoder> decoder_;
-  std::optional<AdamW> optimizer_;  // from the first training on
+  std::optional<Optimizer> optimizer_;  // from the first training on
   Gradients gradients_;
   bool accumulated_ = false;
 };

@@ -159,58 +159,100 @@ TEST(Sampler, KeepsWhatTheSettingsSay) {
   EXPECT_EQ(KeptTokens(logits, {.min_p = 0.3f}), (std::vector<TokenId>{1, 3, 4}));
 }
 
-// Three steps of AdamW on the sum of three losses, as PyTorch took them.
+std::vector<float> FloatsOf(const SafetensorsFile& file, const std::string& tensor) {
+  std::vector<float> values(static_cast<size_t>(file.Find(tensor)->count()));
+  CopyAsF32(*file.Find(tensor), values);
+  return values;
+}
+
+struct LossAndNorm {
+  double loss, norm;
+};
+
+// One step on the sum of the fixture's three losses.
+LossAndNorm StepOnThreeSequences(const SafetensorsFile& expected, const OptimizerOptions& options,
+                                 Engine* engine) {
+  std::vector<Tree> trees;
+  std::vector<std::vector<float>> weights;
+  for (int i = 0; i < 3; ++i) {
+    const std::string seq = "seq" + std::to_string(i);
+    const TensorView* ids = expected.Find(seq + ".ids");
+    std::vector<TokenId> tokens;
+    for (int64_t t = 0; t < ids->count(); ++t) {
+      int64_t id = 0;
+      std::memcpy(&id, ids->bytes.data() + static_cast<size_t>(t) * DTypeSize(ids->dtype),
+                  DTypeSize(ids->dtype));
+      tokens.push_back(static_cast<TokenId>(id));
+    }
+    trees.push_back(ChainOf(tokens));
+    weights.push_back(FloatsOf(expected, seq + ".weights"));
+  }
+  double loss = 0;
+  engine->Accumulate(trees, [&](std::span<TreeTerms> all) {
+    for (size_t i = 0; i < 3; ++i) {
+      PathTerms& path = all[i].paths[0];
+      for (size_t t = 1; t < path.logprobs.size(); ++t) {
+        loss -= weights[i][t] * path.logprobs[t];
+        path.dlogprobs[t] = -weights[i][t];
+      }
+    }
+  });
+  return {loss, engine->Step(options)};
+}
+
+// Three steps of AdamW, as PyTorch took them.
 TEST(Engine, AdamWEqualsPyTorch) {
   for (const char* name : {"qwen2", "qwen3", "llama3"}) {
     auto engine = Engine::Open(kModels / name, {.precision = Precision::kF32, .threads = 2});
     auto expected = SafetensorsFile::Open(kModels / name / "expected.safetensors");
-    auto floats = [&](const std::string& tensor) {
-      std::vector<float> values(static_cast<size_t>(expected->Find(tensor)->count()));
-      CopyAsF32(*expected->Find(tensor), values);
-      return values;
-    };
-    const std::vector<float> losses_norms = floats("adamw.losses_gradnorms");
+    const std::vector<float> theirs = FloatsOf(*expected, "adamw.losses_gradnorms");
     for (int step = 0; step < 3; ++step) {
-      std::vector<Tree> trees;
-      std::vector<std::vector<float>> weights;
-      for (int i = 0; i < 3; ++i) {
-        const std::string seq = "seq" + std::to_string(i);
-        const TensorView* ids = expected->Find(seq + ".ids");
-        std::vector<TokenId> tokens;
-        for (int64_t t = 0; t < ids->count(); ++t) {
-          int64_t id = 0;
-          std::memcpy(&id, ids->bytes.data() + static_cast<size_t>(t) * DTypeSize(ids->dtype),
-                      DTypeSize(ids->dtype));
-          tokens.push_back(static_cast<TokenId>(id));
-        }
-        trees.push_back(ChainOf(tokens));
-        weights.push_back(floats(seq + ".weights"));
-      }
-      double loss = 0;
-      (*engine)->Accumulate(trees, [&](std::span<TreeTerms> all) {
-        for (size_t i = 0; i < 3; ++i) {
-          PathTerms& path = all[i].paths[0];
-          for (size_t t = 1; t < path.logprobs.size(); ++t) {
-            loss -= weights[i][t] * path.logprobs[t];
-            path.dlogprobs[t] = -weights[i][t];
-          }
-        }
-      });
-      const double norm =
-          (*engine)->Step({.learning_rate = 1e-3, .weight_decay = 0.1, .max_norm = 1});
-      EXPECT_NEAR(loss, losses_norms[2 * step], 1e-3 * std::abs(losses_norms[2 * step]))
-          << name << step;
-      EXPECT_NEAR(norm, losses_norms[2 * step + 1], 1e-3 * losses_norms[2 * step + 1])
-          << name << step;
+      const LossAndNorm ours = StepOnThreeSequences(
+          *expected, {.learning_rate = 1e-3, .weight_decay = 0.1}, engine->get());
+      EXPECT_NEAR(ours.loss, theirs[2 * step], 1e-3 * std::abs(theirs[2 * step])) << name << step;
+      EXPECT_NEAR(ours.norm, theirs[2 * step + 1], 1e-3 * theirs[2 * step + 1]) << name << step;
     }
     for (const Parameter& parameter : (*engine)->model().parameters) {
       const std::string tensor = "adamw.after3." + parameter.name;
       if (expected->Find(tensor) == nullptr) continue;
-      const std::vector<float> theirs = floats(tensor);
-      for (size_t i = 0; i < theirs.size(); ++i)
-        ASSERT_NEAR(parameter.value[i], theirs[i], 2e-4) << tensor;
+      const std::vector<float> after = FloatsOf(*expected, tensor);
+      for (size_t i = 0; i < after.size(); ++i)
+        ASSERT_NEAR(parameter.value[i], after[i], 2e-4) << tensor;
     }
   }
+}
+
+// Three steps of Muon. PyTorch iterates in bf16, we in float32: the way that the weights went is
+// the same to a few percent.
+TEST(Engine, MuonFollowsPyTorch) {
+  auto engine = Engine::Open(kModels / "qwen3", {.precision = Precision::kF32, .threads = 2});
+  auto expected = SafetensorsFile::Open(kModels / "qwen3" / "expected.safetensors");
+  auto muon = SafetensorsFile::Open(kModels / "qwen3" / "muon.safetensors");
+  const Model start = (*engine)->model();
+  const std::vector<float> theirs = FloatsOf(*muon, "losses_gradnorms");
+  for (int step = 0; step < 3; ++step) {
+    const LossAndNorm ours = StepOnThreeSequences(
+        *expected,
+        {.kind = OptimizerOptions::Kind::kMuon, .learning_rate = 1e-3, .weight_decay = 0.1},
+        engine->get());
+    EXPECT_NEAR(ours.loss, theirs[2 * step], 1e-2 * std::abs(theirs[2 * step])) << step;
+    EXPECT_NEAR(ours.norm, theirs[2 * step + 1], 1e-2 * theirs[2 * step + 1]) << step;
+  }
+  int compared = 0;
+  for (size_t p = 0; p < start.parameters.size(); ++p) {
+    const std::string tensor = "after3." + start.parameters[p].name;
+    if (muon->Find(tensor) == nullptr) continue;
+    const std::vector<float> after = FloatsOf(*muon, tensor);
+    const std::vector<float>& ours = (*engine)->model().parameters[p].value;
+    double apart = 0, way = 0;
+    for (size_t i = 0; i < after.size(); ++i) {
+      apart += std::pow(ours[i] - after[i], 2);
+      way += std::pow(after[i] - start.parameters[p].value[i], 2);
+    }
+    EXPECT_LT(std::sqrt(apart), 0.05 * std::sqrt(way)) << tensor;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 11);
 }
 
 void TrainSomeSteps(Engine* engine, int steps) {

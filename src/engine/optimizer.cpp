@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/exact_math.h"
+#include "engine/orthogonal.h"
 
 namespace hone {
 namespace {
@@ -32,9 +33,46 @@ std::vector<Piece> PiecesOf(const Model& model) {
   return pieces;
 }
 
+// Which parameters take orthogonal steps, by index.
+std::vector<bool> LayerMatrices(const Model& model) {
+  std::vector<bool> chosen(model.parameters.size(), false);
+  for (const LayerParameters& layer : model.layers) {
+    for (const int p :
+         {layer.q, layer.k, layer.v, layer.output, layer.gate, layer.up, layer.down}) {
+      if (p >= 0 && model.parameters[static_cast<size_t>(p)].trained) {
+        chosen[static_cast<size_t>(p)] = true;
+      }
+    }
+  }
+  return chosen;
+}
+
+// Muon: momentum, looked ahead by one step, made orthogonal. Scaled so that the mean square of a
+// step's entries is that of AdamW's usual steps, 0.2: one learning rate then serves both (Liu et
+// al., arXiv 2502.16982).
+void TakeOrthogonalStep(const OptimizerOptions& options, float scale, float decay,
+                        const Floats& gradient, Parameter* parameter, Floats* moment,
+                        const Kernels& kernels, ThreadPool* pool) {
+  const FloatMode mode;
+  const auto momentum = static_cast<float>(options.momentum);
+  Floats step(gradient.size());
+  for (size_t i = 0; i < step.size(); ++i) {
+    const float slope = gradient[i] * scale;
+    (*moment)[i] = momentum * (*moment)[i] + slope;
+    step[i] = slope + momentum * (*moment)[i];
+  }
+  const int64_t rows = parameter->shape[0], columns = parameter->shape[1];
+  Orthogonalize(rows, columns, step.data(), kernels, pool);
+  const auto size = static_cast<float>(options.learning_rate * 0.2 *
+                                       std::sqrt(static_cast<double>(std::max(rows, columns))));
+  for (size_t i = 0; i < step.size(); ++i) {
+    parameter->value[i] = decay * parameter->value[i] - size * step[i];
+  }
+}
+
 }  // namespace
 
-AdamW::AdamW(const Model& model) {
+Optimizer::Optimizer(const Model& model) {
   for (const Parameter& parameter : model.parameters) {
     const size_t size = parameter.trained ? parameter.value.size() : 0;
     first_moments.emplace_back(size, 0.0f);
@@ -42,8 +80,8 @@ AdamW::AdamW(const Model& model) {
   }
 }
 
-double AdamW::Step(const AdamWOptions& options, const std::vector<Floats>& gradients, Model* model,
-                   const Kernels& kernels, ThreadPool* pool) {
+double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats>& gradients,
+                       Model* model, const Kernels& kernels, ThreadPool* pool) {
   const size_t count = model->parameters.size();
   CHECK(gradients.size() == count && first_moments.size() == count);
   const std::vector<Piece> pieces = PiecesOf(*model);
@@ -73,10 +111,19 @@ double AdamW::Step(const AdamWOptions& options, const std::vector<Floats>& gradi
       .second_scale = static_cast<float>(1 / std::sqrt(1 - Power(options.beta2, steps))),
       .eps = static_cast<float>(options.eps),
       .decay = static_cast<float>(1 - options.learning_rate * options.weight_decay)};
+  const std::vector<bool> orthogonal = options.kind == OptimizerOptions::Kind::kMuon
+                                           ? LayerMatrices(*model)
+                                           : std::vector<bool>(count, false);
+  for (size_t p = 0; p < count; ++p) {
+    if (!orthogonal[p]) continue;
+    TakeOrthogonalStep(options, update.scale, update.decay, gradients[p], &model->parameters[p],
+                       &first_moments[p], kernels, pool);
+  }
   pool->ParallelFor(pieces.size(), 1, [&](size_t begin, size_t end) {
     const FloatMode mode;
     for (size_t i = begin; i < end; ++i) {
       const auto& [p, at, size] = pieces[i];
+      if (orthogonal[p]) continue;
       kernels.adamw(update, gradients[p].data() + at, static_cast<int64_t>(size),
                     model->parameters[p].value.data() + at, first_moments[p].data() + at,
                     second_moments[p].data() + at);

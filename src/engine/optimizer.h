@@ -10,26 +10,32 @@
 
 namespace hone {
 
-struct AdamWOptions {
+struct OptimizerOptions {
+  // kMuon: the matrices of layers take orthogonal steps; the rest (embeddings, norms, biases,
+  // adapters) takes AdamW's, with the same learning rate.
+  enum class Kind { kAdamW, kMuon };
+  Kind kind = Kind::kAdamW;
   double learning_rate = 1e-5;
   double beta1 = 0.9, beta2 = 0.95;
   double eps = 1e-8;
+  double momentum = 0.95;   // of orthogonal steps
   double weight_decay = 0;  // decoupled, on every parameter
   double max_norm = 1;      // of the whole gradient; larger ones are scaled down; 0: never
 };
 
-// AdamW on float32 master weights. The same gradients give the same bits on any number of threads.
-class AdamW {
+// Changes float32 master weights. The same gradients give the same bits on any number of threads.
+class Optimizer {
  public:
-  explicit AdamW(const Model& model);
+  explicit Optimizer(const Model& model);
 
   // Changes the weights by the gradients (one buffer per trained parameter), which are left as they
   // are. Returns the norm of the gradient before clipping. When that
   // is not finite nothing changes: one bad gradient must not end the weights.
-  double Step(const AdamWOptions& options, const std::vector<Floats>& gradients, Model* model,
+  double Step(const OptimizerOptions& options, const std::vector<Floats>& gradients, Model* model,
               const Kernels& kernels, ThreadPool* pool);
 
-  // The state: per trained parameter the two moments, and how many steps were taken.
+  // The state: per trained parameter the two moments (an orthogonal step has only the first), and
+  // how many steps were taken.
   std::vector<Floats> first_moments, second_moments;
   int64_t steps = 0;
 };

@@ -323,7 +323,7 @@ Result<void> RlTraining::Train(Batch* batch) {
   ObjectiveOptions objective = recipe.objective;
   objective.kl.coefficient = kl_.coefficient() + remedies.kl_added;
   objective.entropy += remedies.entropy_added;
-  AdamWOptions optimizer = stage_.optimizer;
+  OptimizerOptions optimizer = stage_.optimizer;
   optimizer.learning_rate = stage_.rate.At(batch->step) * remedies.learning_rate_scale;
 
   const std::vector<MiniBatch> mini_batches =

@@ -59,7 +59,7 @@ Result<StepValues> SftTraining::Step(int64_t step) {
   std::vector<size_t> order(batch);
   std::iota(order.begin(), order.end(), size_t{0});
   const SftBatch calls{0, PackByTokens(order, tokens, stage_.loss.call_tokens)};
-  AdamWOptions optimizer = stage_.optimizer;
+  OptimizerOptions optimizer = stage_.optimizer;
   optimizer.learning_rate = stage_.rate.At(step);
   return workshop_->times->Run("training", [&] {
     const SftMetrics metrics = AccumulateSft(stage_.loss, trees, calls, workshop_->engine.get());

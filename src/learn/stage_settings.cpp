@@ -19,7 +19,14 @@ DemonstratorSettings ReadDemonstrator(RecipeTable* table, std::string_view envir
   return settings;
 }
 
-AdamWOptions ReadOptimizer(RecipeTable* table, AdamWOptions options) {
+OptimizerOptions ReadOptimizer(RecipeTable* table, OptimizerOptions options) {
+  std::string kind = "adamw";
+  table->ReadChoice("optimizer", &kind, {"adamw", "muon"},
+                    "muon: orthogonal steps for the matrices of layers");
+  if (kind == "muon") {
+    options.kind = OptimizerOptions::Kind::kMuon;
+    table->Read("momentum", &options.momentum, "of orthogonal steps", Between(0, 1));
+  }
   table->Read("beta1", &options.beta1, "of AdamW", Between(0, 1));
   table->Read("beta2", &options.beta2, "of AdamW", Between(0, 1));
   table->Read("weight_decay", &options.weight_decay, "", AtLeast(0));

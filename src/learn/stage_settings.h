@@ -30,7 +30,7 @@ struct SftStage {
   int64_t demonstrations = 0;  // different ones; 0: no demonstration comes twice
   SftOptions loss;
   LearningRate rate;
-  AdamWOptions optimizer;
+  OptimizerOptions optimizer;
 };
 
 // Calls of real tools are recorded, and a model learns to answer like them: `kind = "simulator"`.
@@ -47,7 +47,7 @@ struct RlStage {
   int64_t group = 8;    // trajectories per task
   BatchOptions batches;
   LearningRate rate;
-  AdamWOptions optimizer;
+  OptimizerOptions optimizer;
 };
 
 using StageSettings = std::variant<SftStage, SimulatorStage, RlStage>;

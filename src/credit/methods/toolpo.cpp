@@ -71,6 +71,13 @@ Channel PerCallChannel(MethodOptions* options, const Selection& calls) {
   return channel;
 }
 
+// The paper subtracts means only. Where outcome and calls are paid on scales of their own, dividing
+// each channel by its deviation in the group gives both the same say.
+void ReadNorm(MethodOptions* options, Method* method) {
+  if (options->Choice("norm", {"mean", "mean_std"}, "mean") == "mean") return;
+  for (Channel& channel : method->channels) channel.normaliser.scale = Scale::kGroupDeviation;
+}
+
 Method TwoChannels(MethodOptions* options, TokenMask outcome_mask, TokenMask action_mask) {
   Method method;
   const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
@@ -78,6 +85,7 @@ Method TwoChannels(MethodOptions* options, TokenMask outcome_mask, TokenMask act
   method.reads = Both(outcome, calls);
   method.channels = {OutcomeChannel(outcome, calls, outcome_mask),
                      ActionChannel(options, calls, action_mask)};
+  ReadNorm(options, &method);
   method.promises.shift_invariant = true;
   return method;
 }
@@ -98,6 +106,7 @@ Method ToolPoPerCall(MethodOptions* options) {
   method.reads = Both(outcome, calls);
   method.channels = {OutcomeChannel(outcome, calls, TokenMask::kAll),
                      PerCallChannel(options, calls)};
+  ReadNorm(options, &method);
   method.promises.shift_invariant = true;
   return method;
 }
