@@ -76,6 +76,9 @@ int RunCli(int argc, char** argv) {
   AddSimulate(app, context);
   AddEnv(app, context);
   AddTrain(app, context);
+  AddEval(app, context);
+  AddRunReport(app, context);
+  AddCompare(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -14,8 +14,6 @@ namespace {
 constexpr std::string_view kStyle = R"(
 .methods { display: flex; gap: 2rem; flex-wrap: wrap; } .method { flex: 1 1 24rem; min-width: 0; }
 .layer { margin: .3rem 0 1rem; } .layer > b { display: block; font-size: .8rem; color: var(--dim); }
-.tokens { font: 13px/1.9 ui-monospace, monospace; white-space: pre-wrap; word-break: break-word; }
-.tokens span { border-radius: 3px; padding: 1px 0; } .other { color: var(--dim); }
 .scale, .notes, .terms { color: var(--dim); font-size: .85rem; }
 )";
 
@@ -31,9 +29,32 @@ std::string TokenText(const Tokenizer* tokenizer, TokenId token) {
   return Printable(tokenizer->TokenBytes(token));
 }
 
-// The tokens of one leaf's path; those of the policy coloured by `values`.
-std::string Tokens(const ScoredTree& record, int32_t leaf, const std::vector<float>& values,
-                   float largest, const Tokenizer* tokenizer) {
+std::string TermsOf(const ScoredTree& record, int32_t leaf) {
+  std::string text;
+  for (const Score& score : record.scores) {
+    if (score.leaf != leaf) continue;
+    for (const RewardTerm& term : score.terms) {
+      text += fmt::format(
+          "{}{}{} {}", text.empty() ? "" : " · ", EscapeHtml(Printable(term.name)),
+          term.node == kNoNode ? "" : fmt::format("@node {}", term.node),
+          term.value ? fmt::format("{:+.3f}", term.weight * *term.value) : "not scored");
+    }
+  }
+  return text.empty() ? "not scored" : text;
+}
+
+}  // namespace
+
+float LargestCredit(const std::vector<Advantages>& advantages) {
+  float largest = 0;
+  for (const Advantages& leaf : advantages) {
+    for (const float value : leaf.values) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+std::string CreditTokens(const ScoredTree& record, int32_t leaf, const std::vector<float>& values,
+                         float largest, const Tokenizer* tokenizer) {
   std::string html = "<div class=\"tokens\">";
   size_t next = 0;
   for (const NodeId id : WholePathTo(record.tree, record.tree.leaves[leaf].node)) {
@@ -56,35 +77,12 @@ std::string Tokens(const ScoredTree& record, int32_t leaf, const std::vector<flo
   return html + "</div>";
 }
 
-std::string TermsOf(const ScoredTree& record, int32_t leaf) {
-  std::string text;
-  for (const Score& score : record.scores) {
-    if (score.leaf != leaf) continue;
-    for (const RewardTerm& term : score.terms) {
-      text += fmt::format(
-          "{}{}{} {}", text.empty() ? "" : " · ", EscapeHtml(Printable(term.name)),
-          term.node == kNoNode ? "" : fmt::format("@node {}", term.node),
-          term.value ? fmt::format("{:+.3f}", term.weight * *term.value) : "not scored");
-    }
-  }
-  return text.empty() ? "not scored" : text;
-}
-
-float Largest(const std::vector<MethodCredit>& credits) {
-  float largest = 0;
-  for (const MethodCredit& one : credits) {
-    for (const Advantages& leaf : one.credit.advantages) {
-      for (const float value : leaf.values) largest = std::max(largest, std::abs(value));
-    }
-  }
-  return largest;
-}
-
-}  // namespace
-
 std::string CreditPage(const ScoredTree& record, const std::vector<MethodCredit>& credits,
                        const Tokenizer* tokenizer, const CreditViewOptions& options) {
-  const float largest = Largest(credits);
+  float largest = 0;
+  for (const MethodCredit& one : credits) {
+    largest = std::max(largest, LargestCredit(one.credit.advantages));
+  }
   std::string html = fmt::format(
       "<h1>Credit, task {}</h1><p class=\"scale\">Green was earned, red was "
       "charged, up to ±{:.3f}; grey was not written by the policy. Point at a "
@@ -96,14 +94,15 @@ std::string CreditPage(const ScoredTree& record, const std::vector<MethodCredit>
     html += fmt::format("<h2>leaf {}: {}</h2><p class=\"terms\">{}</p><div class=\"methods\">\n", i,
                         EndingName(leaf.ending), TermsOf(record, i));
     for (const MethodCredit& one : credits) {
-      html += fmt::format("<div class=\"method\"><div class=\"layer\"><b>{}</b>{}</div>\n",
-                          EscapeHtml(one.method),
-                          Tokens(record, i, one.credit.advantages[i].values, largest, tokenizer));
+      html += fmt::format(
+          "<div class=\"method\"><div class=\"layer\"><b>{}</b>{}</div>\n", EscapeHtml(one.method),
+          CreditTokens(record, i, one.credit.advantages[i].values, largest, tokenizer));
       if (one.credit.layers.size() > 1) {
         html += "<details open><summary class=\"scale\">channels</summary>\n";
         for (const Layer& layer : one.credit.layers) {
-          html += fmt::format("<div class=\"layer\"><b>{}</b>{}</div>\n", EscapeHtml(layer.name),
-                              Tokens(record, i, layer.advantages[i].values, largest, tokenizer));
+          html +=
+              fmt::format("<div class=\"layer\"><b>{}</b>{}</div>\n", EscapeHtml(layer.name),
+                          CreditTokens(record, i, layer.advantages[i].values, largest, tokenizer));
         }
         html += "</details>";
       }
@@ -120,7 +119,7 @@ std::string CreditPage(const ScoredTree& record, const std::vector<MethodCredit>
                           NoteKindName(note.kind), EscapeHtml(note.text));
     }
   }
-  return HtmlPage("Credit", kStyle, html + "</ul>");
+  return HtmlPage("Credit", fmt::format("{}{}", kTokenStyle, kStyle), html + "</ul>");
 }
 
 }  // namespace hone

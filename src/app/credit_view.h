@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/terminal.h"
@@ -35,6 +36,17 @@ std::string CreditView(const ScoredTree& record, const std::vector<MethodCredit>
 // credit, the channels below.
 std::string CreditPage(const ScoredTree& record, const std::vector<MethodCredit>& credits,
                        const Tokenizer* tokenizer, const CreditViewOptions& options = {});
+
+// A part of such a page, for others: the tokens of one leaf's path, those of the policy coloured by
+// `values`, which are one per token that it wrote; `largest` has the strongest colour. kTokenStyle
+// is the CSS that it needs.
+inline constexpr std::string_view kTokenStyle = R"(
+.tokens { font: 13px/1.9 ui-monospace, monospace; white-space: pre-wrap; word-break: break-word; }
+.tokens span { border-radius: 3px; padding: 1px 0; } .other { color: var(--dim); }
+)";
+std::string CreditTokens(const ScoredTree& record, int32_t leaf, const std::vector<float>& values,
+                         float largest, const Tokenizer* tokenizer);
+float LargestCredit(const std::vector<Advantages>& advantages);
 
 // The list of methods as a table.
 std::string MethodsView(const std::vector<MethodSummary>& methods, const Terminal& terminal);

@@ -3,10 +3,12 @@
 #include <atomic>
 #include <csignal>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
 #include "app/report.h"
+#include "app/run_page.h"
 #include "app/train_progress.h"
 #include "learn/run_estimate.h"
 
@@ -44,7 +46,11 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
   const Result<TrainReport> report =
       Train(recipe, {.observer = progress.get(), .stop = [] { return interrupted.load(); }});
   if (!report.ok()) return report.error();
-  return json ? DumpJson(TrainSummaryJson(*report)) + "\n" : TrainSummary(recipe, *report);
+  const Result<std::filesystem::path> page = WriteRunPage(recipe.Folder());
+  if (json) return DumpJson(TrainSummaryJson(*report)) + "\n";
+  return TrainSummary(recipe, *report, Terminal::Of(stdout)) +
+         (page.ok() ? fmt::format("\nreport {}\n", page->string())
+                    : fmt::format("\nthere is no report: {}\n", page.error().message()));
 }
 
 }  // namespace

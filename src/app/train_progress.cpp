@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "app/evaluation_view.h"
+#include "app/progress_bar.h"
 #include "app/terminal.h"
+#include "learn/before_after.h"
 
 namespace hone {
 namespace {
@@ -18,8 +20,7 @@ double Of(const StepValues& values, const std::string& name) {
 class PeoplesView final : public TrainObserver {
  public:
   explicit PeoplesView(std::FILE* stream)
-      : stream_(stream), terminal_(Terminal::Of(stream)), bar_(::isatty(::fileno(stream)) == 1) {}
-  ~PeoplesView() override { Erase(); }
+      : stream_(stream), terminal_(Terminal::Of(stream)), bar_(stream) {}
 
   void OnStage(const StageReport& stage) override {
     std::string line = fmt::format("{} {} of {}: {}", terminal_.Bold("stage"), stage.number + 1,
@@ -42,19 +43,26 @@ class PeoplesView final : public TrainObserver {
     } else if (step.step == step.steps) {
       Line(fmt::format("step {:>5}  loss {:.4f}", step.step, Of(step.values, "simulator/loss")));
     }
-    if (bar_) Bar(step);
+    bar_.Show(step.stage, step.step, step.steps);
   }
 
   void OnEvaluation(std::string_view name, const Evaluation& evaluation) override {
-    const Conduct& all = evaluation.all;
+    const auto value = [&](std::string_view figure) {
+      return ValueOf(evaluation.measures, figure).value_or(0);
+    };
     std::string families;
-    for (const auto& [family, conduct] : evaluation.by_family) {
-      families += fmt::format("  {} {:.0f}", family, 100 * conduct.Success());
+    for (const auto& [family, measures] : evaluation.ByFamily()) {
+      families +=
+          fmt::format("  {} {:.0f}", family, 100 * ValueOf(measures, "success").value_or(0));
     }
     Line(fmt::format(
         "{:<28} success {:5.1f} %   calls {:.2f} (gold {:.2f})   needless {:4.1f} %  {}", name,
-        100 * all.Success(), all.CallsPerTask(), all.GoldCallsPerTask(), 100 * all.Needless(),
+        100 * value("success"), value("calls"), value("gold_calls"), 100 * value("needless_calls"),
         families));
+  }
+
+  void OnEvaluationProgress(std::string_view name, int64_t ended, int64_t wanted) override {
+    bar_.Show(name, ended, wanted);
   }
 
   void OnAlarm(const AlarmEvent& event) override {
@@ -91,32 +99,15 @@ class PeoplesView final : public TrainObserver {
         Of(v, "tokens_per_second")));
   }
 
-  void Bar(const StepReport& step) {
-    constexpr int kCells = 30;
-    const auto done = static_cast<int>(kCells * step.step / std::max<int64_t>(step.steps, 1));
-    std::string bar;
-    for (int i = 0; i < kCells; ++i) bar += i < done ? "█" : "·";
-    std::fputs(fmt::format("\r{} {} {}/{}\x1b[K", step.stage, bar, step.step, step.steps).c_str(),
-               stream_);
-    std::fflush(stream_);
-    drawn_ = true;
-  }
-
-  void Erase() {
-    if (drawn_) std::fputs("\r\x1b[K", stream_);
-    drawn_ = false;
-  }
-
   void Line(const std::string& line) {
-    Erase();
+    bar_.Erase();
     std::fputs((line + "\n").c_str(), stream_);
     std::fflush(stream_);
   }
 
   std::FILE* stream_;
   Terminal terminal_;
-  bool bar_;
-  bool drawn_ = false;
+  ProgressBar bar_;
   int64_t lines_ = 0;
 };
 
@@ -165,29 +156,6 @@ class ProgramsView final : public TrainObserver {
   std::FILE* stream_;
 };
 
-// A number of an evaluation that is in the state; nothing when it was not made.
-std::optional<double> Measured(const TrainingState& state, const std::string& evaluation,
-                               const std::string& name) {
-  const Json* made = state.evaluations.Find(evaluation);
-  const Json* all = made == nullptr ? nullptr : made->Find("all");
-  const Json* value = all == nullptr ? nullptr : all->Find(name);
-  if (value == nullptr || !value->is_number()) return std::nullopt;
-  return value->AsDouble();
-}
-
-std::string Cell(const std::optional<double>& value, bool share) {
-  if (!value) return fmt::format("{:>10}", "-");
-  return share ? fmt::format("{:>8.1f} %", 100 * *value) : fmt::format("{:>10.2f}", *value);
-}
-
-std::string Row(const TrainingState& state, const std::string& label, const std::string& split,
-                const std::string& how, const std::string& name, bool share) {
-  const auto before = Measured(state, fmt::format("before/{}/{}", split, how), name);
-  const auto after = Measured(state, fmt::format("after/{}/{}", split, how), name);
-  if (!before && !after) return "";
-  return fmt::format("  {:<34}{}{}\n", label, Cell(before, share), Cell(after, share));
-}
-
 }  // namespace
 
 std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* stream) {
@@ -196,17 +164,10 @@ std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* 
   return std::make_unique<TrainObserver>();
 }
 
-std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report) {
-  const TrainingState& state = report.state;
-  std::string text = fmt::format("\non the real tools{:<19}{:>10}{:>10}\n", "", "before", "after");
-  for (const char* split : {"test", "unseen-kinds", "unseen-phrases"}) {
-    text += Row(state, fmt::format("{}, sampled", split), split, "sampled", "success", true);
-    text += Row(state, fmt::format("{}, greedy", split), split, "greedy", "success", true);
-  }
-  text += Row(state, "calls per task, sampled", "test", "sampled", "calls_per_task", false);
-  text += Row(state, "  of the gold plans", "test", "sampled", "gold_calls_per_task", false);
-  text += Row(state, "needless calls, sampled", "test", "sampled", "needless_calls", true);
-  text += "\ntime\n";
+std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report,
+                         const Terminal& terminal) {
+  std::string text = "\n" + BeforeAfterView(BeforeAndAfter(report.state.evaluations), terminal);
+  text += terminal.Bold("\ntime\n");
   double sum = 0;
   for (const auto& [name, seconds] : report.seconds) sum += seconds;
   for (const auto& [name, seconds] : report.seconds) {
@@ -216,15 +177,28 @@ std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report
   }
   text +=
       fmt::format("  {:<20}{:>9.1f} s {:>5.1f} %\n", "all passes", sum, 100 * sum / report.wall);
+  text += "\n";
   if (report.ratio_tokens > 0) {
-    text += fmt::format("\nratio exactly 1 for all {} tokens of first mini-batches\n",
+    text += fmt::format("ratio exactly 1 for all {} tokens of first mini-batches\n",
                         report.ratio_tokens);
   }
-  text += fmt::format("weights {}\n\nnext\n  hone show {}\n  hone generate {} \"...\"\n",
-                      report.weights,
-                      (std::filesystem::path(recipe.run.out) / recipe.run.name).string(),
-                      report.checkpoint.string());
+  if (const Json* calls = report.state.totals.Find("real_calls")) {
+    text += fmt::format("{:.0f} calls of real tools during rl\n", calls->AsDouble());
+  }
+  const std::string folder = recipe.Folder().string();
+  text += fmt::format("weights {}\n", report.weights);
+  text += terminal.Bold("\nnext\n");
+  for (const auto& [command, about] : NextSteps(folder)) {
+    text += fmt::format("  {:<52}{}\n", command, terminal.Dim(about));
+  }
   return text;
+}
+
+std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder) {
+  return {{fmt::format("hone report {}", folder), "the page of this run, made again"},
+          {fmt::format("hone eval {} --split test --samples 4", folder), "all figures"},
+          {fmt::format("hone show {}", folder), "what it did, trajectory by trajectory"},
+          {"hone compare RECIPE OTHER --seeds 3", "whether a change helps"}};
 }
 
 Json TrainSummaryJson(const TrainReport& report) {

@@ -2,7 +2,11 @@
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "app/terminal.h"
 #include "learn/trainer.h"
 
 namespace hone {
@@ -17,7 +21,10 @@ enum class ProgressStyle {
 std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* stream);
 
 // What is said at the end: before and after, where the time went, what can be done next.
-std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report);
+std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report,
+                         const Terminal& terminal);
+// Commands that make sense after a run, each with what it is for.
+std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder);
 Json TrainSummaryJson(const TrainReport& report);
 
 }  // namespace hone

@@ -1,38 +1,21 @@
 #include "base/recipe.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
-#include "base/toml.h"
+#include "base/recipe_node.h"
 
 namespace hone {
 namespace internal {
 
-// A value of the file or of an override, with the place it came from.
-struct RecipeNode {
-  TomlValue::Kind kind = TomlValue::Kind::kTable;
-  Json scalar;
-  std::map<std::string, RecipeNode, std::less<>> members;
-  std::vector<RecipeNode> elements;
-  std::string where;                         // "recipe.toml:12" or "override train.lr=2"
-  int order = 0;                             // position in the file, for sorting problems
-  std::set<std::string, std::less<>> known;  // keys that were asked for (tables)
-
-  bool Is(TomlValue::Kind other) const { return kind == other; }
-};
-
 struct RecipeState {
   RecipeNode root;
-  std::vector<std::pair<int, std::string>> problems;  // order in the file, text
+  std::vector<RecipeProblem> problems;
 
   // Every value read, in reading order, for the resolved recipe.
   struct Entry {
@@ -41,7 +24,7 @@ struct RecipeState {
   std::vector<Entry> resolved;
 
   void Problem(const RecipeNode& at, std::string_view text) {
-    problems.emplace_back(at.order, fmt::format("{}: {}", at.where, text));
+    problems.push_back({at.order, fmt::format("{}: {}", at.where, text)});
   }
 };
 
@@ -51,27 +34,6 @@ namespace {
 
 using internal::RecipeNode;
 using internal::RecipeState;
-
-std::string_view KindName(const RecipeNode& node) {
-  if (node.Is(TomlValue::Kind::kTable)) return "a table";
-  return node.Is(TomlValue::Kind::kArray) ? "an array" : node.scalar.KindName();
-}
-
-// `where` overrides the place that file and line give.
-RecipeNode NodeOf(TomlValue value, const std::string& file, const std::string* where) {
-  RecipeNode node;
-  node.kind = value.kind;
-  node.scalar = std::move(value.scalar);
-  node.order = value.line;
-  node.where = where != nullptr ? *where : fmt::format("{}:{}", file, value.line);
-  for (auto& [key, member] : value.members) {
-    node.members.emplace(key, NodeOf(std::move(member), file, where));
-  }
-  for (TomlValue& element : value.elements) {
-    node.elements.push_back(NodeOf(std::move(element), file, where));
-  }
-  return node;
-}
 
 // Why a number is not in its range, or nothing.
 std::optional<std::string> OutOfRange(double value, const Range& range) {
@@ -87,7 +49,7 @@ std::optional<std::string> OutOfRange(double value, const Range& range) {
 
 // Each turns a node into a value or says what is wrong with it.
 std::optional<std::string> Wants(std::string_view wanted, const RecipeNode& node) {
-  return fmt::format("wants {}, not {}", wanted, KindName(node));
+  return fmt::format("wants {}, not {}", wanted, node.KindName());
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, bool* value) {
@@ -311,14 +273,16 @@ Recipe::Recipe(Recipe&&) noexcept = default;
 Recipe& Recipe::operator=(Recipe&&) noexcept = default;
 
 Result<Recipe> Recipe::Load(const std::filesystem::path& path) {
-  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  return Parse(text, path.string());
+  Recipe recipe;
+  HONE_ASSIGN_OR_RETURN(recipe.state_->root,
+                        internal::LoadRecipeNode(path, &recipe.state_->problems));
+  return recipe;
 }
 
 Result<Recipe> Recipe::Parse(std::string_view text, std::string file_name) {
   HONE_ASSIGN_OR_RETURN(TomlValue document, ParseToml(text, file_name));
   Recipe recipe;
-  recipe.state_->root = NodeOf(std::move(document), file_name, nullptr);
+  recipe.state_->root = internal::NodeOf(std::move(document), file_name, nullptr);
   recipe.state_->root.where = file_name;
   return recipe;
 }
@@ -328,8 +292,8 @@ void Recipe::Override(std::string_view assignment) {
   const size_t equals = assignment.find('=');
   RecipeNode* node = &state_->root;
   auto problem = [&](std::string_view text) {
-    state_->problems.emplace_back(std::numeric_limits<int>::max(),
-                                  fmt::format("{}: {}", where, text));
+    state_->problems.push_back(
+        {std::numeric_limits<int>::max(), fmt::format("{}: {}", where, text)});
   };
   if (equals == std::string_view::npos || equals == 0) return problem("wants the form key=value");
   std::string_view path = assignment.substr(0, equals);
@@ -340,14 +304,9 @@ void Recipe::Override(std::string_view assignment) {
     const std::string_view key = path.substr(0, dot);
     if (!IsBareKey(key)) return problem("the key is not a dotted name");
     if (node->Is(TomlValue::Kind::kArray)) {
-      size_t place = node->elements.size();
-      std::from_chars(key.data(), key.data() + key.size(), place);
-      if (place >= node->elements.size()) {
-        return problem(fmt::format("there is no element \"{}\"; they are numbered from 0, and there "
-                                   "are {}",
-                                   key, node->elements.size()));
-      }
-      node = &node->elements[place];
+      RecipeNode* element = node->Element(key);
+      if (element == nullptr) return problem(node->NoElement(key));
+      node = element;
     } else if (node->Is(TomlValue::Kind::kTable)) {
       auto found = node->members.find(key);
       if (found == node->members.end()) {
@@ -364,7 +323,7 @@ void Recipe::Override(std::string_view assignment) {
   }
   const std::string_view text = assignment.substr(equals + 1);
   if (Result<TomlValue> value = ParseTomlValue(text); value.ok()) {
-    *node = NodeOf(std::move(value).value(), "", &where);
+    *node = internal::NodeOf(std::move(value).value(), "", &where);
   } else {
     *node = RecipeNode();
     node->kind = TomlValue::Kind::kScalar;
@@ -380,7 +339,7 @@ Result<void> Recipe::Finish() {
   ReportUnknown(state_->root, "", state_.get());
   if (state_->problems.empty()) return {};
   std::stable_sort(state_->problems.begin(), state_->problems.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+                   [](const auto& a, const auto& b) { return a.order < b.order; });
   std::string message;
   for (const auto& [order, text] : state_->problems)
     message += (message.empty() ? "" : "\n") + text;

@@ -25,6 +25,10 @@ namespace hone {
 //     return config;
 //   }
 //
+// A file may say only what differs from another one: `extends = "other.toml"`, relative to the
+// file. Tables are merged key by key, arrays replaced as a whole; [stage.1] changes the second
+// [[stage]].
+//
 // A problem (wrong type, value out of range, unknown key, bad override) never stops the reading:
 // Recipe::Finish reports all of them at once, each with file and line and, for an unknown key, the
 // nearest known one. What was read, defaults included, can be written back as the resolved recipe.
@@ -86,8 +90,10 @@ class RecipeTable {
 
 class Recipe {
  public:
-  // An error here is a file that cannot be read or is not TOML; everything else waits for Finish.
+  // An error here is a file (or one that it extends) that cannot be read or is not TOML; everything
+  // else waits for Finish.
   static Result<Recipe> Load(const std::filesystem::path& path);
+  // Text that stands alone: it cannot extend a file.
   static Result<Recipe> Parse(std::string_view toml, std::string file_name);
   ~Recipe();
   Recipe(Recipe&&) noexcept;

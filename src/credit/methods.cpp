@@ -1,5 +1,7 @@
 #include "credit/methods.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/nearest.h"
@@ -81,16 +83,18 @@ std::vector<std::string> MethodNames() {
   return names;
 }
 
-Result<Method> NewMethod(std::string_view spec) {
+namespace {
+
+Result<Method> Make(std::string_view spec, MethodOptions* options) {
   const size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
     HONE_ASSIGN_OR_RETURN(
-        MethodOptions options,
+        *options,
         MethodOptions::Parse(colon == std::string_view::npos ? "" : spec.substr(colon + 1)));
-    Method method = entry.make(&options);
-    HONE_RETURN_IF_ERROR(options.Check(name));
+    Method method = entry.make(options);
+    HONE_RETURN_IF_ERROR(options->Check(name));
     method.name = name;
     return method;
   }
@@ -99,6 +103,24 @@ Result<Method> NewMethod(std::string_view spec) {
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   return Error(ErrorCode::kNotFound, fmt::format("there is no method \"{}\"{}; there are: {}", name,
                                                  DidYouMean(name, names), list));
+}
+
+}  // namespace
+
+Result<Method> NewMethod(std::string_view spec) {
+  MethodOptions options;
+  return Make(spec, &options);
+}
+
+Result<Method> NewMethodAt(std::string_view spec, int64_t step) {
+  MethodOptions options;
+  HONE_ASSIGN_OR_RETURN(Method method, Make(spec, &options));
+  const bool has_step =
+      std::any_of(options.asked().begin(), options.asked().end(),
+                  [](const std::string& asked) { return asked.starts_with("step="); });
+  const auto says = [&](std::string_view text) { return spec.find(text) != spec.npos; };
+  if (!has_step || says(":step=") || says(",step=")) return method;
+  return NewMethod(fmt::format("{}{}step={}", spec, says(":") ? "," : ":", step));
 }
 
 std::vector<MethodSummary> ListMethods() {

@@ -13,6 +13,10 @@ namespace hone {
 // The error for an unknown name or setting says the nearest and lists the others.
 Result<Method> NewMethod(std::string_view spec);
 
+// The same at a step of training, for methods that change with it (spear's bonus fades): those have
+// a setting `step`, which counts unless the name sets it.
+Result<Method> NewMethodAt(std::string_view spec, int64_t step);
+
 struct MethodSummary {
   std::string name;
   std::string about;

@@ -38,6 +38,23 @@ TEST(Methods, UnknownNamesAndSettingsAreSaidWithTheNearest) {
   EXPECT_FALSE(NewMethod("").ok());
 }
 
+TEST(Methods, ThoseThatChangeWithTheStepAreToldIt) {
+  const char paid[] = R"({"group":[
+      {"terms":{"outcome":0},"turns":[{"tokens":4,"calls":[{"begin":0,"end":2}]}]},
+      {"terms":{"outcome":0},"turns":[{"tokens":2}]}]})";
+  const ShortGroup group = ReadShortForm(*ParseJson(paid)).value();
+  const auto at = [&](std::string_view spec, int64_t step) {
+    return AssignCredit(NewMethodAt(spec, step).value(), group.record)->advantages[0].values[0];
+  };
+  EXPECT_NEAR(at("spear", 0), 0.05, 1e-6) << "a call is paid at first";
+  EXPECT_NEAR(at("spear", 100), 0.025, 1e-6);
+  EXPECT_NEAR(at("spear:horizon=50", 25), 0.025, 1e-6);
+  EXPECT_EQ(at("spear", 200), 0);
+  EXPECT_NEAR(at("spear:step=0", 200), 0.05, 1e-6) << "what is said counts";
+  EXPECT_EQ(at("grpo", 7), 0);
+  EXPECT_FALSE(NewMethodAt("spaer", 1).ok());
+}
+
 const char kTwoCalls[] = R"({"group":[
     {"terms":{"outcome":1},"turns":[{"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},
       {"author":"tool","tokens":1},{"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":0}}]}]},

@@ -60,6 +60,8 @@ class Engine {
   // Changes the weights by the accumulated gradient and forgets it. Returns its norm; when that is
   // not finite, the weights stay as they are.
   double Step(const OptimizerOptions& options);
+  // Forgets the accumulated gradient; the weights stay as they are.
+  void ForgetGradients();
 
   // The whole training state as a folder: a Hugging Face model (in `type`), adapters as a PEFT
   // folder, the float32 master weights, the optimiser. Written aside and renamed: after a kill the
@@ -78,7 +80,6 @@ class Engine {
 
  private:
   void PrepareTraining();
-  void ForgetGradients();
 
   Model model_;
   Options options_;

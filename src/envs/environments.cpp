@@ -81,6 +81,7 @@ EnvironmentPlan ReadDesk(RecipeTable table, bool quiz) {
 EnvironmentPlan ReadService(RecipeTable table) {
   service::ServiceOptions options;
   table.Read("list_tools", &options.list_tools, "show the tools to the agent");
+  table.Read("show_policy", &options.show_policy, "and the rules that it must obey");
   const service::TaskOptions tasks = service::ReadTaskOptions(table.Table("tasks"));
   const Rules rules = ReadRules(table.Table("rules"), service::ServiceRules());
   return {"service",

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/check.h"
 #include "rewards/call_match.h"
 #include "rewards/labels.h"
 #include "rewards/trajectory.h"
@@ -53,6 +54,7 @@ void CountCalls(const TrajectoryView& trajectory, const Labels& labels, const Ta
 
 // A figure is a sum over trajectories divided by another.
 struct Share {
+  const char* part;
   const char* name;
   const char* about;
   double (*above)(const Measures&);
@@ -67,82 +69,75 @@ double Calls(const Measures& m) { return static_cast<double>(m.calls); }
 double CallsWithGold(const Measures& m) { return m.gold_calls ? Calls(m) : 0; }
 double GoldCount(const Measures& m) { return static_cast<double>(m.gold_calls.value_or(0)); }
 double Matched(const Measures& m) { return static_cast<double>(m.matched); }
+double Wasted(const Measures& m) {
+  return m.gold_calls ? static_cast<double>(m.calls - m.matched) : 0;
+}
 double Right(const Measures& m) { return static_cast<double>(m.right); }
 double Actions(const Measures& m) { return static_cast<double>(m.calls + m.unreadable); }
 double Succeeded(const Measures& m) { return If(m.success == true); }
 
 constexpr Share kShares[] = {
-    {"success", "tasks that were done", Succeeded,
+    {"outcome", "success", "tasks that were done", Succeeded,
      [](const Measures& m) { return If(m.success.has_value()); }},
-    // when
-    {"needless_calls", "of tasks that need no tool, those where one was called",
+    {"when", "when", "of tasks that say whether a tool is needed, those where that was done",
+     [](const Measures& m) { return If(m.tool_needed == m.called); },
+     [](const Measures& m) { return If(m.tool_needed.has_value()); }},
+    {"when", "needless_calls", "of tasks that need no tool, those where one was called",
      [](const Measures& m) { return If(NotNeeded(m) && m.called); },
      [](const Measures& m) { return If(NotNeeded(m)); }},
-    {"missed_calls", "of tasks that need a tool, those where none was called",
+    {"when", "missed_calls", "of tasks that need a tool, those where none was called",
      [](const Measures& m) { return If(Needed(m) && !m.called); },
      [](const Measures& m) { return If(Needed(m)); }},
-    {"when_precision", "of tasks where a tool was called, those that need one",
+    {"when", "when_precision", "of tasks where a tool was called, those that need one",
      [](const Measures& m) { return If(Needed(m) && m.called); },
      [](const Measures& m) { return If(m.tool_needed.has_value() && m.called); }},
-    // which
-    {"which", "of calls, those of a tool that was needed", Matched, CallsWithGold},
-    {"which_recall", "of needed calls, those whose tool was called", Matched, GoldCount},
-    {"repeats", "of calls, those that repeat an earlier one",
+    {"which", "which", "of calls, those of a tool that was needed", Matched, CallsWithGold},
+    {"which", "which_recall", "of needed calls, those whose tool was called", Matched, GoldCount},
+    {"which", "repeats", "of calls, those that repeat an earlier one",
      [](const Measures& m) { return static_cast<double>(m.repeats); }, Calls},
-    // how
-    {"how", "of calls of a needed tool, those with right arguments", Right, Matched},
-    {"arguments", "how right the arguments of such calls are",
+    {"how", "how", "of calls of a needed tool, those with right arguments", Right, Matched},
+    {"how", "arguments", "how right the arguments of such calls are",
      [](const Measures& m) { return m.argument_score; }, Matched},
-    {"readable", "of actions, those that could be read", Calls, Actions},
-    {"fitting", "of calls, those of a known tool with arguments that fit",
+    {"how", "readable", "of actions, those that could be read", Calls, Actions},
+    {"how", "fitting", "of calls, those of a known tool with arguments that fit",
      [](const Measures& m) { return static_cast<double>(m.calls - m.misfits); }, Calls},
-    {"executed", "of calls, those that ran",
+    {"how", "executed", "of calls, those that ran",
      [](const Measures& m) { return static_cast<double>(m.ran); },
      [](const Measures& m) { return static_cast<double>(m.judged); }},
-    // what it took
-    {"calls", "per task", Calls, One},
-    {"gold_calls", "that are needed, per task", GoldCount,
+    {"cost", "calls", "per task", Calls, One},
+    {"cost", "gold_calls", "that are needed, per task", GoldCount,
      [](const Measures& m) { return If(m.gold_calls.has_value()); }},
-    {"calls_per_success", "", Calls, Succeeded},
-    {"productivity", "tasks done per call", Succeeded, Calls},
-    {"turns", "of the agent, per task",
+    {"cost", "wasted_calls", "that are not, per task", Wasted,
+     [](const Measures& m) { return If(m.gold_calls.has_value()); }},
+    {"cost", "calls_per_success", "", Calls, Succeeded},
+    {"cost", "productivity", "tasks done per call", Succeeded, Calls},
+    {"cost", "turns", "of the agent, per task",
      [](const Measures& m) { return static_cast<double>(m.turns); }, One},
-    {"tokens", "that the agent wrote, per task",
+    {"cost", "tokens", "that the agent wrote, per task",
      [](const Measures& m) { return static_cast<double>(m.tokens); }, One},
-    {"latency_ms", "of all calls, per task",
+    {"cost", "latency_ms", "of all calls, per task",
      [](const Measures& m) { return static_cast<double>(m.latency_us) / 1000; }, One},
-    {"money", "per task", [](const Measures& m) { return m.money; }, One},
+    {"cost", "money", "per task", [](const Measures& m) { return m.money; }, One},
 };
 
-// Sums of the trajectories of each task: what is resampled.
-struct Units {
-  std::vector<double> above, below;
-  int64_t trajectories = 0;  // that say something
-};
-
-Units UnitsOf(std::span<const Measures> measures, const Share& share) {
-  std::map<std::string, size_t> places;
-  Units units;
+// Sums of the trajectories of each task, which are resampled together.
+Ratio RatioOf(std::span<const Measures> measures, const Share& share, int64_t* trajectories) {
+  std::map<std::string_view, size_t> places;
+  Ratio ratio;
+  *trajectories = 0;  // that say something
   for (const Measures& m : measures) {
     if (!m.counts) continue;
     const auto [at, fresh] = places.emplace(m.task, places.size());
     if (fresh) {
-      units.above.push_back(0);
-      units.below.push_back(0);
+      ratio.above.push_back(0);
+      ratio.below.push_back(0);
     }
     const double below = share.below(m);
-    units.above[at->second] += share.above(m);
-    units.below[at->second] += below;
-    units.trajectories += below > 0 ? 1 : 0;
+    ratio.above[at->second] += share.above(m);
+    ratio.below[at->second] += below;
+    *trajectories += below > 0 ? 1 : 0;
   }
-  return units;
-}
-
-Figure FigureOf(std::span<const Measures> measures, const Share& share, Rng rng,
-                const BootstrapOptions& options) {
-  const Units units = UnitsOf(measures, share);
-  return {share.name, share.about, BootstrapRatio(units.above, units.below, rng, options),
-          units.trajectories};
+  return ratio;
 }
 
 }  // namespace
@@ -177,13 +172,39 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
   return out;
 }
 
+std::vector<FigureInfo> KnownFigures() {
+  std::vector<FigureInfo> known;
+  for (const Share& share : kShares) known.push_back({share.name, share.part, share.about});
+  return known;
+}
+
 std::vector<Figure> FiguresOf(std::span<const Measures> measures, Rng rng,
                               const BootstrapOptions& options) {
   std::vector<Figure> figures;
+  std::vector<Ratio> ratios;
   for (const Share& share : kShares) {
-    figures.push_back(FigureOf(measures, share, rng.Split(share.name), options));
+    Figure& figure = figures.emplace_back();
+    figure.name = share.name;
+    figure.about = share.about;
+    ratios.push_back(RatioOf(measures, share, &figure.units));
   }
+  const std::vector<std::optional<Interval>> values = BootstrapRatios(ratios, rng, options);
+  for (size_t i = 0; i < figures.size(); ++i) figures[i].value = values[i];
   return figures;
+}
+
+std::optional<double> ValueOf(std::span<const Measures> measures, std::string_view name) {
+  const auto* share = std::find_if(std::begin(kShares), std::end(kShares),
+                                   [&](const Share& one) { return one.name == name; });
+  CHECK(share != std::end(kShares), "there is no figure of that name");
+  double above = 0, below = 0;
+  for (const Measures& m : measures) {
+    if (!m.counts) continue;
+    above += share->above(m);
+    below += share->below(m);
+  }
+  if (below == 0) return std::nullopt;
+  return above / below;
 }
 
 Json ToJson(std::span<const Figure> figures) {
@@ -198,15 +219,21 @@ Json ToJson(std::span<const Figure> figures) {
   return out;
 }
 
-std::vector<GroupSuccess> SuccessBy(std::span<const Measures> measures,
-                                    std::string Measures::*group, Rng rng,
-                                    const BootstrapOptions& options) {
+std::map<std::string, std::vector<Measures>> GroupedBy(std::span<const Measures> measures,
+                                                       GroupFunction group) {
   std::map<std::string, std::vector<Measures>> groups;
-  for (const Measures& m : measures) groups[m.*group].push_back(m);
+  for (const Measures& m : measures) groups[group(m)].push_back(m);
+  return groups;
+}
+
+std::vector<GroupSuccess> SuccessBy(std::span<const Measures> measures, GroupFunction group,
+                                    Rng rng, const BootstrapOptions& options) {
   std::vector<GroupSuccess> out;
-  for (const auto& [name, members] : groups) {
-    const Figure success = FigureOf(members, kShares[0], rng.Split(name), options);
-    out.push_back({name, success.units, success.value});
+  for (const auto& [name, members] : GroupedBy(measures, group)) {
+    int64_t trajectories = 0;
+    const Ratio success = RatioOf(members, kShares[0], &trajectories);
+    out.push_back({name, trajectories,
+                   BootstrapRatio(success.above, success.below, rng.Split(name), options)});
   }
   return out;
 }

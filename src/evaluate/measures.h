@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,10 +52,18 @@ struct Measures {
 // The tree must be valid (record/validate.h). The error names a task whose labels cannot be read.
 Result<std::vector<Measures>> MeasureTree(const Tree& tree);
 
+// The figures that there are, in a fixed order. A share is between 0 and 1; a cost is per task.
+struct FigureInfo {
+  std::string name;   // "success", "needless_calls"
+  std::string part;   // "outcome", "when", "which" and "how" are shares; "cost" is not
+  std::string about;  // one line
+};
+std::vector<FigureInfo> KnownFigures();
+
 // A figure over many trajectories, with its interval.
 struct Figure {
-  std::string name;               // "success", "needless_calls"
-  std::string about;              // one line
+  std::string name;
+  std::string about;
   std::optional<Interval> value;  // absent: nothing to count
   int64_t units = 0;              // trajectories that say something about it
 };
@@ -64,15 +73,23 @@ std::vector<Figure> FiguresOf(std::span<const Measures> measures, Rng rng,
                               const BootstrapOptions& options = {});
 Json ToJson(std::span<const Figure> figures);
 
-// The success of each family and kind, by name.
+// One of them without its interval, which is cheap. Absent: nothing to count. The name is that of a
+// figure (CHECK).
+std::optional<double> ValueOf(std::span<const Measures> measures, std::string_view name);
+
+// Trajectories by what `group` says of them, by name.
+using GroupFunction = std::string (*)(const Measures&);
+std::map<std::string, std::vector<Measures>> GroupedBy(std::span<const Measures> measures,
+                                                       GroupFunction group);
+
+// The success of each group, by name.
 struct GroupSuccess {
   std::string name;
   int64_t trajectories = 0;
   std::optional<Interval> success;
 };
-std::vector<GroupSuccess> SuccessBy(std::span<const Measures> measures,
-                                    std::string Measures::*group, Rng rng,
-                                    const BootstrapOptions& options = {});
+std::vector<GroupSuccess> SuccessBy(std::span<const Measures> measures, GroupFunction group,
+                                    Rng rng, const BootstrapOptions& options = {});
 
 // Which tool was called first where which was right, over the tasks of one gold call.
 struct Confusion {

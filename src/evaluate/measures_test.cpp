@@ -27,7 +27,7 @@ TreeMaker NoTool(const std::string& id) {
   return maker;
 }
 
-double ValueOf(const std::vector<Figure>& figures, const std::string& name) {
+double Value(const std::vector<Figure>& figures, const std::string& name) {
   for (const Figure& figure : figures) {
     if (figure.name == name && figure.value) return figure.value->value;
   }
@@ -87,24 +87,38 @@ TEST(MeasuresTest, CountsWhatATrajectoryShows) {
 
 TEST(MeasuresTest, FiguresLeaveOutWhatOthersSpoilt) {
   const std::vector<Figure> figures = FiguresOf(All(), Rng(1), {.resamples = 200});
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "success"), 3.0 / 6);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "needless_calls"), 1.0 / 2);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "missed_calls"), 1.0 / 4);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "when_precision"), 3.0 / 4);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "which"), 2.0 / 5);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "which_recall"), 2.0 / 4);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "how"), 1.0 / 2);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "readable"), 5.0 / 6);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "fitting"), 4.0 / 5);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "calls"), 5.0 / 6);
-  EXPECT_DOUBLE_EQ(ValueOf(figures, "calls_per_success"), 5.0 / 3);
+  EXPECT_DOUBLE_EQ(Value(figures, "success"), 3.0 / 6);
+  EXPECT_DOUBLE_EQ(Value(figures, "needless_calls"), 1.0 / 2);
+  EXPECT_DOUBLE_EQ(Value(figures, "missed_calls"), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(Value(figures, "when_precision"), 3.0 / 4);
+  EXPECT_DOUBLE_EQ(Value(figures, "which"), 2.0 / 5);
+  EXPECT_DOUBLE_EQ(Value(figures, "which_recall"), 2.0 / 4);
+  EXPECT_DOUBLE_EQ(Value(figures, "how"), 1.0 / 2);
+  EXPECT_DOUBLE_EQ(Value(figures, "readable"), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(Value(figures, "fitting"), 4.0 / 5);
+  EXPECT_DOUBLE_EQ(Value(figures, "calls"), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(Value(figures, "calls_per_success"), 5.0 / 3);
+  EXPECT_DOUBLE_EQ(Value(figures, "when"), 4.0 / 6);
+  EXPECT_DOUBLE_EQ(Value(figures, "wasted_calls"), 3.0 / 6);
   const Json json = ToJson(figures);
   EXPECT_EQ(json.Find("success")->Find("trajectories")->AsInteger(), 6);
 }
 
+TEST(MeasuresTest, AValueIsThatOfTheFigure) {
+  const std::vector<Measures> all = All();
+  for (const Figure& figure : FiguresOf(all, Rng(1), {.resamples = 2})) {
+    const std::optional<double> value = ValueOf(all, figure.name);
+    ASSERT_EQ(value.has_value(), figure.value.has_value()) << figure.name;
+    if (!value) continue;
+    EXPECT_EQ(*value, figure.value->value) << figure.name;
+  }
+  EXPECT_EQ(ValueOf({}, "success"), std::nullopt) << "nothing to count is not 0";
+}
+
 TEST(MeasuresTest, SuccessByFamilyAndConfusion) {
   const std::vector<Measures> all = All();
-  const auto families = SuccessBy(all, &Measures::family, Rng(1), {.resamples = 50});
+  const auto families =
+      SuccessBy(all, [](const Measures& m) { return m.family; }, Rng(1), {.resamples = 50});
   ASSERT_EQ(families.size(), 2u);
   EXPECT_EQ(families[0].name, "A");
   EXPECT_DOUBLE_EQ(families[0].success->value, 1);

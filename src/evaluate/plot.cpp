@@ -92,9 +92,10 @@ std::string DrawCurve(const Plot& plot, const Curve& curve, const char* colour, 
       svg += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.16\"/>\n", upper,
                          lower, colour);
     }
-    if (piece.size() == 1) {
+    for (const PlotPoint& point : piece) {
+      if (!curve.dots && piece.size() > 1) break;
       svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n",
-                         x(piece[0].x), y(piece[0].y), colour);
+                         x(point.x), y(point.y), colour);
     }
     svg +=
         fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
@@ -169,10 +170,13 @@ std::string ToSvg(const Plot& plot) {
       (kTop + kHeight - kBottom) / 2, EscapeHtml(plot.y_label));
   for (const Plot::Mark& mark : plot.marks) {
     if (mark.x < across.low || mark.x > across.high || (plot.log_x && mark.x <= 0)) continue;
+    const bool late = x(mark.x) > 0.7 * kWidth;  // its word stands before it
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"#dc2626\" "
-        "stroke-dasharray=\"3 3\"/><text x=\"{3:.1f}\" y=\"{4:g}\" fill=\"#dc2626\">{5}</text>\n",
-        x(mark.x), kTop, kHeight - kBottom, x(mark.x) + 4, kTop + 10, EscapeHtml(mark.text));
+        "stroke-dasharray=\"3 3\"/><text x=\"{3:.1f}\" y=\"{4:g}\" "
+        "fill=\"#dc2626\"{6}>{5}</text>\n",
+        x(mark.x), kTop, kHeight - kBottom, x(mark.x) + (late ? -4 : 4), kTop + 10,
+        EscapeHtml(mark.text), late ? " text-anchor=\"end\"" : "");
   }
   for (size_t i = 0; i < plot.curves.size(); ++i) {
     svg += DrawCurve(plot, plot.curves[i], kColours[i % kColours.size()], x, y);

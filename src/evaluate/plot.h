@@ -19,6 +19,7 @@ struct Curve {
   std::string name;
   std::vector<PlotPoint> points;  // ascending in x; those that are not finite leave a gap
   bool dashed = false;
+  bool dots = false;  // a circle at each point
 };
 
 struct Plot {

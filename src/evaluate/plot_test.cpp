@@ -48,6 +48,12 @@ TEST(PlotTest, WhatIsNoNumberLeavesAGap) {
   EXPECT_EQ(Count(ToSvg(plot), "inf"), 0u);
 }
 
+TEST(PlotTest, DotsStandAtThePoints) {
+  Plot plot;
+  plot.curves = {{.name = "c", .points = {{0, 1, 1, 1}, {1, 2, 2, 2}}, .dots = true}};
+  EXPECT_EQ(Count(ToSvg(plot), "<circle"), 2u);
+}
+
 TEST(PlotTest, NothingIsSaidToBeNothing) {
   EXPECT_NE(ToSvg({.title = "t"}).find("nothing to draw"), std::string::npos);
 }

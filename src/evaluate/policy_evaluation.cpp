@@ -7,26 +7,101 @@
 namespace hone {
 namespace {
 
-std::string FamilyOf(const Task& task) {
-  for (const char* key : {"family", "kind"}) {
-    const Json* name = task.metadata.Find(key);
-    if (name != nullptr && name->is_string()) return name->AsString();
+using Groups = std::map<std::string, std::vector<Measures>>;
+
+std::string FamilyOf(const Measures& m) { return m.family.empty() ? m.kind : m.family; }
+std::string KindOf(const Measures& m) { return m.kind; }
+
+// The numbers that programs look for first; what there was nothing to count of is 0.
+Json ShortJson(std::span<const Measures> measures) {
+  const auto value = [&](std::string_view figure) { return ValueOf(measures, figure).value_or(0); };
+  int64_t trajectories = 0, faults = 0, failed_calls = 0, tokens = 0, turns = 0;
+  for (const Measures& m : measures) {
+    if (!m.counts) continue;
+    ++trajectories;
+    faults += m.unreadable;
+    failed_calls += m.calls - m.ran;
+    tokens += m.tokens;
+    turns += m.turns;
   }
-  return "";
+  return Json::Of({{"trajectories", trajectories},
+                   {"success", value("success")},
+                   {"when", value("when")},
+                   {"which", value("which")},
+                   {"how", value("how")},
+                   {"needless_calls", value("needless_calls")},
+                   {"missed_calls", value("missed_calls")},
+                   {"calls_per_task", value("calls")},
+                   {"gold_calls_per_task", value("gold_calls")},
+                   {"wasted_calls_per_task", value("wasted_calls")},
+                   {"faults", faults},
+                   {"failed_calls", failed_calls},
+                   {"tokens", tokens},
+                   {"turns", turns}});
+}
+
+// By group, with the interval of the success.
+Json ShortJson(const Groups& groups, std::span<const GroupSuccess> success) {
+  Json::Object out;
+  for (const auto& [name, measures] : groups) {
+    Json group = ShortJson(measures);
+    for (const GroupSuccess& one : success) {
+      if (one.name != name || !one.success) continue;
+      group.Set("low", one.success->low);
+      group.Set("high", one.success->high);
+    }
+    out.emplace_back(name, std::move(group));
+  }
+  return out;
+}
+
+char OutcomeOf(const Measures& m) {
+  if (!m.counts || !m.success) return '-';
+  return *m.success ? '1' : '0';
+}
+
+// What is known of a trajectory that there is none of.
+Measures Missing(const Task& task) {
+  const auto text = [&](const char* key) {
+    const Json* found = task.metadata.Find(key);
+    return found != nullptr && found->is_string() ? found->AsString() : std::string();
+  };
+  return {.task = task.id, .family = text("family"), .kind = text("kind"), .counts = false};
 }
 
 }  // namespace
 
+int64_t Evaluation::Broken() const {
+  return std::count_if(measures.begin(), measures.end(),
+                       [](const Measures& m) { return !m.counts; });
+}
+
+double Evaluation::Success() const { return ValueOf(measures, "success").value_or(0); }
+
+Groups Evaluation::ByFamily() const { return GroupedBy(measures, FamilyOf); }
+Groups Evaluation::ByKind() const { return GroupedBy(measures, KindOf); }
+
 Json Evaluation::ToJson() const {
-  Json::Object families;
-  for (const auto& [family, conduct] : by_family) families.emplace_back(family, conduct.ToJson());
-  return Json::Of({{"split", SplitName(split)},
-                   {"temperature", static_cast<double>(temperature)},
-                   {"tasks", tasks},
-                   {"broken", broken},
-                   {"all", all.ToJson()},
-                   {"families", std::move(families)},
-                   {"seconds", seconds}});
+  const Rng rng = Rng(0).Split("intervals");
+  std::string outcomes;
+  Json::Array calls;
+  for (const Measures& m : measures) {
+    outcomes += OutcomeOf(m);
+    calls.emplace_back(m.calls);
+  }
+  return Json::Of(
+      {{"split", SplitName(split)},
+       {"temperature", static_cast<double>(temperature)},
+       {"tasks", tasks},
+       {"samples", samples},
+       {"broken", Broken()},
+       {"all", ShortJson(measures)},
+       {"families", ShortJson(ByFamily(), SuccessBy(measures, FamilyOf, rng.Split("family")))},
+       {"kinds", ShortJson(ByKind(), SuccessBy(measures, KindOf, rng.Split("kind")))},
+       {"figures", hone::ToJson(FiguresOf(measures, rng.Split("figures")))},
+       {"outcomes", std::move(outcomes)},
+       {"calls_by_task", std::move(calls)},
+       {"seconds", seconds}});
 }
 
 Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
@@ -35,6 +110,7 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   Evaluation evaluation;
   evaluation.split = options.split;
   evaluation.temperature = policy.options().sampling.temperature;
+  evaluation.samples = options.samples;
   const uint64_t there =
       environment.tasks->count(options.split).value_or(static_cast<uint64_t>(options.tasks));
   const uint64_t count = std::min(there, static_cast<uint64_t>(options.tasks));
@@ -47,28 +123,32 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   for (uint64_t i = 0; i < count; ++i) {
     requests[i].task = environment.tasks->Make(options.split, i);
     requests[i].seed = rng.Split(i).NextU64();
+    requests[i].leaves = options.samples;
     requests[i].scope = fmt::format("{}", i);
   }
   const std::unique_ptr<Strategy> chains = NewChains();
+  RolloutOptions how{.run = options.run, .max_live = options.max_live};
+  if (options.progress) {
+    how.progress = [&, all = static_cast<int64_t>(count) * options.samples](
+                       int64_t ended, int64_t) { options.progress(ended, all); };
+  }
   HONE_ASSIGN_OR_RETURN(
       const Rollout rollout,
-      Rollout::New({.run = options.run, .max_live = options.max_live},
-                   environment.environment.get(), policy, chains.get(), executor));
+      Rollout::New(std::move(how), environment.environment.get(), policy, chains.get(), executor));
   HONE_ASSIGN_OR_RETURN(const RolloutResult result, rollout.Run(requests, stop));
   evaluation.tasks = static_cast<int64_t>(count);
   evaluation.counts = result.counts;
   evaluation.seconds = result.counts.seconds.total;
-  for (const Tree& tree : result.trees) {
-    Conduct conduct;
-    if (!tree.leaves.empty()) {
-      HONE_ASSIGN_OR_RETURN(conduct, ConductOf(tree));
-    }
-    if (conduct.trajectories == 0) {
-      ++evaluation.broken;
-      continue;
-    }
-    evaluation.all.Add(conduct);
-    evaluation.by_family[FamilyOf(tree.task)].Add(conduct);
+  for (size_t i = 0; i < count; ++i) {
+    HONE_ASSIGN_OR_RETURN(std::vector<Measures> shown, MeasureTree(result.trees[i]));
+    shown.resize(static_cast<size_t>(options.samples), Missing(requests[i].task));
+    for (Measures& m : shown) evaluation.measures.push_back(std::move(m));
+  }
+  if (evaluation.Broken() == static_cast<int64_t>(evaluation.measures.size())) {
+    return Error(
+        ErrorCode::kUnavailable,
+        fmt::format("none of {} tasks of {} could be done, and the agent is not to blame: {}",
+                    count, SplitName(options.split), result.groups[0].problem));
   }
   return evaluation;
 }

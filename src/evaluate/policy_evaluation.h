@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "envs/environments.h"
-#include "evaluate/conduct.h"
+#include "evaluate/measures.h"
 #include "rollout/rollout.h"
 
 namespace hone {
@@ -13,26 +15,43 @@ namespace hone {
 struct EvaluationOptions {
   Split split = Split::kDev;
   int64_t tasks = 256;  // the first of the split; fewer where it has fewer
+  int64_t samples = 1;  // trajectories per task
   uint64_t seed = 0;    // of what is drawn and of the episodes: the same for all that are compared
   std::string run = "evaluation";  // in the identity of calls
   int64_t max_live = 256;
+  // Told how many trajectories have ended, and of how many.
+  std::function<void(int64_t ended, int64_t wanted)> progress;
 };
 
 struct Evaluation {
   Split split = Split::kDev;
   float temperature = 1;  // 0: greedy
   int64_t tasks = 0;
-  int64_t broken = 0;  // by the fault of others; not part of the rest
-  Conduct all;
-  std::map<std::string, Conduct> by_family;  // metadata.family of the tasks, else metadata.kind
+  int64_t samples = 1;
+  // In the order of the tasks, `samples` of each. One that others broke does not count, and is here
+  // all the same.
+  std::vector<Measures> measures;
   RolloutCounts counts;
   double seconds = 0;
 
+  int64_t Broken() const;  // trajectories that do not count
+  double Success() const;  // share of those with a verdict; 0 where there is none
+  // Of the tasks of each family, else kind.
+  std::map<std::string, std::vector<Measures>> ByFamily() const;
+  std::map<std::string, std::vector<Measures>> ByKind() const;
+
+  // {"split", "temperature", "tasks", "samples", "broken", "seconds",
+  //  "all": {"success": 0.5, "calls_per_task": ...},
+  //  "families": {"A": {the same, and "low", "high" of the success}}, "kinds": {...},
+  //  "figures": {"success": {"value", "low", "high", "trajectories"}, ...},
+  //  "outcomes": "10-1", one character per trajectory in the order of the tasks: done, not done, or
+  //              nothing known (ended by the fault of others, or without a verdict),
+  //  "calls_by_task": [1, 0, ...], in the same order}
   Json ToJson() const;
 };
 
-// Lets the policy do every task once. The executor decides who answers; it may have no other user
-// meanwhile.
+// Lets the policy do every task. The executor decides who answers; it may have no other user
+// meanwhile. When others broke every single trajectory nothing was measured: the error says why.
 Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
                                   const LoadedEnvironment& environment, const Policy& policy,
                                   Executor* executor, std::stop_token stop = {});

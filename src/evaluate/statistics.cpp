@@ -12,6 +12,11 @@
 namespace hone {
 namespace {
 
+// Who had not arrived at the time that the other did is later.
+bool IsBefore(const Reached& a, const Reached& b) {
+  return a.at && (b.at ? *a.at < *b.at : *a.at <= b.watched);
+}
+
 // The middle share of some estimates around the one of the whole.
 Interval Middle(double value, std::vector<double> resampled, double level) {
   std::sort(resampled.begin(), resampled.end());
@@ -44,28 +49,47 @@ double MeanOf(const Table& values, const std::vector<size_t>& rows,
 
 std::optional<Interval> BootstrapRatio(std::span<const double> above, std::span<const double> below,
                                        Rng rng, const BootstrapOptions& options) {
-  CHECK(above.size() == below.size(), "one number above and one below per unit");
-  const auto ratio = [&](const auto& place_of) -> std::optional<double> {
+  const Ratio ratio{{above.begin(), above.end()}, {below.begin(), below.end()}};
+  return BootstrapRatios(std::span(&ratio, 1), rng, options)[0];
+}
+
+std::vector<std::optional<Interval>> BootstrapRatios(std::span<const Ratio> ratios, Rng rng,
+                                                     const BootstrapOptions& options) {
+  std::vector<std::optional<Interval>> out(ratios.size());
+  if (ratios.empty()) return out;
+  const size_t units = ratios[0].above.size();
+  for (const Ratio& ratio : ratios) {
+    CHECK(ratio.above.size() == units && ratio.below.size() == units,
+          "one number above and one below per unit");
+  }
+  std::vector<size_t> places(units);
+  const auto value = [&](const Ratio& ratio) -> std::optional<double> {
     double top = 0, bottom = 0;
-    for (size_t i = 0; i < above.size(); ++i) {
-      const size_t place = place_of(i);
-      top += above[place];
-      bottom += below[place];
+    for (const size_t place : places) {
+      top += ratio.above[place];
+      bottom += ratio.below[place];
     }
     if (bottom == 0) return std::nullopt;
     return top / bottom;
   };
-  const std::optional<double> whole = ratio([](size_t i) { return i; });
-  if (!whole) return std::nullopt;
-  std::vector<double> resampled;
-  std::vector<size_t> places(above.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::vector<std::optional<double>> whole;
+  for (const Ratio& ratio : ratios) whole.push_back(value(ratio));
+  std::vector<std::vector<double>> resampled(ratios.size());
   for (int64_t n = 0; n < options.resamples; ++n) {
     Rng draw = rng.Split(static_cast<uint64_t>(n));
     Resample(&draw, &places);
-    if (const auto value = ratio([&](size_t i) { return places[i]; })) resampled.push_back(*value);
+    for (size_t i = 0; i < ratios.size(); ++i) {
+      if (!whole[i]) continue;
+      if (const auto drawn = value(ratios[i])) resampled[i].push_back(*drawn);
+    }
   }
-  if (resampled.empty()) resampled.push_back(*whole);
-  return Middle(*whole, std::move(resampled), options.level);
+  for (size_t i = 0; i < ratios.size(); ++i) {
+    if (!whole[i]) continue;
+    if (resampled[i].empty()) resampled[i].push_back(*whole[i]);
+    out[i] = Middle(*whole[i], std::move(resampled[i]), options.level);
+  }
+  return out;
 }
 
 Interval BootstrapMean(const Table& values, Rng rng, const BootstrapOptions& options) {
@@ -108,22 +132,26 @@ std::string MedianReached::Text() const {
 MedianReached MedianOf(std::span<const Reached> runs) {
   CHECK(!runs.empty(), "a median of nothing");
   MedianReached median;
-  std::vector<double> times;
+  std::vector<double> times, at_least;
   double shortest_watch = INFINITY;
   for (const Reached& run : runs) {
     median.reached += run.at ? 1 : 0;
     times.push_back(run.at.value_or(INFINITY));
+    at_least.push_back(run.AtLeast());
     if (!run.at) shortest_watch = std::min(shortest_watch, run.watched);
   }
   median.runs = static_cast<int64_t>(runs.size());
-  std::sort(times.begin(), times.end());
-  const size_t middle = times.size() / 2;
-  const double found =
-      times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+  const auto middle_of = [](std::vector<double>* values) {
+    std::sort(values->begin(), values->end());
+    const size_t middle = values->size() / 2;
+    return values->size() % 2 == 1 ? (*values)[middle]
+                                   : ((*values)[middle - 1] + (*values)[middle]) / 2;
+  };
+  const double found = middle_of(&times);
   median.later = std::isinf(found);
   // A run that was given up early may have been next.
   if (!median.later && found > shortest_watch) median.later = true;
-  median.value = median.later ? shortest_watch : found;
+  median.value = median.later ? middle_of(&at_least) : found;
   return median;
 }
 
@@ -131,9 +159,9 @@ PairedRace Race(std::span<const Reached> a, std::span<const Reached> b) {
   CHECK(a.size() == b.size(), "pairs have the same seeds");
   PairedRace race;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].at && *a[i].at < b[i].AtLeast()) {
+    if (IsBefore(a[i], b[i])) {
       ++race.a_first;
-    } else if (b[i].at && *b[i].at < a[i].AtLeast()) {
+    } else if (IsBefore(b[i], a[i])) {
       ++race.b_first;
     } else {
       ++race.ties;

@@ -31,6 +31,13 @@ struct BootstrapOptions {
 std::optional<Interval> BootstrapRatio(std::span<const double> above, std::span<const double> below,
                                        Rng rng, const BootstrapOptions& options = {});
 
+// Many ratios over the same units, all resampled together: the draws are made once.
+struct Ratio {
+  std::vector<double> above, below;  // one of each per unit
+};
+std::vector<std::optional<Interval>> BootstrapRatios(std::span<const Ratio> ratios, Rng rng,
+                                                     const BootstrapOptions& options = {});
+
 // Values of runs: one row per seed, one column per task; all rows are about the same tasks.
 using Table = std::vector<std::vector<double>>;
 

@@ -79,7 +79,9 @@ TEST(StatisticsTest, NeverIsLaterThanWatchedAndNoNumber) {
             "later than 100 (1 of 3 reached it)");
   // The one that was stopped at 5 may have been the first of all.
   EXPECT_EQ(MedianOf(Runs{{10, 100}, {30, 100}, {{}, 5}}).Text(),
-            "later than 5 (2 of 3 reached it)");
+            "later than 10 (2 of 3 reached it)");
+  EXPECT_EQ(MedianOf(Runs{{100, 300}, {200, 300}, {{}, 300}, {{}, 300}}).Text(),
+            "later than 250 (2 of 4 reached it)");
   EXPECT_EQ(MedianOf(Runs{{10, 100}, {30, 100}}).value, 20);
 }
 
@@ -91,9 +93,24 @@ TEST(StatisticsTest, ARaceOfPairs) {
   EXPECT_EQ(race.b_first, 1);
   EXPECT_EQ(race.ties, 2);  // both never; and one that was not watched long enough
   EXPECT_DOUBLE_EQ(race.p, 1);
+  // Reached at the last look, where the other had not.
+  EXPECT_EQ(Race(std::vector<Reached>{{50, 50}}, std::vector<Reached>{{{}, 50}}).a_first, 1);
   EXPECT_NEAR(SignTest(5, 0), 0.0625, 1e-12);
   EXPECT_NEAR(SignTest(9, 1), 22.0 / 1024, 1e-12);
   EXPECT_EQ(SignTest(0, 0), 1);
+}
+
+TEST(StatisticsTest, RatiosTogetherAreThoseAlone) {
+  const std::vector<Ratio> ratios = {
+      {{1, 0, 1, 1}, {1, 1, 1, 1}}, {{1, 2, 3, 4}, {0, 0, 0, 0}}, {{1, 2, 3, 4}, {0, 1, 0, 1}}};
+  const auto together = BootstrapRatios(ratios, Rng(3), {.resamples = 100});
+  ASSERT_EQ(together.size(), 3u);
+  for (size_t i = 0; i < ratios.size(); ++i) {
+    EXPECT_EQ(together[i],
+              BootstrapRatio(ratios[i].above, ratios[i].below, Rng(3), {.resamples = 100}));
+  }
+  EXPECT_FALSE(together[1]) << "nothing to divide by";
+  EXPECT_EQ(together[2]->value, 5);
 }
 
 }  // namespace

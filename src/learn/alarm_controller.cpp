@@ -107,7 +107,8 @@ std::optional<std::string> AlarmController::Judge(const Alarm& alarm,
 std::vector<AlarmEvent> AlarmController::Observe(int64_t step,
                                                  const std::map<std::string, double>& metrics) {
   std::vector<AlarmEvent> events;
-  settings_.skip_update = settings_.roll_back = settings_.stop = false;
+  if (observed_ != step) settings_.skip_update = settings_.roll_back = settings_.stop = false;
+  observed_ = step;
   if (options_.mode == AlarmOptions::Mode::kOff) return events;
   for (const auto& [name, value] : metrics) {
     if (!std::isfinite(value)) continue;
@@ -207,7 +208,8 @@ void AlarmController::RolledBack(int64_t step) {
     if (state.fired) state.fired = std::min(*state.fired, step - 1);
     if (state.held) state.held = std::min(*state.held, step - 1);
   }
-  settings_.roll_back = false;
+  settings_.skip_update = settings_.roll_back = settings_.stop = false;
+  observed_.reset();
 }
 
 Json AlarmController::ToJson() const {
@@ -290,6 +292,7 @@ Result<void> AlarmController::Restore(const Json& state) {
   states_ = std::move(read_states);
   roll_backs_ = roll_backs;
   settings_ = {};
+  observed_.reset();
   Settle();
   return {};
 }

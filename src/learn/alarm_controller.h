@@ -50,13 +50,15 @@ class AlarmController {
   // what rollout measured, after it with the rest), with each metric once. Steps ascend.
   std::vector<AlarmEvent> Observe(int64_t step, const std::map<std::string, double>& metrics);
 
-  // As of the last observation. skip_update, roll_back and stop are of that step alone.
+  // As of the last observation. skip_update, roll_back and stop are of all observations of that
+  // step, and of that step alone.
   const RemedySettings& settings() const { return settings_; }
 
   // The run went back to the state before `step`: what was observed from then on is forgotten, what
   // was turned stays turned, or the same would happen again. For the same reason this state, and
   // not the one of the old checkpoint, is to be saved with the run at once.
   void RolledBack(int64_t step);
+  int64_t roll_backs() const { return roll_backs_; }  // so far
 
   Json ToJson() const;
   Result<void> Restore(const Json& state);
@@ -86,6 +88,7 @@ class AlarmController {
   std::map<std::string, History> histories_;
   std::map<std::string, State> states_;  // by alarm
   int64_t roll_backs_ = 0;
+  std::optional<int64_t> observed_;  // the last step
   RemedySettings settings_;
 };
 

@@ -167,6 +167,88 @@ TEST(AlarmController, ARemedyRecoversARunAndIsEasedAfterwards) {
   EXPECT_EQ(scales.back(), 1) << "eased";
 }
 
+// A run that fails in one way from step 30 on, for as long as the remedy does not act on it: it
+// needs the second level of a lasting remedy, one skipped step, one roll-back, one pause.
+class SickRun {
+ public:
+  SickRun(Failure failure, Remedy::Kind remedy) : failure_(std::move(failure)), remedy_(remedy) {}
+
+  Metrics At(int64_t step, const RemedySettings& settings) {
+    if (step >= 30 && Strength(settings) >= 2) cured_ = true;
+    Metrics metrics = Healthy(step);
+    if (step < 30 || cured_) return metrics;
+    for (const auto& [name, value] : failure_.bad) metrics[name] = value;
+    return metrics;
+  }
+  // What happens at once does so here.
+  void After(const RemedySettings& settings) {
+    if (settings.skip_update || settings.roll_back || settings.stop) cured_ = true;
+  }
+  bool cured() const { return cured_; }
+
+ private:
+  double Strength(const RemedySettings& settings) const {
+    using Kind = Remedy::Kind;
+    switch (remedy_) {
+      case Kind::kLowerLearningRate: return settings.learning_rate_scale <= 0.25 ? 2 : 0;
+      case Kind::kRaiseKl: return settings.kl_added / 0.01;
+      case Kind::kRaiseEntropy: return settings.entropy_added / 0.01;
+      case Kind::kMixDemonstrations: return settings.demonstration_share >= 0.2 ? 2 : 0;
+      case Kind::kDynamicSampling: return settings.dynamic_sampling ? 2 : 0;
+      case Kind::kReweight:
+        return !settings.reward_scale.empty() && settings.reward_scale.begin()->second > 2 ? 2 : 0;
+      default: return 0;
+    }
+  }
+
+  const Failure failure_;
+  const Remedy::Kind remedy_;
+  bool cured_ = false;
+};
+
+TEST(AlarmController, EveryRemedyBringsItsRunBackAndIsTakenBackAfterwards) {
+  for (const Failure& failure : Failures()) {
+    AlarmOptions options = Applying();
+    std::erase_if(options.alarms, [&](const Alarm& a) { return a.name != failure.alarm; });
+    const Alarm alarm = options.alarms.at(0);
+    if (alarm.remedy.kind == Remedy::Kind::kNone) continue;  // it only says so
+    SickRun run(failure, alarm.remedy.kind);
+    AlarmController controller(options);
+    std::vector<AlarmEvent> events;
+    bool went_back = false;
+    for (int64_t step = 0; step < 160; ++step) {
+      const auto more = controller.Observe(step, run.At(step, controller.settings()));
+      events.insert(events.end(), more.begin(), more.end());
+      run.After(controller.settings());
+      if (controller.settings().roll_back) {
+        ASSERT_FALSE(went_back) << failure.alarm << " goes back again and again";
+        went_back = true;
+        controller.RolledBack(step = 20);
+        --step;
+      }
+    }
+    EXPECT_TRUE(run.cured()) << failure.alarm;
+    EXPECT_GE(events.size(), 1u) << failure.alarm;
+    EXPECT_LE(events.size(), 2u) << failure.alarm;
+    EXPECT_EQ(controller.settings(), RemedySettings()) << failure.alarm << " is not taken back";
+  }
+}
+
+TEST(AlarmController, WhatOnePartOfAStepDemandsTheNextDoesNotForget) {
+  AlarmController controller(Applying());
+  for (int64_t step = 0; step < 20; ++step) {
+    Metrics before = {{"success", step < 10 ? 0.9 : 0.1}};
+    controller.Observe(step, before);
+    if (!controller.settings().roll_back) continue;
+    controller.Observe(step, {{"grad_norm", 0.3}, {"loss", 0.1}});  // after the update
+    EXPECT_TRUE(controller.settings().roll_back);
+    controller.Observe(step + 1, {{"grad_norm", 0.3}});
+    EXPECT_FALSE(controller.settings().roll_back);
+    return;
+  }
+  FAIL() << "it never went back";
+}
+
 TEST(AlarmController, AnAlarmThatStaysIsSaidOncePerHoldAndTakenFurther) {
   AlarmController controller(Applying());
   std::vector<int64_t> steps;

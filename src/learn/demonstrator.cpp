@@ -3,8 +3,21 @@
 #include <fmt/format.h>
 
 #include "envs/desk/teacher.h"
+#include "rewards/labels.h"
 
 namespace hone {
+
+namespace {
+
+// As much as there was to earn: the task was done, without a call more than it takes.
+Result<bool> EarnedAll(const Demonstrator::Shown& shown) {
+  if (!shown.played.success()) return false;
+  HONE_ASSIGN_OR_RETURN(const Labels labels, LabelsOf(shown.task));
+  if (!labels.calls) return true;
+  return shown.played.CountCalls() <= static_cast<int64_t>(labels.calls->calls.size());
+}
+
+}  // namespace
 
 Demonstrator::Demonstrator(const DemonstratorSettings& settings,
                            const LoadedEnvironment* environment, Executor* executor, uint64_t seed)
@@ -35,9 +48,26 @@ Result<Demonstrator::Shown> Demonstrator::Show(uint64_t number) {
 
 Result<std::optional<Tree>> Demonstrator::ShowTree(uint64_t number, const TurnCodec& codec) {
   HONE_ASSIGN_OR_RETURN(const Shown shown, Show(number));
-  if (settings_.successful_only && !shown.played.success()) return std::optional<Tree>();
+  // What broke by somebody else's fault shows nothing.
+  if (shown.played.ending == Ending::kFailed) return std::optional<Tree>();
+  if (settings_.successful_only) {
+    HONE_ASSIGN_OR_RETURN(const bool earned_all, EarnedAll(shown));
+    if (!earned_all) return std::optional<Tree>();
+  }
   HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationTree(codec, shown.task, shown.seed, shown.played));
   return std::optional<Tree>(std::move(tree));
+}
+
+Result<Tree> Demonstrator::WantedTree(uint64_t number, const TurnCodec& codec) {
+  constexpr uint64_t kTries = 100, kFarAway = uint64_t{1} << 40;
+  for (uint64_t attempt = 0; attempt < kTries; ++attempt) {
+    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree, ShowTree(number + attempt * kFarAway, codec));
+    if (tree) return ForImitation(*tree);
+  }
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("none of {} demonstrations ended well; see whether the environment's "
+                           "tasks can be done (hone env check)",
+                           kTries));
 }
 
 }  // namespace hone

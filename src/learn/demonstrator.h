@@ -25,9 +25,13 @@ class Demonstrator {
     Playthrough played;
   };
   Result<Shown> Show(uint64_t number);
-  // The same as a tree in the codec's tokens; nothing for one that did not end well, where only
-  // those are wanted that did.
+  // The same as a tree in the codec's tokens; nothing for one that did not earn full reward, where
+  // only those are wanted that did.
   Result<std::optional<Tree>> ShowTree(uint64_t number, const TurnCodec& codec);
+
+  // The same; where it is not wanted, another in its place. An error also when none of a hundred
+  // is.
+  Result<Tree> WantedTree(uint64_t number, const TurnCodec& codec);
 
  private:
   DemonstratorSettings settings_;

@@ -29,17 +29,30 @@ bool NeedsSiblings(const Method& method) {
 void CheckTokenizer(const PolicyModelSettings& model, const Dialect& dialect, RecipeTable* table) {
   const Result<Tokenizer> tokenizer = Tokenizer::Load(model.folder);
   if (!tokenizer.ok()) return table->Problem("folder", tokenizer.error().message());
-  for (size_t i = 0; i < dialect.traits().specials; ++i) {
-    const std::string& marker = dialect.traits().markers[i];
-    if (tokenizer->FindAdded(marker)) continue;
-    return table->Problem(
-        "dialect", fmt::format("the tokenizer of {} does not have {}, which {} needs; choose the "
-                               "dialect that the model was made for (hone render lists them)",
-                               model.folder, marker, model.dialect));
+  const Result<ModelConfig> config = LoadModelConfig(model.folder);
+  if (config.ok() && tokenizer->vocab_size() > config->vocab) {
+    table->Problem("folder", fmt::format("the tokenizer of {} has {} tokens, its model only {}",
+                                         model.folder, tokenizer->vocab_size(), config->vocab));
+  }
+  if (const auto fits = CheckMarkers(*tokenizer, dialect, model.folder); !fits.ok()) {
+    table->Problem("dialect", fits.error().message());
   }
 }
 
 }  // namespace
+
+Result<void> CheckMarkers(const Tokenizer& tokenizer, const Dialect& dialect,
+                          const std::string& folder) {
+  for (size_t i = 0; i < dialect.traits().specials; ++i) {
+    const std::string& marker = dialect.traits().markers[i];
+    if (tokenizer.FindAdded(marker)) continue;
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the tokenizer of {} does not have {}, which {} needs; choose the "
+                             "dialect that the model was made for (hone render lists them)",
+                             folder, marker, dialect.traits().name));
+  }
+  return {};
+}
 
 int64_t PositionsOf(const PolicyModelSettings& model) {
   if (model.folder.empty()) return model.fresh.max_positions;
@@ -76,6 +89,13 @@ void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable*
 }
 
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
+  const ToolMode mode = recipe.answers.mode;
+  if (recipe.RecordsItself() && mode != ToolMode::kReplay &&
+      mode != ToolMode::kReplayElseSimulate) {
+    root->Problem("answers",
+                  "calls are recorded that nobody looks up; write mode = \"replay\" or "
+                  "\"replay-else-simulate\"");
+  }
   if (recipe.LearnsSimulator() && !recipe.Simulates()) {
     root->Problem("answers", "a simulator is made that nobody asks; write mode = \"simulate\"");
   }

@@ -14,6 +14,10 @@ int64_t PositionsOf(const PolicyModelSettings& model);
 // dialect's control tokens.
 void CheckModel(const PolicyModelSettings& model, RecipeTable* table);
 
+// The model in this folder has the dialect's control tokens.
+Result<void> CheckMarkers(const Tokenizer& tokenizer, const Dialect& dialect,
+                          const std::string& folder);
+
 // A method that compares siblings has some to compare.
 void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable* table);
 

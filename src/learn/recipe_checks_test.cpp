@@ -45,6 +45,17 @@ TEST(RecipeChecks, AModelMustSpeakTheDialect) {
   ASSERT_FALSE(recipe.ok());
   EXPECT_NE(recipe.error().message().find("does not have <|"), std::string::npos)
       << recipe.error().message();
+  // All problems at once, whatever they are about.
+  const auto worse = ReadTiny(
+      "/tmp/none", {named, "stage.1.group=1", "environment.rules.context_tokens=100",
+                    "rollout.turn_tokens=65", "answers.recorded=nowhere.sqlite", "run.sed=3"});
+  ASSERT_FALSE(worse.ok());
+  for (const char* part :
+       {"does not have <|", "a group of 1 has nobody", "rules.context_tokens of 100 is more",
+        "65 tokens do not fit the model's context of 64", "there is no journal", "\"seed\""}) {
+    EXPECT_NE(worse.error().message().find(part), std::string::npos) << part << "\n"
+                                                                     << worse.error().message();
+  }
   PolicyModelSettings settings;
   settings.folder = folder.path().string();
   EXPECT_EQ(PositionsOf(settings), 64);

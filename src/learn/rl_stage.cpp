@@ -1,10 +1,12 @@
 #include "learn/rl_stage.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
+#include "credit/methods.h"
 #include "envs/world.h"
 #include "learn/critic.h"
 #include "learn/objective.h"
@@ -12,11 +14,10 @@
 #include "learn/task_stream.h"
 #include "record/validate.h"
 #include "rewards/compose.h"
+#include "rewards/confined_runner.h"
 
 namespace hone {
 namespace {
-
-constexpr char kReferenceFolder[] = "reference";
 
 // A record that is wrong is found where it was made.
 Result<void> Checked(const ScoredTree& record, std::string_view pass) {
@@ -24,6 +25,16 @@ Result<void> Checked(const ScoredTree& record, std::string_view pass) {
   if (problems.empty()) return {};
   return Error(ErrorCode::kCorrupt,
                fmt::format("the pass {} made a record that is wrong: {}", pass, problems[0]));
+}
+
+// How many more calls this one has answered.
+double Since(const std::map<std::string, int64_t>& before,
+             const std::map<std::string, int64_t>& after, const std::string& source) {
+  const auto of = [&](const std::map<std::string, int64_t>& counts) {
+    const auto found = counts.find(source);
+    return found == counts.end() ? 0 : found->second;
+  };
+  return static_cast<double>(of(after) - of(before));
 }
 
 std::vector<double> TotalsOf(const ScoredTree& record) {
@@ -43,10 +54,12 @@ struct RlTraining::Batch {
   std::vector<GroupRequest> requests;
   std::vector<uint64_t> tasks;  // their numbers
   std::vector<ScoredTree> round;
+  std::vector<std::vector<Measures>> round_shown;  // by their leaves
   // Of all rounds.
   int64_t asked = 0;  // groups
   int64_t voids = 0;  // tasks that make no sense in the world that answers
   std::vector<ScoredTree> records;
+  std::vector<Measures> shown;  // by all their leaves
   std::vector<GroupOutcome> outcomes;
   RolloutCounts counts;
 
@@ -65,15 +78,19 @@ RlTraining::RlTraining(const RlStage& stage, int64_t number, Workshop* workshop)
       workshop_(workshop),
       kl_(workshop->recipe->objective.kl),
       replay_(workshop->recipe->replay),
-      alarms_(workshop->recipe->alarms) {}
+      alarms_(workshop->recipe->alarms),
+      demonstrations_(workshop) {}
 
 Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_t number,
                                                     bool begin, Workshop* workshop) {
   std::unique_ptr<RlTraining> training(new RlTraining(stage, number, workshop));
   const TrainingRecipe& recipe = *workshop->recipe;
-  HONE_ASSIGN_OR_RETURN(training->world_,
-                        World::ForTraining(recipe, workshop->environment, workshop->simulator));
-  HONE_ASSIGN_OR_RETURN(training->rewarder_, RewarderFromJson(recipe.rewards));
+  HONE_ASSIGN_OR_RETURN(
+      training->world_,
+      World::ForTraining(recipe, workshop->environment, workshop->simulator, workshop->recorded));
+  training->runner_ = NewConfinedRunner();
+  HONE_ASSIGN_OR_RETURN(training->rewarder_,
+                        RewarderFromJson(recipe.rewards, {.runner = training->runner_.get()}));
   HONE_ASSIGN_OR_RETURN(training->curriculum_,
                         NewCurriculum(recipe.curriculum, workshop->environment.tasks.get(),
                                       Rng(recipe.run.seed).Split("curriculum")));
@@ -89,7 +106,8 @@ Json RlTraining::State() const {
   return Json::Of({{"kl", kl_.ToJson()},
                    {"curriculum", curriculum_->ToJson()},
                    {"replay", replay_.ToJson()},
-                   {"alarms", alarms_.ToJson()}});
+                   {"alarms", alarms_.ToJson()},
+                   {"trajectories", trajectories_}});
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
@@ -101,6 +119,7 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Required("curriculum", &curriculum);
     fields.Required("replay", &replay);
     fields.Required("alarms", &alarms);
+    fields.Optional("trajectories", &trajectories_);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));
@@ -121,25 +140,35 @@ std::vector<AlarmEvent> RlTraining::Observe(int64_t step, const StepValues& valu
   return alarms_.Observe(step, values);
 }
 
+bool RlTraining::IsOver(int64_t step) const {
+  return step >= stage_.steps || (stage_.trajectories > 0 && trajectories_ >= stage_.trajectories);
+}
+
 Result<void> RlTraining::ChooseTasks(size_t count, Batch* batch) {
   batch->requests.clear();
   batch->tasks.clear();
   batch->round.clear();
+  batch->round_shown.clear();
   std::vector<Task> tasks;
   std::vector<uint64_t> seeds;
   const std::vector<uint64_t> numbers = curriculum_->Sample(batch->step, count);
   const int64_t first = batch->asked;
+  // After a roll-back the same step makes other calls, which the journal must tell apart.
+  const std::string scope =
+      alarms_.roll_backs() == 0
+          ? fmt::format("{}-{}", number_, batch->step)
+          : fmt::format("{}-{}-again-{}", number_, batch->step, alarms_.roll_backs());
   batch->asked += static_cast<int64_t>(count);
   for (size_t i = 0; i < count; ++i) {
     tasks.push_back(workshop_->environment.tasks->Make(Split::kTrain, numbers[i]));
     seeds.push_back(batch->rng.Split("group").Split(static_cast<uint64_t>(first) + i).NextU64());
   }
   std::vector<bool> makes_sense(count, true);
-  if (workshop_->recipe->Simulates()) {
-    HONE_ASSIGN_OR_RETURN(
-        const std::vector<WorldTask> there,
-        InWorld(*workshop_->environment.environment, tasks, seeds, world_->executor(),
-                fmt::format("gold-{}-{}-{}", number_, batch->step, first)));
+  // A record has the right answers of the real world, but not of every task.
+  if (workshop_->recipe->Simulates() || workshop_->recipe->RecordsItself()) {
+    HONE_ASSIGN_OR_RETURN(const std::vector<WorldTask> there,
+                          InWorld(*workshop_->environment.environment, tasks, seeds,
+                                  world_->executor(), fmt::format("gold-{}-{}", scope, first)));
     for (size_t i = 0; i < count; ++i) {
       tasks[i] = there[i].task;
       makes_sense[i] = there[i].void_because.empty();
@@ -155,7 +184,7 @@ Result<void> RlTraining::ChooseTasks(size_t count, Batch* batch) {
         {.task = std::move(tasks[i]),
          .seed = seeds[i],
          .leaves = stage_.group,
-         .scope = fmt::format("{}-{}/{}", number_, batch->step, first + static_cast<int64_t>(i))});
+         .scope = fmt::format("{}/{}", scope, first + static_cast<int64_t>(i))});
   }
   return {};
 }
@@ -167,6 +196,7 @@ Result<void> RlTraining::RollOut(Batch* batch) {
       workshop_->PolicyAt(recipe.rollout.policy.sampling.temperature, batch->step));
   RolloutOptions options = recipe.rollout.options;
   options.run = recipe.run.name;
+  options.in_earnest = !recipe.Simulates();
   HONE_ASSIGN_OR_RETURN(const Rollout rollout,
                         Rollout::New(std::move(options), workshop_->environment.environment.get(),
                                      policy, recipe.rollout.strategy.get(), world_->executor()));
@@ -209,25 +239,28 @@ Result<void> RlTraining::Draw(size_t count, Batch* batch) {
   times.Move("rollout", "sampling", batch->counts.seconds.sampling - before.sampling);
   times.Move("rollout", "tools", batch->counts.seconds.waiting - before.waiting);
   HONE_RETURN_IF_ERROR(times.Run("rewards", [&] { return Score(batch); }));
+  return times.Run("measuring", [&] { return Measure(batch); });
+}
+
+Result<void> RlTraining::Measure(Batch* batch) {
   for (size_t i = 0; i < batch->round.size(); ++i) {
     const Task& task = batch->round[i].tree.task;
-    HONE_ASSIGN_OR_RETURN(const Conduct conduct, ConductOf(batch->round[i].tree));
+    HONE_ASSIGN_OR_RETURN(batch->round_shown.emplace_back(), MeasureTree(batch->round[i].tree));
     batch->outcomes.push_back(
         {.index = batch->tasks[i],
          .kind = KindOf(task, batch->tasks[i], workshop_->recipe->curriculum.by),
-         .success = conduct.Success(),
+         .success = ValueOf(batch->round_shown[i], "success").value_or(0),
          .rewards = TotalsOf(batch->round[i])});
   }
   return {};
 }
 
-Result<void> RlTraining::Measure(Batch* batch) {
-  HONE_RETURN_IF_ERROR(AddRolloutValues(batch->records, batch->counts, &batch->out));
+void RlTraining::AddValues(Batch* batch) {
+  AddRolloutValues(batch->records, batch->shown, batch->counts, &batch->out);
   batch->out["void_tasks"] = static_cast<double>(batch->voids);
   for (const auto& [kind, weight] : curriculum_->Weights()) {
     batch->out["curriculum/" + kind] = weight;
   }
-  return {};
 }
 
 std::vector<TreeScores> RlTraining::ScoresBy(Engine* engine,
@@ -272,7 +305,8 @@ Result<void> RlTraining::Assign(Batch* batch) {
     inputs[i].record = &batch->records[i];
     if (!batch->values.empty()) inputs[i].values = &batch->values[i];
   }
-  HONE_ASSIGN_OR_RETURN(batch->credits, AssignCredit(workshop_->recipe->method, inputs));
+  HONE_ASSIGN_OR_RETURN(const Method method, NewMethodAt(workshop_->recipe->credit, batch->step));
+  HONE_ASSIGN_OR_RETURN(batch->credits, AssignCredit(method, inputs));
   for (size_t i = 0; i < inputs.size(); ++i) {
     batch->records[i].advantages = batch->credits[i].advantages;
     HONE_RETURN_IF_ERROR(Checked(batch->records[i], "credit"));
@@ -355,18 +389,32 @@ Result<void> RlTraining::Train(Batch* batch) {
                         parts[0].tokens - parts[0].ratio_one, parts[0].tokens, batch->step));
       batch->ratio_tokens = parts[0].tokens;
     }
+    if (!std::isfinite(parts.back().loss)) {  // an alarm says so
+      workshop_->engine->ForgetGradients();
+      continue;
+    }
     if (m < again.size()) {
       AccumulateObjective(replay_.Objective(objective), replayed, again[m], recipe.method.shared,
                           batch->rng.Split("replay-objective").Split(m), workshop_->engine.get());
     }
-    norm = std::max(norm, workshop_->engine->Step(optimizer));
+    if (remedies.demonstration_share > 0) {
+      batch->out["imitated_tokens"] += static_cast<double>(
+          demonstrations_.Accumulate(remedies.demonstration_share, parts[m].tokens,
+                                     batch->rng.Split("demonstrations").Split(m)));
+    }
+    const double one = workshop_->engine->Step(optimizer);
+    // The largest; one that is no number stays.
+    if (std::isfinite(norm) && !(one <= norm)) norm = one;
   }
   const ObjectiveMetrics metrics = Combine(parts);
   for (const auto& [name, value] : metrics.Named()) batch->out[name] = value;
   batch->out["grad_norm"] = norm;
   batch->out["learning_rate"] = optimizer.learning_rate;
   batch->out["ratio_one_tokens"] = static_cast<double>(batch->ratio_tokens);
-  batch->out["ratio_one_share"] = 1;
+  if (batch->ratio_tokens > 0) {
+    batch->out["ratio_one_share"] =
+        static_cast<double>(parts[0].ratio_one) / static_cast<double>(batch->ratio_tokens);
+  }
   if (recipe.replay.on) batch->out["replayed"] = static_cast<double>(replayed.size());
   if (recipe.objective.NeedsReference()) {
     kl_.Observe(metrics.reference_kl, batch->counts.leaves);
@@ -379,6 +427,7 @@ Result<RlStep> RlTraining::Step(int64_t step) {
   const TrainingRecipe& recipe = *workshop_->recipe;
   Batch batch;
   batch.step = step;
+  const std::map<std::string, int64_t> asked = world_->executor()->counts().by_source;
   batch.rng = Rng(recipe.run.seed)
                   .Split("rl")
                   .Split(static_cast<uint64_t>(number_))
@@ -388,6 +437,7 @@ Result<RlStep> RlTraining::Step(int64_t step) {
   if (dynamic.on) {
     DynamicSampler sampler(dynamic, static_cast<size_t>(stage_.groups));
     std::vector<ScoredTree> drawn;
+    std::vector<std::vector<Measures>> shown;
     while (const size_t more = sampler.Missing()) {
       HONE_RETURN_IF_ERROR(Draw(more, &batch));
       std::vector<std::vector<double>> values;
@@ -396,18 +446,29 @@ Result<RlStep> RlTraining::Step(int64_t step) {
       values.resize(more);
       sampler.Add(values);
       batch.round.resize(more);
+      batch.round_shown.resize(more);
       std::move(batch.round.begin(), batch.round.end(), std::back_inserter(drawn));
+      std::move(batch.round_shown.begin(), batch.round_shown.end(), std::back_inserter(shown));
     }
     for (const size_t chosen : sampler.Chosen()) {
-      if (!drawn[chosen].tree.leaves.empty()) batch.records.push_back(drawn[chosen]);
+      if (drawn[chosen].tree.leaves.empty()) continue;
+      batch.records.push_back(drawn[chosen]);
+      batch.shown.insert(batch.shown.end(), shown[chosen].begin(), shown[chosen].end());
     }
     batch.out["drawn_groups"] = static_cast<double>(sampler.drawn());
   } else {
     HONE_RETURN_IF_ERROR(Draw(static_cast<size_t>(stage_.groups), &batch));
     batch.records = std::move(batch.round);
+    for (const std::vector<Measures>& leaves : batch.round_shown) {
+      batch.shown.insert(batch.shown.end(), leaves.begin(), leaves.end());
+    }
   }
+  trajectories_ += batch.counts.leaves;
   PassTimes& times = *workshop_->times;
-  HONE_RETURN_IF_ERROR(times.Run("measuring", [&] { return Measure(&batch); }));
+  times.Run("measuring", [&] { AddValues(&batch); });
+  const std::map<std::string, int64_t> answered = world_->executor()->counts().by_source;
+  batch.out["real_calls"] = Since(asked, answered, "tool");
+  batch.out["simulated_calls"] = Since(asked, answered, "simulator");
   curriculum_->Observe(batch.outcomes);
   HONE_RETURN_IF_ERROR(times.Run("reference", [&] { return AskReference(&batch); }));
   HONE_RETURN_IF_ERROR(times.Run("credit", [&] { return Assign(&batch); }));

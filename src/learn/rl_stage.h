@@ -2,12 +2,17 @@
 
 #include "learn/alarm_controller.h"
 #include "learn/curriculum.h"
+#include "learn/demonstration_mix.h"
 #include "learn/kl.h"
 #include "learn/replay_buffer.h"
 #include "learn/workshop.h"
+#include "rewards/program_runner.h"
 #include "rewards/rewarder.h"
 
 namespace hone {
+
+// Where in the run's folder the policy lies that a KL is measured against.
+inline constexpr char kReferenceFolder[] = "reference";
 
 // What one step of trial and error left behind.
 struct RlStep {
@@ -28,6 +33,8 @@ class RlTraining {
                                                  Workshop* workshop);
 
   Result<RlStep> Step(int64_t step);
+  // Whether all steps are made, or as many trajectories drawn as the stage may draw.
+  bool IsOver(int64_t step) const;
   // What is measured beside a step (dev/success).
   std::vector<AlarmEvent> Observe(int64_t step, const StepValues& values);
   const RemedySettings& remedies() const { return alarms_.settings(); }
@@ -49,6 +56,7 @@ class RlTraining {
   Result<void> RollOut(Batch* batch);
   Result<void> Score(Batch* batch);
   Result<void> Measure(Batch* batch);
+  void AddValues(Batch* batch);
   Result<void> AskReference(Batch* batch);
   Result<void> Assign(Batch* batch);
   Result<void> Train(Batch* batch);
@@ -60,12 +68,15 @@ class RlTraining {
   int64_t number_;
   Workshop* workshop_;
   std::unique_ptr<World> world_;
+  std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
   std::unique_ptr<Rewarder> rewarder_;
   std::unique_ptr<Engine> reference_;  // null: none is needed
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
   Replay replay_;
   AlarmController alarms_;
+  DemonstrationMix demonstrations_;
+  int64_t trajectories_ = 0;  // drawn in this stage
 };
 
 }  // namespace hone

@@ -60,6 +60,22 @@ TEST_F(RlTrainingTest, NoRealToolIsAskedWhereTheRecipeSimulates) {
   EXPECT_EQ(asked(), before);
 }
 
+TEST_F(RlTrainingTest, AnAlarmMixesDemonstrationsBackIn) {
+  Prepare({"alarms={mode='apply', set=[{name='call-collapse', bound=1000, window=1}]}"});
+  int mixed = 0;
+  for (int64_t i = 0; i < 8 && mixed < 2; ++i) {
+    const Result<RlStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    const double share = training_->remedies().demonstration_share;
+    ASSERT_EQ(step->values.contains("imitated_tokens"), share > 0) << i;
+    if (share == 0) continue;
+    ++mixed;
+    EXPECT_GE(step->values.at("imitated_tokens"), share * static_cast<double>(step->ratio_tokens));
+    EXPECT_GT(step->values.at("grad_norm"), 0);
+  }
+  EXPECT_EQ(mixed, 2) << "the alarm never fired";
+}
+
 TEST_F(RlTrainingTest, TheStateRestoresWhatComesNext) {
   Prepare({"curriculum.order=dynamic", "objective.kl.coefficient=0.1", "objective.kl.target=0.05"});
   ASSERT_TRUE(training_->Step(0).ok());

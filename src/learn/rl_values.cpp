@@ -35,49 +35,50 @@ void AddRewards(const std::vector<ScoredTree>& records, StepValues* values) {
   for (const auto& [name, sum] : sums) (*values)["reward/" + name] = Mean(sum, scored);
 }
 
-void AddConduct(const Conduct& conduct, StepValues* values) {
-  const auto mean = [&](int64_t count) { return Share(count, conduct.trajectories); };
-  values->insert({{"success", conduct.Success()},
-                  {"when", conduct.When()},
-                  {"which", conduct.Which()},
-                  {"which_accuracy", conduct.Which()},
-                  {"how", conduct.How()},
-                  {"needless_call_rate", conduct.Needless()},
-                  {"missed_call_rate", conduct.Missed()},
-                  {"tool_calls", conduct.CallsPerTask()},
-                  {"response_length", mean(conduct.tokens)},
-                  {"num_turns", mean(conduct.turns)},
-                  {"faults", mean(conduct.faults)},
-                  {"execution_failure_rate", Share(conduct.failed_calls, conduct.calls)}});
-}
-
 }  // namespace
 
-Result<void> AddRolloutValues(const std::vector<ScoredTree>& records, const RolloutCounts& counts,
-                              StepValues* values) {
-  Conduct conduct;
-  int64_t leaves = 0, truncated = 0, broken = counts.dropped;
+void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
+                      const RolloutCounts& counts, StepValues* values) {
+  int64_t trajectories = 0, calls = 0, ran = 0, faults = 0;
+  for (const Measures& m : shown) {
+    if (!m.counts) continue;
+    ++trajectories;
+    calls += m.calls;
+    ran += m.ran;
+    faults += m.unreadable;
+  }
+  int64_t leaves = 0, truncated = 0;
   for (const ScoredTree& record : records) {
-    HONE_ASSIGN_OR_RETURN(const Conduct one, ConductOf(record.tree));
-    conduct.Add(one);
     for (const Leaf& leaf : record.tree.leaves) {
       ++leaves;
       truncated += leaf.ending == Ending::kTokenLimit || leaf.ending == Ending::kTurnLimit ? 1 : 0;
     }
-    broken += static_cast<int64_t>(record.tree.leaves.size()) - one.trajectories;
   }
-  AddConduct(conduct, values);
+  const auto value = [&](std::string_view figure) { return ValueOf(shown, figure).value_or(0); };
+  values->insert({{"success", value("success")},
+                  {"when", value("when")},
+                  {"which", value("which")},
+                  {"which_accuracy", value("which")},
+                  {"how", value("how")},
+                  {"needless_call_rate", value("needless_calls")},
+                  {"missed_call_rate", value("missed_calls")},
+                  {"tool_calls", value("calls")},
+                  {"response_length", value("tokens")},
+                  {"num_turns", value("turns")},
+                  {"faults", Share(faults, trajectories)},
+                  // Whoever is to blame.
+                  {"execution_failure_rate", Share(calls - ran, calls)}});
   AddRewards(records, values);
   // An action is a call, an answer or what could not be read.
-  const int64_t actions = conduct.calls + conduct.faults + conduct.trajectories;
+  const int64_t actions = calls + faults + trajectories;
+  const int64_t broken = counts.dropped + leaves - trajectories;
   values->insert({{"groups", static_cast<double>(records.size())},
                   {"trajectories", static_cast<double>(counts.leaves)},
                   {"truncated_rate", Share(truncated, leaves)},
                   {"fault_rate", Share(broken, leaves + counts.dropped)},
-                  {"valid_action_rate", 1 - Share(conduct.faults, actions)},
+                  {"valid_action_rate", 1 - Share(faults, actions)},
                   {"sampled_tokens", static_cast<double>(counts.sampled_tokens)},
                   {"shared_tokens", counts.SharedShare()}});
-  return {};
 }
 
 double SilentShare(std::span<const Credit> credits) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "credit/ledger.h"
+#include "evaluate/measures.h"
 #include "learn/workshop.h"
 #include "record/score.h"
 
@@ -11,9 +12,10 @@
 
 namespace hone {
 
-// Conduct, rewards by term, endings and counts of the records.
-Result<void> AddRolloutValues(const std::vector<ScoredTree>& records, const RolloutCounts& counts,
-                              StepValues* values);
+// What the records show (`shown`: the measures of their leaves), rewards by term, endings and
+// counts.
+void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
+                      const RolloutCounts& counts, StepValues* values);
 
 // Share of the groups whose credit is all zero: nothing is learned from them.
 double SilentShare(std::span<const Credit> credits);

@@ -22,7 +22,7 @@ TEST(RlValues, AreMeansOverWhatWasScored) {
   counts.leaves = 3;
   counts.dropped = 1;
   StepValues values;
-  ASSERT_TRUE(AddRolloutValues({record}, counts, &values).ok());
+  AddRolloutValues({record}, MeasureTree(record.tree).value(), counts, &values);
   EXPECT_EQ(values.at("reward/mean"), 3.5);
   EXPECT_EQ(values.at("reward/outcome"), 0.5);
   EXPECT_EQ(values.at("reward/call"), 3);

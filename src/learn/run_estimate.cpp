@@ -28,30 +28,63 @@ std::string Time(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+// What a language model that plays the tools is paid for one call: it reads the instructions, the
+// tool's description, the arguments and examples, and writes the answer.
+double PriceOfPlaying(const SimulatorSettings& simulator, const ToolSpec& spec, const Call& call,
+                      const std::string& answer) {
+  if (simulator.kind != "endpoint" || spec.computable) return 0;
+  constexpr double kInstructions = 1200, kBytesPerToken = 4;
+  const auto asked = static_cast<double>(DumpJson(call.arguments).size());
+  const auto answered = static_cast<double>(answer.size());
+  const auto described = static_cast<double>(DumpJson(spec.ToJson()).size());
+  const double read = kInstructions + described + asked +
+                      static_cast<double>(simulator.model_player.examples) * (asked + answered);
+  const LanguageModelOptions& prices = simulator.model.language_model;
+  return (read * prices.prompt_price + answered * prices.completion_price) / kBytesPerToken / 1e6;
+}
+
+double PriceOf(const TrainingRecipe& recipe, const ToolSpec& spec, const Call& call,
+               const std::string& answer) {
+  return recipe.Simulates() ? PriceOfPlaying(*recipe.answers.simulator, spec, call, answer)
+                            : spec.price;
+}
+
 // How long the demonstrations are.
 Result<std::vector<Tree>> LookAtDemonstrations(const TrainingRecipe& recipe, Workshop* workshop,
                                                RunEstimate* estimate) {
   DemonstratorSettings settings;
   if (recipe.environment.kind == "desk") settings = {.agent = "teacher", .teacher_error = 0.3};
-  Demonstrator demonstrator(settings, &workshop->environment, workshop->real->executor(),
+  Demonstrator demonstrator(settings, &workshop->environment, workshop->showing->executor(),
                             recipe.run.seed);
   std::vector<Tree> trees;
   for (uint64_t i = 0; i < kLookedAt; ++i) {
     HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree,
                           demonstrator.ShowTree(i, *workshop->language.codec));
+    if (!tree) continue;  // a chance answer led nowhere
     for (const Node& node : tree->nodes) {
       const auto tokens = static_cast<double>(node.tokens.size());
-      estimate->tokens_per_demonstration += tokens / kLookedAt;
-      if (node.author == Author::kPolicy) {
-        estimate->policy_tokens_per_demonstration += tokens / kLookedAt;
-      }
-      estimate->calls_per_demonstration += static_cast<double>(node.calls.size()) / kLookedAt;
-      for (const Call& call : node.calls) {
+      estimate->tokens_per_demonstration += tokens;
+      if (node.author == Author::kPolicy) estimate->policy_tokens_per_demonstration += tokens;
+      estimate->calls_per_demonstration += static_cast<double>(node.calls.size());
+      for (const ToolResult& result : node.results) {
+        const Node& turn = tree->nodes[static_cast<size_t>(node.parent)];
+        const Call& call = turn.calls[static_cast<size_t>(result.call)];
         const Toolbox::Tool* tool = workshop->environment.environment->tools()->Find(call.name);
-        if (tool != nullptr) estimate->money += tool->spec.price / kLookedAt;  // per trajectory
+        if (tool == nullptr) continue;
+        estimate->money_per_trajectory += PriceOf(recipe, tool->spec, call, result.content);
       }
     }
     trees.push_back(ForImitation(*tree));
+  }
+  if (trees.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "no demonstration could be made to see how long episodes are; see whether the "
+                 "environment's tasks can be done (hone env check)");
+  }
+  for (double* sum :
+       {&estimate->tokens_per_demonstration, &estimate->policy_tokens_per_demonstration,
+        &estimate->calls_per_demonstration, &estimate->money_per_trajectory}) {
+    *sum /= static_cast<double>(trees.size());
   }
   return trees;
 }
@@ -78,7 +111,7 @@ Result<void> Probe(const std::vector<Tree>& trees, Workshop* workshop, RunEstima
   estimate->train_tokens_per_second = fastest;
   std::vector<SampleRequest> requests(64);
   for (size_t i = 0; i < requests.size(); ++i) {
-    requests[i].prompt = trees[i].nodes[0].tokens;
+    requests[i].prompt = trees[i % trees.size()].nodes[0].tokens;
     requests[i].max_new = 16;
     requests[i].rng = Rng(i);
   }
@@ -102,6 +135,7 @@ double SecondsPerStep(const StageSettings& stage, const RunEstimate& estimate) {
            (estimate.policy_tokens_per_demonstration / estimate.drawn_tokens_per_second +
             estimate.tokens_per_demonstration * train * static_cast<double>(rl->batches.epochs));
   }
+  if (std::holds_alternative<RecordStage>(stage)) return 0;  // 60,000 episodes a second
   // A call with its answer is about half as long as an episode, and the model about as large.
   const auto& simulator = std::get<SimulatorStage>(stage);
   return static_cast<double>(simulator.model.batch) * estimate.tokens_per_demonstration / 2 * train;
@@ -110,6 +144,7 @@ double SecondsPerStep(const StageSettings& stage, const RunEstimate& estimate) {
 int64_t StepsOf(const StageSettings& stage) {
   if (const auto* sft = std::get_if<SftStage>(&stage)) return sft->steps;
   if (const auto* rl = std::get_if<RlStage>(&stage)) return rl->steps;
+  if (std::holds_alternative<RecordStage>(stage)) return 1;
   return std::get<SimulatorStage>(stage).model.steps;
 }
 
@@ -164,7 +199,7 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   const std::unique_ptr<Clock> clock = NewRealClock();
   PassTimes times(clock.get());
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Workshop> workshop,
-                        Workshop::Open(recipe, nowhere.path(), {}, &times));
+                        Workshop::Open(recipe, nowhere.path(), {}, &times, /*rehearsal=*/true));
   HONE_ASSIGN_OR_RETURN(Model model,
                         MakeModel(recipe.model, *workshop->language.tokenizer, recipe.run.seed));
   RunEstimate estimate;
@@ -187,8 +222,6 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   // Weights in two precisions and two moments; the newest, the best, one being written, one cached.
   estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4);
   estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
-  double per_trajectory = estimate.money;
-  estimate.money = 0;
   for (const StageSettings& stage : recipe.stages) {
     estimate.stages.push_back(
         {std::string(StageKind(stage)), StepsOf(stage), SecondsPerStep(stage, estimate)});
@@ -201,9 +234,14 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
     estimate.disk_bytes +=
         static_cast<int64_t>(static_cast<double>(rl->steps * stored * rl->group) *
                              estimate.tokens_per_demonstration * kBytesPerToken);
-    if (!recipe.Simulates()) {
-      estimate.money += per_trajectory * static_cast<double>(rl->steps * rl->groups * rl->group);
-    }
+    // Where a simulator answers, what is right in its world is asked for once per task besides.
+    const int64_t played = rl->group + (recipe.Simulates() ? 1 : 0);
+    estimate.money +=
+        estimate.money_per_trajectory * static_cast<double>(rl->steps * rl->groups * played);
+  }
+  if (recipe.Simulates()) {
+    const double most = recipe.answers.simulator->model.language_model.max_money;
+    if (most > 0) estimate.money = std::min(estimate.money, most);
   }
   return estimate;
 }

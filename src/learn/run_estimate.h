@@ -23,7 +23,10 @@ struct RunEstimate {
     double seconds_per_step = 0;
   };
   std::vector<Stage> stages;
-  double money = 0;  // for calls of real tools, in training
+  // For calls in training: of real tools by their price, of a language model that plays them by
+  // the length of what it reads and writes, four bytes to a token.
+  double money = 0;
+  double money_per_trajectory = 0;
 
   double Seconds() const;
   Json ToJson() const;
@@ -31,7 +34,8 @@ struct RunEstimate {
 };
 
 // Looks at some demonstrations, trains a copy of the model on them for a step and lets it speak, to
-// see how fast that is here and now; nothing of it is kept. An episode of trial and error is taken
+// see how fast that is here and now; nothing of it is kept, and no tool that is not part of this
+// program is asked. An episode of trial and error is taken
 // to be as long as a demonstration. Evaluations are not counted.
 Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe);
 

@@ -18,6 +18,24 @@ TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
   EXPECT_GT(small.policy_tokens_per_demonstration, 3);
   EXPECT_GT(small.tokens_per_demonstration, small.policy_tokens_per_demonstration);
   EXPECT_EQ(small.money, 0) << "simulated";
+  const RunEstimate paid =
+      EstimateRun(ReadTiny("/tmp/none", {"environment.tasks.kinds=['clock']",
+                                         "simulator={kind='endpoint', url='http://127.0.0.1:9', "
+                                         "model='m', prompt_price=2.0, completion_price=8.0}"})
+                      .value())
+          .value();
+  EXPECT_GT(paid.calls_per_demonstration, 0);
+  // 4 steps of 4 groups of 4 and their gold; some 400 tokens to read and 10 to write per call.
+  const double calls = paid.calls_per_demonstration * 4 * 4 * (4 + 1);
+  EXPECT_GT(paid.money, calls * 200 * 2e-6);
+  EXPECT_LT(paid.money, calls * 1000 * 2e-6);
+  const RunEstimate bounded =
+      EstimateRun(ReadTiny("/tmp/none", {"environment.tasks.kinds=['clock']",
+                                         "simulator={kind='endpoint', url='http://127.0.0.1:9', "
+                                         "model='m', prompt_price=2.0, max_money=0.01}"})
+                      .value())
+          .value();
+  EXPECT_EQ(bounded.money, 0.01);
   const RunEstimate large =
       EstimateRun(ReadTiny("/tmp/none", {"model.fresh.layers=3", "run.keep=9"}).value()).value();
   EXPECT_GT(large.parameters, small.parameters);

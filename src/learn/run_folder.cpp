@@ -71,14 +71,18 @@ Json TrainingState::ToJson() const {
                    {"stage_state", stage_state},
                    {"totals", totals},
                    {"evaluations", evaluations},
+                   {"alarms", alarms},
                    {"best", best ? Json(*best) : Json()},
-                   {"best_step", best_step}});
+                   {"best_step", best_step},
+                   {"start", start},
+                   {"anchor", anchor}});
 }
 
 Result<TrainingState> TrainingState::FromJson(const Json& json) {
   TrainingState state;
   std::string format;
   int64_t version = 0;
+  Json alarms;
   JsonErrors errors;
   {
     JsonFields fields(json, "", &errors);
@@ -90,8 +94,11 @@ Result<TrainingState> TrainingState::FromJson(const Json& json) {
     fields.Required("stage_state", &state.stage_state);
     fields.Required("totals", &state.totals);
     fields.Required("evaluations", &state.evaluations);
+    fields.Optional("alarms", &alarms);
     fields.Required("best", &state.best);
     fields.Required("best_step", &state.best_step);
+    fields.Optional("start", &state.start);
+    fields.Optional("anchor", &state.anchor);  // older ones have none
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (format != kFormat || version != kVersion) {
@@ -99,6 +106,7 @@ Result<TrainingState> TrainingState::FromJson(const Json& json) {
                  fmt::format("{} {} is not a training state that this program reads ({} {})",
                              format, version, kFormat, kVersion));
   }
+  if (alarms.is_array()) state.alarms = alarms.AsArray();
   return state;
 }
 
@@ -141,13 +149,19 @@ Result<std::unique_ptr<RunFolder>> RunFolder::Open(const std::filesystem::path& 
 RunFolder::~RunFolder() { ::close(lock_); }
 
 std::filesystem::path RunFolder::CheckpointPath(int64_t step) const {
-  return path_ / "checkpoints" / fmt::format("step-{}", step);
+  return CheckpointIn(path_, step);
 }
 
-std::vector<int64_t> RunFolder::Checkpoints() const {
+std::vector<int64_t> RunFolder::Checkpoints() const { return CheckpointsIn(path_); }
+
+std::filesystem::path CheckpointIn(const std::filesystem::path& run, int64_t step) {
+  return run / "checkpoints" / fmt::format("step-{}", step);
+}
+
+std::vector<int64_t> CheckpointsIn(const std::filesystem::path& run) {
   std::vector<int64_t> steps;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path_ / "checkpoints", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(run / "checkpoints", error)) {
     if (const auto step = StepOf(entry.path().filename().string())) steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
@@ -165,7 +179,7 @@ Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
   const std::vector<int64_t> steps = Checkpoints();
   std::error_code ignored;
   for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i) {
-    if (state.best && steps[i] == state.best_step) continue;
+    if ((state.best && steps[i] == state.best_step) || steps[i] == state.anchor) continue;
     // By another name first: a kill while it goes must not leave half of it under its own.
     const std::filesystem::path old = path_ / "checkpoints" / "old";
     std::filesystem::remove_all(old, ignored);

@@ -23,8 +23,13 @@ struct TrainingState {
   Json stage_state;                   // of the stage: its curriculum, controllers, alarms
   Json totals = Json::Object();       // numbers that add up over the run
   Json evaluations = Json::Object();  // what was measured, by name
+  Json::Array alarms;                 // that went off: step, name, severity, message, remedy
   std::optional<double> best;         // of dev, where there was an evaluation
   int64_t best_step = 0;
+  std::string start;  // SHA-256 of the weights that rl began with; empty: it has not
+  // Whose checkpoint a roll-back goes to, which therefore stays; 0: there is none in this stage.
+  // Where a run is interrupted does not move it, or its weights would depend on that.
+  int64_t anchor = 0;
 
   Json ToJson() const;
   static Result<TrainingState> FromJson(const Json& json);
@@ -46,7 +51,7 @@ class RunFolder {
   // Steps that have a checkpoint, ascending.
   std::vector<int64_t> Checkpoints() const;
   // Writes checkpoints/step-N aside, then puts it in its place; then removes all but the newest
-  // `keep` and the best one.
+  // `keep`, the best one and the anchor.
   Result<void> Save(const Engine& engine, const Tokenizer& tokenizer, const TrainingState& state,
                     int64_t keep);
 
@@ -58,6 +63,10 @@ class RunFolder {
 };
 
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint);
+
+// The same places of a run that somebody else may be training. Steps ascend.
+std::vector<int64_t> CheckpointsIn(const std::filesystem::path& run);
+std::filesystem::path CheckpointIn(const std::filesystem::path& run, int64_t step);
 
 // What a run writes down step by step: the store, metrics.jsonl, and a file for TensorBoard.
 class RunLog {

@@ -57,6 +57,22 @@ TEST_F(RunFolderTest, TheStateComesBackAsItWas) {
   EXPECT_FALSE(TrainingState::FromJson(Json::Of({{"format", "hone-training"}})).ok());
 }
 
+TEST_F(RunFolderTest, AStateFromBeforeAlarmsWereKeptIsRead) {
+  TrainingState state;
+  state.step = 7;
+  state.alarms.push_back(Json::Of({{"step", 3}, {"name", "entropy"}}));
+  const Json whole = state.ToJson();
+  EXPECT_EQ(TrainingState::FromJson(whole)->alarms, state.alarms);
+  Json::Object older;
+  for (const auto& [key, value] : whole.AsObject()) {
+    if (key != "alarms") older.emplace_back(key, value);
+  }
+  const Result<TrainingState> read = TrainingState::FromJson(Json(std::move(older)));
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->step, 7);
+  EXPECT_TRUE(read->alarms.empty());
+}
+
 TEST_F(RunFolderTest, WhatAKillLeftHalfWrittenIsCleanedUp) {
   const auto path = directory_.path() / "run";
   {

@@ -2,14 +2,12 @@
 
 #include <numeric>
 
-#include <fmt/format.h>
-
 namespace hone {
 
 SftTraining::SftTraining(const SftStage& stage, Workshop* workshop)
     : stage_(stage),
       workshop_(workshop),
-      demonstrator_(stage.demonstrator, &workshop->environment, workshop->real->executor(),
+      demonstrator_(stage.demonstrator, &workshop->environment, workshop->showing->executor(),
                     workshop->recipe->run.seed) {}
 
 uint64_t SftTraining::NumberOf(uint64_t position) {
@@ -27,19 +25,7 @@ uint64_t SftTraining::NumberOf(uint64_t position) {
 }
 
 Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
-  const uint64_t number = NumberOf(position);
-  // Others take the place of those that are not wanted.
-  constexpr uint64_t kTries = 100, kFarAway = uint64_t{1} << 40;
-  for (uint64_t attempt = 0; attempt < kTries; ++attempt) {
-    HONE_ASSIGN_OR_RETURN(
-        std::optional<Tree> tree,
-        demonstrator_.ShowTree(number + attempt * kFarAway, *workshop_->language.codec));
-    if (tree) return ForImitation(*tree);
-  }
-  return Error(ErrorCode::kInvalidArgument,
-               fmt::format("none of {} demonstrations ended well; see whether the environment's "
-                           "tasks can be done (hone env check)",
-                           kTries));
+  return demonstrator_.WantedTree(NumberOf(position), *workshop_->language.codec);
 }
 
 Result<StepValues> SftTraining::Step(int64_t step) {

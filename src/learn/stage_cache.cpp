@@ -1,11 +1,58 @@
 #include "learn/stage_cache.h"
 
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
 namespace hone {
+namespace {
+
+// How often it is looked whether a lock is free: what is waited for takes seconds at least.
+constexpr std::chrono::milliseconds kLook{20};
+
+}  // namespace
+
+StageCache::Lock::~Lock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<StageCache::Lock> StageCache::LockOf(std::string_view kind, const Json& depends_on,
+                                            const std::function<bool()>& stop,
+                                            const std::function<void()>& waits) const {
+  const std::filesystem::path file = PathOf(kind, depends_on).string() + ".lock";
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  // It is never removed: another process could hold the lock of a file that has no name any more.
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
+    return ErrnoError(fmt::format("cannot write {} (choose another folder with run.cache=FOLDER)",
+                                  file.string()));
+  }
+  Lock lock(descriptor);
+  bool said = false;
+  // Not one long wait: a signal that asks for the end would not be heard in it.
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return ErrnoError("cannot lock " + file.string());
+    }
+    if (stop && stop()) {
+      return Error(ErrorCode::kStopped,
+                   "stopped while another run was making what this one begins with; the same "
+                   "command goes on from there");
+    }
+    if (waits && !said) waits();
+    said = true;
+    std::this_thread::sleep_for(kLook);
+  }
+  return lock;
+}
 
 std::filesystem::path StageCache::PathOf(std::string_view kind, const Json& depends_on) const {
   return folder_ / fmt::format("{}-{}", kind, ContentHash(depends_on).substr(0, 24));
@@ -23,7 +70,7 @@ Result<std::filesystem::path> StageCache::Put(
     std::string_view kind, const Json& depends_on,
     const std::function<Result<void>(const std::filesystem::path&)>& write) const {
   const std::filesystem::path path = PathOf(kind, depends_on);
-  // Two processes may make the same thing at once.
+  // Two processes that took no lock may make the same thing at once.
   const std::filesystem::path aside = path.string() + fmt::format(".{}", ::getpid());
   std::error_code error;
   std::filesystem::remove_all(aside, error);
@@ -33,10 +80,17 @@ Result<std::filesystem::path> StageCache::Put(
                                              "run.cache=FOLDER",
                                              aside.string(), error.message()));
   }
-  HONE_RETURN_IF_ERROR(write(aside));
-  HONE_RETURN_IF_ERROR(
-      WriteFileAtomic(aside / "depends_on.json", DumpJson(depends_on, JsonStyle::kPretty) + "\n"));
-  HONE_RETURN_IF_ERROR(ReplaceDirectory(aside, path));
+  Result<void> made = write(aside);
+  if (made.ok()) {
+    made =
+        WriteFileAtomic(aside / "depends_on.json", DumpJson(depends_on, JsonStyle::kPretty) + "\n");
+  }
+  if (made.ok()) made = ReplaceDirectory(aside, path);
+  if (!made.ok()) {  // on a full disk, of all places, nothing must be left lying about
+    std::filesystem::remove_all(aside, error);
+    std::filesystem::remove_all(aside.string() + ".writing", error);
+    return made.error();
+  }
   return path;
 }
 

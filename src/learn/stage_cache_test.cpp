@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <fstream>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/file.h"
 
 namespace hone {
@@ -30,6 +36,75 @@ TEST(StageCache, WhatCouldNotBeMadeIsNotThere) {
   });
   EXPECT_EQ(made.error().code(), ErrorCode::kFull);
   EXPECT_EQ(cache.Find("sft", Json(1)), std::nullopt);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path() / "cache"), {}), 0)
+      << "nothing is left lying about";
+}
+
+// Runs the function in a process of its own.
+pid_t Fork(const std::function<void()>& function) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    function();
+    ::_exit(0);
+  }
+  return child;
+}
+
+TEST(StageCache, OfManyProcessesOneMakesItAndTheOthersFindIt) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path log = directory.path() / "made";
+  std::vector<pid_t> children;
+  for (int i = 0; i < 6; ++i) {
+    children.push_back(Fork([&] {
+      const StageCache cache(directory.path() / "cache");
+      const auto lock = cache.LockOf("sft", Json(1));
+      if (!lock.ok()) ::_exit(1);
+      if (cache.Find("sft", Json(1))) ::_exit(0);
+      const auto made = cache.Put("sft", Json(1), [&](const std::filesystem::path& folder) {
+        std::ofstream(log, std::ios::app) << "once\n";
+        return WriteFileAtomic(folder / "weights", "abc");
+      });
+      if (!made.ok()) ::_exit(2);
+    }));
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(*ReadFile(log), "once\n");
+  EXPECT_NE(StageCache(directory.path() / "cache").Find("sft", Json(1)), std::nullopt);
+}
+
+TEST(StageCache, TheLockOfAProcessThatDiedIsFreeAndAWaitCanBeStopped) {
+  const TemporaryDirectory directory;
+  const StageCache cache(directory.path() / "cache");
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = Fork([&] {
+    const auto lock = cache.LockOf("sft", Json(1));
+    if (::write(ready[1], "x", 1) == 1) ::pause();
+  });
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  int said = 0, asked = 0;
+  const auto stopped = cache.LockOf(
+      "sft", Json(1), [&] { return ++asked > 3; }, [&] { ++said; });
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code(), ErrorCode::kStopped);
+  EXPECT_EQ(said, 1);
+  EXPECT_TRUE(cache.LockOf("simulator", Json(1)).ok()) << "each output has its own";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(cache.LockOf("sft", Json(1)).ok());
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(StageCache, AFolderThatCannotBeWrittenIsNamed) {
+  const auto lock = StageCache("/proc/nowhere").LockOf("sft", Json(1));
+  ASSERT_FALSE(lock.ok());
+  EXPECT_NE(lock.error().message().find("run.cache="), std::string::npos);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ SftStage ReadSftStage(RecipeTable table, std::string_view environment) {
   SftStage stage;
   stage.demonstrator = ReadDemonstrator(&table, environment);
   table.Read("successful_only", &stage.demonstrator.successful_only,
-             "leave out demonstrations that did not end well");
+             "leave out demonstrations that did not end well, or wasted a call");
   table.Read("steps", &stage.steps, "of the optimiser", AtLeast(1));
   table.Read("batch", &stage.batch, "demonstrations per step", AtLeast(1));
   table.Read("demonstrations", &stage.demonstrations, "different ones; 0: none comes twice",
@@ -64,11 +64,24 @@ SimulatorStage ReadSimulatorStage(RecipeTable table) {
   return stage;
 }
 
+RecordStage ReadRecordStage(RecipeTable table) {
+  RecordStage stage;
+  table.Read("tasks", &stage.tasks, "played on the real tools for the record", AtLeast(1));
+  table.Read("gold", &stage.gold, "as plans say, and nothing else");
+  if (!stage.gold) {
+    table.Read("mistakes", &stage.mistakes, "share of the calls that go wrong there",
+               Between(0, 1));
+  }
+  return stage;
+}
+
 RlStage ReadRlStage(RecipeTable table) {
   RlStage stage;
   table.Read("steps", &stage.steps, "rounds of sampling and learning", AtLeast(1));
   table.Read("groups", &stage.groups, "tasks per step", AtLeast(1));
   table.Read("group", &stage.group, "trajectories per task", AtLeast(1));
+  table.Read("trajectories", &stage.trajectories,
+             "over once so many were drawn; 0: after all steps", AtLeast(0));
   stage.batches.mini_batches = 2;
   table.Read("mini_batches", &stage.batches.mini_batches, "optimiser steps per epoch", AtLeast(1));
   table.Read("epochs", &stage.batches.epochs, "passes over the groups of a step", AtLeast(1));
@@ -85,15 +98,17 @@ RlStage ReadRlStage(RecipeTable table) {
 
 std::string_view StageKind(const StageSettings& stage) {
   if (std::holds_alternative<SftStage>(stage)) return "sft";
+  if (std::holds_alternative<RecordStage>(stage)) return "record";
   return std::holds_alternative<SimulatorStage>(stage) ? "simulator" : "rl";
 }
 
 StageSettings ReadStage(RecipeTable table, std::string_view environment) {
   std::string kind = "rl";
-  table.ReadChoice("kind", &kind, {"sft", "simulator", "rl"}, "of stage");
-  if (!table.Has("kind")) table.Problem("kind", "is missing: sft, simulator or rl");
+  table.ReadChoice("kind", &kind, {"sft", "simulator", "record", "rl"}, "of stage");
+  if (!table.Has("kind")) table.Problem("kind", "is missing: sft, simulator, record or rl");
   if (kind == "sft") return ReadSftStage(table, environment);
   if (kind == "simulator") return ReadSimulatorStage(table);
+  if (kind == "record") return ReadRecordStage(table);
   return ReadRlStage(table);
 }
 

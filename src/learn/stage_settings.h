@@ -19,7 +19,7 @@ namespace hone {
 struct DemonstratorSettings {
   std::string agent = "gold";  // "teacher": the desk's, sloppy on purpose; "gold": as plans say
   double teacher_error = 0.6;
-  bool successful_only = false;  // leave out demonstrations that did not end well
+  bool successful_only = false;  // those of full reward: the task done, no call wasted
 };
 
 // Imitation: `kind = "sft"`. Demonstrations are made on the fly.
@@ -43,14 +43,22 @@ struct SimulatorStage {
 // Trial and error: `kind = "rl"`.
 struct RlStage {
   int64_t steps = 150;
-  int64_t groups = 32;  // tasks per step
-  int64_t group = 8;    // trajectories per task
+  int64_t groups = 32;       // tasks per step
+  int64_t group = 8;         // trajectories per task
+  int64_t trajectories = 0;  // above 0: the stage is over once so many were drawn, if not before
   BatchOptions batches;
   LearningRate rate;
   OptimizerOptions optimizer;
 };
 
-using StageSettings = std::variant<SftStage, SimulatorStage, RlStage>;
+// Calls of real tools are recorded, for a run that is answered by the record: `kind = "record"`.
+struct RecordStage {
+  int64_t tasks = 5'000;  // the first ones of train (evaluate/recording.h)
+  double mistakes = 0.6;  // share of the calls that go wrong there
+  bool gold = false;      // what plans do, and nothing else
+};
+
+using StageSettings = std::variant<SftStage, SimulatorStage, RlStage, RecordStage>;
 std::string_view StageKind(const StageSettings& stage);
 
 // One entry; `environment` is the kind of the recipe's. Problems go to the recipe.

@@ -42,10 +42,16 @@ TEST(StageSettings, HaveTheDefaultsThatAreKnownToLearn) {
   EXPECT_EQ(std::get<SimulatorStage>(simulator.stage).tasks, 5);
   EXPECT_EQ(std::get<SimulatorStage>(simulator.stage).model.steps, 9);
   EXPECT_EQ(std::get<SimulatorStage>(simulator.stage).mistakes, 0.6);
+  const ReadOne record = Read("kind = \"record\"\ngold = true", "service");
+  EXPECT_EQ(record.problems, "");
+  EXPECT_EQ(StageKind(record.stage), "record");
+  EXPECT_TRUE(std::get<RecordStage>(record.stage).gold);
 }
 
 TEST(StageSettings, KeysOfAnotherKindAreProblems) {
   EXPECT_NE(Read("kind = \"sft\"\ngroup = 4", "desk").problems.find("unknown key"),
+            std::string::npos);
+  EXPECT_NE(Read("kind = \"record\"\ngold = true\nmistakes = 0.1", "desk").problems.find("unknown"),
             std::string::npos);
   EXPECT_NE(Read("kind = \"rl\"\nteacher_error = 0.4", "desk").problems.find("unknown key"),
             std::string::npos);

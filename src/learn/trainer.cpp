@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "learn/recipe_identity.h"
+#include "learn/record_stage.h"
 #include "learn/rl_stage.h"
 #include "learn/sft_stage.h"
 #include "learn/simulator_stage.h"
@@ -14,29 +16,13 @@
 namespace hone {
 namespace {
 
-// Changes when what a stage makes from the same recipe changes.
-constexpr int64_t kStageVersion = 1;
-
 double NowOfMachine() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Json PartOf(const Json& resolved, std::string_view key) {
-  const Json* part = resolved.Find(key);
-  return part == nullptr ? Json() : *part;
-}
-
-// The recipe without what does not reach the weights.
-Json Essence(const TrainingRecipe& recipe) {
-  Json essence = recipe.resolved;
-  essence.Set("run", Json::Of({{"seed", recipe.run.seed}}));
-  essence.Set("evaluation", Json());
-  // Where the journal lies does not matter.
-  if (Json answers = PartOf(essence, "answers"); answers.is_object()) {
-    answers.Set("journal", Json());
-    essence.Set("answers", std::move(answers));
-  }
-  return essence;
+template <typename T>
+Result<void> WithoutValue(const Result<T>& result) {
+  return result.ok() ? Result<void>() : Result<void>(result.error());
 }
 
 class Trainer {
@@ -50,7 +36,7 @@ class Trainer {
 
   Result<TrainReport> Run() {
     HONE_RETURN_IF_ERROR(times_.Run("set-up", [&] { return Open(); }));
-    HONE_RETURN_IF_ERROR(FindSimulator());
+    HONE_RETURN_IF_ERROR(FindMade());
     for (size_t i = static_cast<size_t>(state_.stage); i < recipe_.stages.size(); ++i) {
       HONE_RETURN_IF_ERROR(RunStage(i));
     }
@@ -80,8 +66,12 @@ class Trainer {
   // What passed since the last time goes to the whole; returns it.
   std::map<std::string, double> Settle() {
     std::map<std::string, double> since = times_.seconds();
-    for (const auto& [name, seconds] : since) seconds_[name] += seconds;
+    for (const auto& [name, seconds] : since) {
+      seconds_[name] += seconds;
+      AddTotal("seconds/" + name, seconds);
+    }
     wall_ += times_.wall();
+    AddTotal("wall_seconds", times_.wall());
     times_.Restart();
     return since;
   }
@@ -89,13 +79,17 @@ class Trainer {
   Result<void> CheckRecipe();
   Result<std::filesystem::path> Checkpoint() const;
   Result<void> Open();
+  Result<void> Adopt(const std::filesystem::path& checkpoint);
   Result<void> RunStage(size_t number);
-  Json InputsOf(size_t number) const;
-  Result<void> RunSimulator(const SimulatorStage& stage, size_t number);
-  Result<void> FindSimulator();
+  Result<StageCache::Lock> LockOf(std::string_view kind, const Json& inputs);
+  Result<void> Make(size_t number);
+  Result<std::filesystem::path> Made(
+      const std::string& kind, size_t number, int64_t steps,
+      const std::function<Result<void>(const std::filesystem::path& folder)>& make);
+  Result<void> FindMade();
   Result<void> RunSft(const SftStage& stage, size_t number);
   Result<void> RunRl(const RlStage& stage, size_t number);
-  Result<void> RollBack(RlTraining* training, int64_t stage);
+  Result<void> RollBack(RlTraining* training);
   Result<void> Finish();
 
   // A new optimiser: what another stage's gradients were like is of no use.
@@ -123,7 +117,7 @@ class Trainer {
 // A folder belongs to one recipe.
 Result<void> Trainer::CheckRecipe() {
   const std::filesystem::path hash_file = folder_->path() / "recipe.hash";
-  const std::string hash = ContentHash(Essence(recipe_));
+  const std::string hash = RecipeHash(recipe_);
   std::error_code ignored;
   if (std::filesystem::exists(hash_file, ignored)) {
     HONE_ASSIGN_OR_RETURN(const std::string before, ReadFile(hash_file));
@@ -174,11 +168,40 @@ Result<void> Trainer::Open() {
                                          workshop_->language.tokenizer->ToJson()));
   } else {
     HONE_ASSIGN_OR_RETURN(state_, ReadTrainingState(checkpoint));
+    if (static_cast<size_t>(state_.stage) > recipe_.stages.size()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{} is behind the last stage of this recipe: it has done {}, and "
+                               "there are {}",
+                               checkpoint.string(), state_.stage, recipe_.stages.size()));
+    }
+    if (folder_->Checkpoints().empty()) HONE_RETURN_IF_ERROR(Adopt(checkpoint));
     HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), WallTime(), state_.step));
   return {};
+}
+
+// What goes with a checkpoint of another run, so that this one can go on without that one's folder.
+// The checkpoints that it would roll back to, or call its best, are not here.
+Result<void> Trainer::Adopt(const std::filesystem::path& checkpoint) {
+  state_.anchor = 0;
+  state_.best.reset();
+  state_.best_step = 0;
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomic(folder_->path() / "tokenizer.json", workshop_->language.tokenizer->ToJson()));
+  const std::filesystem::path reference =
+      std::filesystem::absolute(checkpoint).lexically_normal().parent_path().parent_path() /
+      kReferenceFolder;
+  std::error_code problem;
+  if (!std::filesystem::is_directory(reference, problem)) return {};
+  std::filesystem::copy(
+      reference, folder_->path() / kReferenceFolder,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing,
+      problem);
+  if (!problem) return {};
+  return Error(ErrorCode::kIo, fmt::format("cannot copy {} to {}: {}", reference.string(),
+                                           folder_->path().string(), problem.message()));
 }
 
 void Trainer::FreshEngine(bool critic) {
@@ -191,6 +214,7 @@ void Trainer::NextStage() {
   ++state_.stage;
   state_.stage_step = 0;
   state_.stage_state = Json();
+  state_.anchor = 0;
 }
 
 Result<void> Trainer::Save() {
@@ -232,12 +256,21 @@ Result<void> Trainer::MayStop() {
 // Sampled and greedy.
 Result<void> Trainer::Measure(const std::string& name, Split split, int64_t tasks) {
   for (const double temperature : {recipe_.evaluation.temperature, 0.0}) {
-    HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, times_.Run("evaluation", [&] {
-      return workshop_->Evaluate(split, tasks, temperature);
-    }));
     const std::string full =
         fmt::format("{}/{}/{}", name, SplitName(split), temperature == 0 ? "greedy" : "sampled");
-    state_.evaluations.Set(full, evaluation.ToJson());
+    HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, times_.Run("evaluation", [&] {
+      Result<Evaluation> made =
+          workshop_->Evaluate({.split = split,
+                               .tasks = tasks,
+                               .seed = recipe_.evaluation.seed,
+                               .progress =
+                                   [&](int64_t ended, int64_t wanted) {
+                                     observer().OnEvaluationProgress(full, ended, wanted);
+                                   }},
+                              temperature);
+      if (made.ok()) state_.evaluations.Set(full, made->ToJson());
+      return made;
+    }));
     observer().OnEvaluation(full, evaluation);
   }
   return {};
@@ -247,76 +280,90 @@ Result<void> Trainer::RunStage(size_t number) {
   const StageSettings& stage = recipe_.stages[number];
   if (const auto* sft = std::get_if<SftStage>(&stage)) return RunSft(*sft, number);
   if (const auto* rl = std::get_if<RlStage>(&stage)) return RunRl(*rl, number);
-  return RunSimulator(std::get<SimulatorStage>(stage), number);
-}
-
-// Everything that a stage's output depends on beside what was there before.
-Json Trainer::InputsOf(size_t number) const {
-  Json::Array files;  // by what is in them
-  for (const auto& [split, file] : recipe_.environment.files) {
-    const Result<std::string> text = ReadFile(file);
-    files.push_back(text.ok() ? Json(Sha256Hex(*text)) : Json());
-  }
-  return Json::Of({{"version", kStageVersion},
-                   {"seed", recipe_.run.seed},
-                   {"environment", PartOf(recipe_.resolved, "environment")},
-                   {"files", std::move(files)},
-                   {"tools", PartOf(recipe_.resolved, "tools")},
-                   {"stage", PartOf(recipe_.resolved, "stage").AsArray()[number]}});
-}
-
-Result<void> Trainer::RunSimulator(const SimulatorStage& stage, size_t number) {
-  const Json inputs = InputsOf(number);
-  std::optional<std::filesystem::path> made = cache_.Find("simulator", inputs);
-  observer().OnStage({"simulator", static_cast<int64_t>(number),
-                      static_cast<int64_t>(recipe_.stages.size()), stage.model.steps, 0,
-                      made.has_value()});
-  if (!made) {
-    const auto put = cache_.Put("simulator", inputs, [&](const std::filesystem::path& folder) {
-      const auto report =
-          MakeSimulator(stage, workshop_.get(), folder, [&](const TrainingProgress& progress) {
-            observer().OnStep(
-                {"simulator", progress.step, progress.steps, {{"simulator/loss", progress.loss}}});
-          });
-      return report.ok() ? Result<void>() : Result<void>(report.error());
-    });
-    if (!put.ok()) return put.error();
-    made = *put;
-  }
-  workshop_->simulator = *made;
+  HONE_RETURN_IF_ERROR(Make(number));
   NextStage();
   HONE_RETURN_IF_ERROR(Save());
   return MayStop();
 }
 
-// A run that goes on behind its simulator stage finds what that made, or makes it again.
-Result<void> Trainer::FindSimulator() {
+// What a stage makes beside the policy: found in the cache, or made and put there.
+Result<std::filesystem::path> Trainer::Made(
+    const std::string& kind, size_t number, int64_t steps,
+    const std::function<Result<void>(const std::filesystem::path& folder)>& make) {
+  const Json inputs = StageInputs(recipe_, number);
+  HONE_ASSIGN_OR_RETURN(const StageCache::Lock lock, LockOf(kind, inputs));
+  const std::optional<std::filesystem::path> made = cache_.Find(kind, inputs);
+  observer().OnStage({kind, static_cast<int64_t>(number),
+                      static_cast<int64_t>(recipe_.stages.size()), steps, 0, made.has_value()});
+  if (made) return *made;
+  return cache_.Put(kind, inputs, make);
+}
+
+// Whoever comes first makes it; the others wait and find it there.
+Result<StageCache::Lock> Trainer::LockOf(std::string_view kind, const Json& inputs) {
+  return times_.Run("waiting", [&] {
+    return cache_.LockOf(kind, inputs, options_.stop, [&] {
+      observer().OnNote(
+          fmt::format("another run is making the same {} stage; waiting for it", kind));
+    });
+  });
+}
+
+// The stages that make something for later ones and leave the policy as it is.
+Result<void> Trainer::Make(size_t number) {
+  if (const auto* record = std::get_if<RecordStage>(&recipe_.stages[number])) {
+    HONE_ASSIGN_OR_RETURN(const std::filesystem::path made,
+                          Made("record", number, 1, [&](const std::filesystem::path& folder) {
+                            return WithoutValue(MakeRecord(*record, workshop_.get(), folder));
+                          }));
+    workshop_->recorded = made / "recorded.sqlite";
+  } else if (const auto* simulator = std::get_if<SimulatorStage>(&recipe_.stages[number])) {
+    const auto tell = [&](const TrainingProgress& progress) {
+      observer().OnStep(
+          {"simulator", progress.step, progress.steps, {{"simulator/loss", progress.loss}}});
+    };
+    HONE_ASSIGN_OR_RETURN(
+        workshop_->simulator,
+        Made("simulator", number, simulator->model.steps, [&](const std::filesystem::path& folder) {
+          return WithoutValue(MakeSimulator(*simulator, workshop_.get(), folder, tell));
+        }));
+  }
+  return {};
+}
+
+// A run that goes on behind stages that made something finds it, or makes it again.
+Result<void> Trainer::FindMade() {
   for (size_t i = 0; i < static_cast<size_t>(state_.stage); ++i) {
-    const auto* stage = std::get_if<SimulatorStage>(&recipe_.stages[i]);
-    if (stage == nullptr) continue;
-    const TrainingState state = state_;
-    HONE_RETURN_IF_ERROR(RunSimulator(*stage, i));
-    state_ = state;
+    HONE_RETURN_IF_ERROR(Make(i));
   }
   return {};
 }
 
 Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
-  Json inputs = InputsOf(number);
-  inputs.Set("model", PartOf(recipe_.resolved, "model"));
+  Json inputs = StageInputs(recipe_, number);
+  inputs.Set("model", RecipePart(recipe_, "model"));
   inputs.Set("before", workshop_->engine->WeightsHash());
-  // In the middle of it the weights are no longer those that it began with.
-  if (state_.stage_step > 0) inputs = state_.stage_state;
-  const auto cached = cache_.Find("sft", inputs);
+  // In the middle of it the weights are no longer those that it began with. Begun by another recipe
+  // (resume = FOLDER), what comes out is neither that one's nor this one's: nobody shares it.
+  bool shared = true;
+  if (state_.stage_step > 0) {
+    const Json* before = state_.stage_state.Find("before");
+    inputs.Set("before", before == nullptr ? Json() : *before);
+    shared = inputs == state_.stage_state;
+    inputs = state_.stage_state;
+  }
+  HONE_ASSIGN_OR_RETURN(const StageCache::Lock lock, LockOf("sft", inputs));
+  const auto cached = shared ? cache_.Find("sft", inputs) : std::nullopt;
   const auto stage_number = static_cast<int64_t>(number);
   const auto stages = static_cast<int64_t>(recipe_.stages.size());
-  observer().OnStage({"sft", stage_number, stages, stage.steps, state_.stage_step,
-                      cached.has_value() && state_.stage_step == 0});
-  if (cached && state_.stage_step == 0) {
+  observer().OnStage(
+      {"sft", stage_number, stages, stage.steps, state_.stage_step, cached.has_value()});
+  if (cached) {
     HONE_ASSIGN_OR_RETURN(workshop_->engine, times_.Run("set-up", [&] {
       return Engine::Load(*cached, workshop_->engine_options);
     }));
-    state_.step += stage.steps;
+    // Another run may have come to its end while this one was interrupted in the middle.
+    state_.step += stage.steps - state_.stage_step;
     NextStage();
     return Save();
   }
@@ -343,13 +390,15 @@ Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
     if (state_.stage_step % recipe_.run.sft_save_every == 0 && !last) HONE_RETURN_IF_ERROR(Save());
     if (!last) HONE_RETURN_IF_ERROR(MayStop());
   }
-  const auto put = times_.Run("checkpoint", [&] {
-    return cache_.Put("sft", inputs, [&](const std::filesystem::path& folder) -> Result<void> {
-      HONE_RETURN_IF_ERROR(workshop_->engine->Save(folder, SaveType::kF32));
-      return WriteFileAtomic(folder / "tokenizer.json", workshop_->language.tokenizer->ToJson());
+  if (shared) {
+    const auto put = times_.Run("checkpoint", [&] {
+      return cache_.Put("sft", inputs, [&](const std::filesystem::path& folder) -> Result<void> {
+        HONE_RETURN_IF_ERROR(workshop_->engine->Save(folder, SaveType::kF32));
+        return WriteFileAtomic(folder / "tokenizer.json", workshop_->language.tokenizer->ToJson());
+      });
     });
-  });
-  if (!put.ok()) return put.error();
+    if (!put.ok()) return put.error();
+  }
   NextStage();
   HONE_RETURN_IF_ERROR(Save());
   return MayStop();
@@ -362,6 +411,7 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
   const bool begin = state_.stage_step == 0;
   const EvaluationSettings& evaluation = recipe_.evaluation;
   if (begin) {
+    if (state_.start.empty()) state_.start = workshop_->engine->WeightsHash();
     FreshEngine(recipe_.objective.NeedsCritic());
     if (evaluation.test_tasks > 0 && state_.evaluations.Find("before/test/sampled") == nullptr) {
       HONE_RETURN_IF_ERROR(Measure("before", Split::kTest, evaluation.test_tasks));
@@ -371,7 +421,8 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
     return RlTraining::New(stage, stage_number, begin, workshop_.get());
   }));
   if (!begin) HONE_RETURN_IF_ERROR(training->Restore(state_.stage_state));
-  while (state_.stage_step < stage.steps) {
+  Settle();  // what came before is not the first step's time
+  while (!training->IsOver(state_.stage_step)) {
     HONE_ASSIGN_OR_RETURN(RlStep done, training->Step(state_.stage_step));
     ++state_.stage_step;
     ++state_.step;
@@ -379,7 +430,9 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
     AddTotal("ratio_tokens", static_cast<double>(done.ratio_tokens));
     AddTotal("trajectories", done.values["trajectories"]);
     AddTotal("sampled_tokens", done.values["sampled_tokens"]);
-    const bool last = state_.stage_step == stage.steps;
+    AddTotal("real_calls", done.values["real_calls"]);
+    AddTotal("simulated_calls", done.values["simulated_calls"]);
+    const bool last = training->IsOver(state_.stage_step);
     bool best = false;
     if (evaluation.every > 0 && (state_.stage_step % evaluation.every == 0 || last)) {
       HONE_RETURN_IF_ERROR(Measure("dev", Split::kDev, evaluation.dev_tasks));
@@ -406,7 +459,14 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
         done.alarms.push_back(std::move(event));
       }
     }
-    for (const AlarmEvent& event : done.alarms) observer().OnAlarm(event);
+    for (const AlarmEvent& event : done.alarms) {
+      state_.alarms.push_back(Json::Of({{"step", event.step},
+                                        {"name", event.name},
+                                        {"severity", SeverityName(event.severity)},
+                                        {"message", event.message},
+                                        {"remedy", event.remedy}}));
+      observer().OnAlarm(event);
+    }
     state_.stage_state = training->State();
     const RemedySettings remedies = training->remedies();
     HONE_RETURN_IF_ERROR(Log(std::move(done.values), records));
@@ -419,10 +479,11 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
                       state_.step, folder_->CheckpointPath(state_.step).string()));
     }
     if (remedies.roll_back) {
-      HONE_RETURN_IF_ERROR(RollBack(training.get(), stage_number));
+      HONE_RETURN_IF_ERROR(RollBack(training.get()));
       continue;
     }
     if (best || (state_.stage_step % recipe_.run.save_every == 0 && !last)) {
+      state_.anchor = state_.step;
       HONE_RETURN_IF_ERROR(Save());
     }
     if (!last) HONE_RETURN_IF_ERROR(MayStop());
@@ -432,20 +493,26 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
   return MayStop();
 }
 
-// To the last checkpoint of this stage; without one the run goes on as it is.
-Result<void> Trainer::RollBack(RlTraining* training, int64_t stage) {
-  const std::vector<int64_t> steps = folder_->Checkpoints();
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    const std::filesystem::path checkpoint = folder_->CheckpointPath(*step);
-    HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
-    if (before.stage != stage || before.stage_step == 0 || before.step >= state_.step) continue;
-    HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
-    HONE_RETURN_IF_ERROR(training->RollBack(before.stage_step, before.stage_state));
-    state_ = std::move(before);
-    state_.stage_state = training->State();
-    HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), WallTime(), state_.step));
-    observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
-    return Save();
+// To the anchor; without one the run goes on as it is. What the alarms have learned is saved at
+// once: a kill right afterwards must not make the run forget it and fail in the same way.
+Result<void> Trainer::RollBack(RlTraining* training) {
+  if (state_.anchor == 0) return {};
+  const std::filesystem::path checkpoint = folder_->CheckpointPath(state_.anchor);
+  HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
+  HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
+  HONE_RETURN_IF_ERROR(training->RollBack(before.stage_step, before.stage_state));
+  // What it took and what went off stay on the account.
+  before.totals = std::move(state_.totals);
+  before.alarms = std::move(state_.alarms);
+  state_ = std::move(before);
+  state_.stage_state = training->State();
+  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), WallTime(), state_.step));
+  observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
+  HONE_RETURN_IF_ERROR(Save());
+  // Left by interrupts: the run would go on from them, and come back here.
+  for (const int64_t step : folder_->Checkpoints()) {
+    std::error_code ignored;
+    if (step > state_.step) std::filesystem::remove_all(folder_->CheckpointPath(step), ignored);
   }
   return {};
 }
@@ -461,7 +528,15 @@ Result<void> Trainer::Finish() {
       HONE_RETURN_IF_ERROR(Measure("after", split, evaluation.more_tasks));
     }
   }
-  return Save();
+  Settle();
+  HONE_RETURN_IF_ERROR(Save());
+  return times_.Run("checkpoint", [&] {
+    const Json result = Json::Of({{"weights", workshop_->engine->WeightsHash()},
+                                  {"step", state_.step},
+                                  {"checkpoint", fmt::format("checkpoints/step-{}", state_.step)}});
+    return WriteFileAtomic(folder_->path() / "result.json",
+                           DumpJson(result, JsonStyle::kPretty) + "\n");
+  });
 }
 
 }  // namespace

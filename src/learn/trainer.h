@@ -32,8 +32,11 @@ class TrainObserver {
   virtual ~TrainObserver() = default;
   virtual void OnStage(const StageReport&) {}
   virtual void OnStep(const StepReport&) {}
-  // `name`: "before", "dev", "after".
+  // `name`: "before/test/sampled", "dev/dev/greedy", "after/unseen-kinds/sampled".
   virtual void OnEvaluation(std::string_view /*name*/, const Evaluation&) {}
+  // While it is made: trajectories that have ended.
+  virtual void OnEvaluationProgress(std::string_view /*name*/, int64_t /*ended*/,
+                                    int64_t /*wanted*/) {}
   virtual void OnAlarm(const AlarmEvent&) {}
   virtual void OnNote(std::string_view) {}
 };

@@ -112,13 +112,51 @@ TEST(Trainer, RecipesShareTheirBeginning) {
   EXPECT_FALSE(another.stages[0].cached);
 }
 
+std::vector<std::string> LearnsItsSimulator() {
+  return {"simulator.kind=learned",
+          "stage=[{kind='sft', steps=60, batch=8, learning_rate=0.01, warmup=5}, "
+          "{kind='simulator', tasks=40, steps=10, batch=8, layers=1, width=16, heads=2, "
+          "positions=128}, {kind='rl', steps=2, groups=2, group=4}]"};
+}
+
+// Calls a function when a stage of this kind begins.
+class AtStage final : public TrainObserver {
+ public:
+  AtStage(std::string kind, std::function<void()> then)
+      : kind_(std::move(kind)), then_(std::move(then)) {}
+  void OnStage(const StageReport& stage) override {
+    if (stage.kind == kind_) then_();
+  }
+
+ private:
+  const std::string kind_;
+  const std::function<void()> then_;
+};
+
+TEST(Trainer, ARunThatIsKilledRightAfterItFoundItsSimulatorIsStillWhereItWas) {
+  const TemporaryDirectory out, copy;
+  bool begun = false;
+  AtStage begins("rl", [&] { begun = true; });
+  std::vector<std::string> changes = LearnsItsSimulator();
+  ASSERT_FALSE(
+      Train(Tiny(out.path(), changes), {.observer = &begins, .stop = [&] { return begun; }}).ok());
+  // Taken up in the middle of rl: what a kill would leave before its next step is done.
+  AtStage copies("rl", [&] {
+    std::filesystem::copy(out.path(), copy.path(),
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing);
+  });
+  const auto whole = Train(Tiny(out.path(), changes), {.observer = &copies});
+  ASSERT_TRUE(whole.ok()) << whole.error().message();
+  const auto killed = Train(Tiny(copy.path(), changes), {});
+  ASSERT_TRUE(killed.ok()) << killed.error().message();
+  EXPECT_EQ(killed->weights, whole->weights);
+  EXPECT_EQ(killed->ratio_tokens, whole->ratio_tokens);
+}
+
 TEST(Trainer, MakesItsOwnSimulator) {
   const TemporaryDirectory out;
-  const std::vector<std::string> learned = {
-      "simulator.kind=learned",
-      "stage=[{kind='sft', steps=60, batch=8, learning_rate=0.01, warmup=5}, {kind='simulator', "
-      "tasks=40, steps=10, batch=8, layers=1, width=16, heads=2, positions=128}, {kind='rl', "
-      "steps=2, groups=2, group=4}]"};
+  const std::vector<std::string> learned = LearnsItsSimulator();
   Watcher watcher;
   const auto report = Train(Tiny(out.path(), learned), {.observer = &watcher});
   ASSERT_TRUE(report.ok()) << report.error().message();
@@ -157,6 +195,85 @@ TEST(Trainer, EveryObjectiveAndEverySortOfCreditRuns) {
     const auto report = Train(*recipe, {});
     EXPECT_TRUE(report.ok()) << change[0] << ": " << report.error().message();
   }
+}
+
+TEST(Trainer, ACheckpointOfAnotherRunIsGoneOnFrom) {
+  const TemporaryDirectory out;
+  const std::vector<std::string> with_reference = {"objective.kl.coefficient=0.05",
+                                                   "evaluation.test_tasks=0", "run.keep=9"};
+  const auto whole = Train(Tiny(out.path(), with_reference), {});
+  ASSERT_TRUE(whole.ok()) << whole.error().message();
+  // 60 steps of imitation, then two of the four.
+  const std::filesystem::path middle = out.path() / "tiny/checkpoints/step-62";
+  ASSERT_TRUE(std::filesystem::exists(middle));
+  std::vector<std::string> second = with_reference;
+  second.push_back("run.name=second");
+  second.push_back("run.resume=" + middle.string());
+  Watcher watcher;
+  const auto resumed = Train(Tiny(out.path(), second), {.observer = &watcher});
+  ASSERT_TRUE(resumed.ok()) << resumed.error().message();
+  EXPECT_EQ(watcher.steps.size(), 2u);
+  EXPECT_EQ(resumed->weights, whole->weights);
+  EXPECT_TRUE(std::filesystem::exists(out.path() / "second/tokenizer.json"));
+  // With another recipe it is another run.
+  second[second.size() - 2] = "run.name=third";
+  second.push_back("stage.1.learning_rate=1e-3");
+  const auto other = Train(Tiny(out.path(), second), {});
+  ASSERT_TRUE(other.ok()) << other.error().message();
+  EXPECT_NE(other->weights, whole->weights);
+  // And what is no checkpoint is refused before anything is done.
+  const auto wrong = ReadTiny(out.path(), {"run.resume=" + (out.path() / "tiny").string()});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.error().message().find("is not a checkpoint of a run"), std::string::npos);
+}
+
+TEST(Trainer, AStageIsOverOnceItsTrajectoriesAreDrawn) {
+  const TemporaryDirectory one, two;
+  const std::vector<std::string> limited = {"stage.1.steps=100", "stage.1.trajectories=40",
+                                            "evaluation.test_tasks=0"};
+  Watcher watcher;
+  const auto report = Train(Tiny(one.path(), limited), {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_EQ(std::count_if(watcher.steps.begin(), watcher.steps.end(),
+                          [](const StepReport& step) { return step.stage == "rl"; }),
+            3)
+      << "16 each, and 40 are wanted";
+  // Also where it was stopped on the way.
+  Result<TrainReport> resumed = Error(ErrorCode::kStopped, "");
+  for (int i = 0; i < 50 && !resumed.ok(); ++i) {
+    int64_t steps = 0;
+    resumed = Train(Tiny(two.path(), limited), {.stop = [&] { return ++steps >= 30; }});
+  }
+  ASSERT_TRUE(resumed.ok()) << resumed.error().message();
+  EXPECT_EQ(resumed->weights, report->weights);
+}
+
+TEST(Trainer, TheRecordOfRealToolsAnswers) {
+  const TemporaryDirectory out;
+  const auto run = [&](const std::string& name, const std::string& mode,
+                       const std::string& record) {
+    Watcher watcher;
+    const auto report = Train(
+        Tiny(out.path(), {"run.name=" + name, "answers.mode=" + mode, "evaluation.test_tasks=0",
+                          "stage=[{kind='sft', steps=60, batch=8, learning_rate=0.01, warmup=5}, " +
+                              record + ", {kind='rl', steps=2, groups=8, group=4}]"}),
+        {.observer = &watcher});
+    EXPECT_TRUE(report.ok()) << report.error().message();
+    return watcher.steps.back().values;
+  };
+  // Only what plans do is recorded: no task is void, but other calls break their trajectories.
+  const StepValues gold = run("gold", "replay", "{kind='record', tasks=100, gold=true}");
+  EXPECT_EQ(gold.at("void_tasks"), 0);
+  EXPECT_GT(gold.at("trajectories"), 0);
+  // Nothing is recorded of these tasks: those that need a call make no sense.
+  const StepValues none = run("none", "replay", "{kind='record', tasks=1, gold=true}");
+  EXPECT_GT(none.at("void_tasks"), 0);
+  EXPECT_LT(none.at("void_tasks"), 8) << "some need none";
+  // Others are made up around it.
+  const StepValues both =
+      run("both", "replay-else-simulate", "{kind='record', tasks=1, gold=true}");
+  EXPECT_EQ(both.at("void_tasks"), 0);
+  EXPECT_EQ(both.at("trajectories"), 32);
 }
 
 TEST(Trainer, AFolderBelongsToOneRecipeAndOneProcess) {

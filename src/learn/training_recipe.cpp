@@ -10,6 +10,7 @@
 #include "credit/methods.h"
 #include "credit/short_form.h"
 #include "learn/recipe_checks.h"
+#include "learn/run_folder.h"
 #include "rewards/compose.h"
 #include "rewards/presets.h"
 #include "rollout/policy.h"
@@ -33,6 +34,12 @@ RunSettings ReadRun(RecipeTable table) {
   table.Read("resume", &run.resume, "auto, never, or the folder of a checkpoint");
   if (run.resume != "auto" && run.resume != "never" && !std::filesystem::is_directory(run.resume)) {
     table.Problem("resume", fmt::format("\"{}\" is neither auto, never, nor a folder", run.resume));
+  } else if (run.resume != "auto" && run.resume != "never") {
+    const Result<TrainingState> state = ReadTrainingState(run.resume);
+    if (!state.ok()) {
+      table.Problem("resume", fmt::format("{} is not a checkpoint of a run: {}", run.resume,
+                                          state.error().message()));
+    }
   }
   table.Read("save_every", &run.save_every, "steps of rl between checkpoints", AtLeast(1));
   table.Read("sft_save_every", &run.sft_save_every, "steps of sft between checkpoints", AtLeast(1));
@@ -110,7 +117,8 @@ AnsweringPlan ReadAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
   AnsweringPlan plan = ReadAnswering(*root, std::move(defaults));
   RecipeTable table = root->Table("answers");
   for (const std::string& file :
-       {plan.mode == ToolMode::kReplay ? plan.journal : "", plan.recorded}) {
+       {plan.mode == ToolMode::kReplay && !recipe.RecordsItself() ? plan.journal : "",
+        plan.recorded}) {
     if (!file.empty() && !std::filesystem::exists(file)) {
       table.Problem(file == plan.recorded ? "recorded" : "journal",
                     fmt::format("there is no journal \"{}\"", file));
@@ -126,8 +134,14 @@ Json ReadRewardPart(RecipeTable* table) {
   double weight = 1;
   Json part = Json::Of({});
   if (table->Has("command")) {
+    std::string term = "reward";
+    int64_t deadline_ms = 10'000;
     table->Read("command", &command, "a program that scores");
-    part.Set("command", Json::ArrayOf(command));
+    table->Read("term", &term, "the name of what it gives, where it gives no names");
+    table->Read("deadline_ms", &deadline_ms, "per tree, its start included",
+                Between(1, 86'400'000));
+    part = Json::Of(
+        {{"command", Json::ArrayOf(command)}, {"term", term}, {"deadline_ms", deadline_ms}});
   } else {
     table->Read("preset", &preset, "of rewards");
     part.Set("preset", preset);
@@ -156,22 +170,24 @@ Json ReadRewardPart(RecipeTable* table) {
 }
 
 // The error of a part is reported where the part stands.
+void CheckReward(const Json& part, RecipeTable* table) {
+  const auto made = RewarderFromJson(part);
+  if (made.ok()) return;
+  table->Problem(table->Has("command") ? "command" : "preset", made.error().message());
+}
+
 Json ReadRewards(RecipeTable table) {
   Json rewards;
   if (table.Has("sum")) {
     Json::Array parts;
     for (RecipeTable& part : table.Tables("sum")) {
       parts.push_back(ReadRewardPart(&part));
-      if (const auto made = RewarderFromJson(parts.back()); !made.ok()) {
-        part.Problem("preset", made.error().message());
-      }
+      CheckReward(parts.back(), &part);
     }
     return Json::Of({{"sum", std::move(parts)}});
   }
   rewards = ReadRewardPart(&table);
-  if (const auto made = RewarderFromJson(rewards); !made.ok()) {
-    table.Problem("preset", made.error().message());
-  }
+  CheckReward(rewards, &table);
   return rewards;
 }
 
@@ -218,6 +234,12 @@ std::filesystem::path TrainingRecipe::Folder() const {
 bool TrainingRecipe::LearnsSimulator() const {
   return std::any_of(stages.begin(), stages.end(), [](const StageSettings& stage) {
     return std::holds_alternative<SimulatorStage>(stage);
+  });
+}
+
+bool TrainingRecipe::RecordsItself() const {
+  return std::any_of(stages.begin(), stages.end(), [](const StageSettings& stage) {
+    return std::holds_alternative<RecordStage>(stage);
   });
 }
 

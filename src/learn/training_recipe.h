@@ -90,6 +90,8 @@ struct TrainingRecipe {
   bool Simulates() const { return hone::Simulates(answers.mode); }
   // The simulator of the run is what its simulator stage makes.
   bool LearnsSimulator() const;
+  // What the real tools answered is recorded by a stage, and the run is answered by that.
+  bool RecordsItself() const;
 };
 
 // Reads all of a recipe and checks that its parts fit each other, without computing anything: all

@@ -34,19 +34,6 @@ TEST(TrainingRecipe, IsReadWithItsDefaults) {
   EXPECT_EQ(reread->resolved, recipe->resolved);
 }
 
-TEST(TrainingRecipe, ThoseThatComeWithTheProgramCanBeRead) {
-  int read = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(HONE_SOURCE_DIR) / "recipes")) {
-    if (entry.path().extension() != ".toml") continue;
-    Recipe recipe = Recipe::Load(entry.path()).value();
-    const Result<TrainingRecipe> whole = ReadTrainingRecipe(&recipe);
-    EXPECT_TRUE(whole.ok()) << entry.path() << ": " << whole.error().message();
-    ++read;
-  }
-  EXPECT_GE(read, 2);
-}
-
 TEST(TrainingRecipe, AllProblemsAreReportedAtOnceBeforeAnythingIsDone) {
   const std::string problems = ProblemsOf(
       {"model.folder=nowhere", "credit.method=tolpo", "stage.1.group=1", "rewards.preset=desc",
@@ -58,6 +45,26 @@ TEST(TrainingRecipe, AllProblemsAreReportedAtOnceBeforeAnythingIsDone) {
   EXPECT_TRUE(Says(problems, "run.nmae\" (did you mean \"name\"?)")) << problems;
   EXPECT_TRUE(Says(problems, "evaluation.more")) << problems;
   EXPECT_TRUE(Says(problems, "objective.loss")) << problems;
+}
+
+TEST(TrainingRecipe, FilesThatAreNotThereAreNamed) {
+  EXPECT_TRUE(Says(
+      ProblemsOf({"environment={kind='data', train='nowhere.jsonl'}", "stage.0.demonstrator=gold"}),
+      "the task file nowhere.jsonl is not there"));
+  EXPECT_TRUE(Says(ProblemsOf({"rewards={command=['no-such-program']}"}), "rewards.command"));
+  EXPECT_TRUE(Says(ProblemsOf({"rewards={sum=[{command=['no-such-program']}]}"}),
+                   "rewards.sum[0].command"));
+  EXPECT_TRUE(Says(ProblemsOf({"run.resume=nowhere"}), "neither auto, never, nor a folder"));
+}
+
+TEST(TrainingRecipe, AProgramCanScore) {
+  const Result<TrainingRecipe> recipe =
+      ReadTiny("/tmp/none", {"rewards={command=['cat'], term='taste', deadline_ms=5, weight=2.0}"});
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  EXPECT_EQ(recipe->rewards, Json::Of({{"command", Json::Array{"cat"}},
+                                       {"term", "taste"},
+                                       {"deadline_ms", 5},
+                                       {"weight", 2.0}}));
 }
 
 TEST(TrainingRecipe, AGroupOfOneIsRefusedByMethodsThatCompare) {
@@ -85,6 +92,9 @@ TEST(TrainingRecipe, WhoeverIsToAnswerMustBeThere) {
       ProblemsOf({"answers.mode=live", "stage=[{kind='simulator'}]", "simulator.kind=learned"}),
       "a simulator is made that nobody asks"));
   EXPECT_TRUE(Says(ProblemsOf({"stage=[{kind='simulator'}]"}), "but the recipe asks another one"));
+  EXPECT_TRUE(Says(ProblemsOf({"stage=[{kind='record'}]"}), "recorded that nobody looks up"));
+  EXPECT_EQ(ProblemsOf({"answers.mode=replay", "stage=[{kind='record'}]"}), "")
+      << "the journal is still to be made";
 }
 
 TEST(TrainingRecipe, ThereMustBeSomethingToDo) {

@@ -1,10 +1,11 @@
 #include "learn/workshop.h"
 
-namespace hone {
-namespace {
+#include <fmt/format.h>
 
-// Whoever shows how to do it in the recipe's first stage that shows anything; the tokenizer learns
-// from the same.
+#include "base/check.h"
+
+namespace hone {
+
 DemonstratorSettings FirstDemonstrator(const TrainingRecipe& recipe) {
   for (const StageSettings& stage : recipe.stages) {
     if (const auto* sft = std::get_if<SftStage>(&stage)) return sft->demonstrator;
@@ -12,31 +13,51 @@ DemonstratorSettings FirstDemonstrator(const TrainingRecipe& recipe) {
   return {};
 }
 
+namespace {
+
+// Tools that are part of this program as they are, all others by chance.
+Result<std::unique_ptr<World>> Rehearsing(const TrainingRecipe& recipe,
+                                          const LoadedEnvironment& environment) {
+  if (HasToolsInProcess(recipe)) return World::Real(recipe, environment, "");
+  TrainingRecipe by_chance = recipe;
+  by_chance.answers.mode = ToolMode::kSimulate;
+  by_chance.answers.simulator = SimulatorSettings{.kind = "random"};
+  by_chance.answers.faults.clear();
+  return World::ForTraining(by_chance, environment, "");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Workshop>> Workshop::Open(const TrainingRecipe& recipe,
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& tokenizer,
-                                                 PassTimes* times) {
+                                                 PassTimes* times, bool rehearsal) {
   auto workshop = std::make_unique<Workshop>();
   workshop->recipe = &recipe;
   workshop->folder = folder;
   workshop->times = times;
   // Evaluation asks the tools in earnest, whoever answers in training.
   AnsweringPlan in_earnest = recipe.answers;
-  in_earnest.mode = ToolMode::kLive;
+  in_earnest.mode = rehearsal ? ToolMode::kSimulate : ToolMode::kLive;
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools, MakeTools(in_earnest, recipe.tools));
   HONE_ASSIGN_OR_RETURN(workshop->environment, recipe.environment.make(std::move(tools)));
-  HONE_ASSIGN_OR_RETURN(
-      workshop->real,
-      World::Real(recipe, workshop->environment,
-                  HasToolsInProcess(recipe) ? std::filesystem::path() : folder / "real.sqlite"));
+  const std::filesystem::path journal = HasToolsInProcess(recipe) || folder.empty()
+                                            ? std::filesystem::path()
+                                            : folder / "real.sqlite";
+  HONE_ASSIGN_OR_RETURN(workshop->real, World::Real(recipe, workshop->environment, journal));
+  if (rehearsal) {
+    HONE_ASSIGN_OR_RETURN(workshop->showing, Rehearsing(recipe, workshop->environment));
+  } else if (!folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(workshop->showing,
+                          World::ForDemonstrations(recipe, workshop->environment, journal));
+  }
   if (!tokenizer.empty()) {
     HONE_ASSIGN_OR_RETURN(Tokenizer loaded, Tokenizer::Load(tokenizer));
     HONE_ASSIGN_OR_RETURN(workshop->language, LanguageOf(recipe.model, std::move(loaded)));
   } else {
+    CHECK(workshop->showing != nullptr, "a tokenizer is made from demonstrations, which a run has");
     Demonstrator demonstrator(FirstDemonstrator(recipe), &workshop->environment,
-                              workshop->real->executor(), recipe.run.seed);
+                              workshop->showing->executor(), recipe.run.seed);
     HONE_ASSIGN_OR_RETURN(workshop->language, MakeLanguage(recipe.model, &demonstrator));
   }
   int64_t vocabulary = workshop->language.tokenizer->vocab_size();
@@ -55,15 +76,15 @@ Result<Policy> Workshop::PolicyAt(double temperature, int64_t version) const {
   return Policy::New(engine.get(), language.dialect.get(), language.tokenizer.get(), options);
 }
 
-Result<Evaluation> Workshop::Evaluate(Split split, int64_t tasks, double temperature) const {
+Result<Evaluation> Workshop::Evaluate(EvaluationOptions options, double temperature) const {
   HONE_ASSIGN_OR_RETURN(const Policy policy, PolicyAt(temperature, 0));
-  // The journal of real tools that are not part of this program tells evaluations apart by weights.
-  const std::string run = HasToolsInProcess(*recipe)
-                              ? "evaluation"
-                              : "evaluation-" + engine->WeightsHash().substr(0, 16);
-  return EvaluatePolicy(
-      {.split = split, .tasks = tasks, .seed = recipe->evaluation.seed, .run = run}, environment,
-      policy, real->executor());
+  // The journal of real tools that are not part of this program tells evaluations apart by weights,
+  // temperature and split: each makes calls of its own.
+  options.run = HasToolsInProcess(*recipe)
+                    ? "evaluation"
+                    : fmt::format("evaluation-{}-{}-{}", engine->WeightsHash().substr(0, 16),
+                                  temperature, SplitName(options.split));
+  return EvaluatePolicy(options, environment, policy, real->executor());
 }
 
 }  // namespace hone

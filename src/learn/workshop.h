@@ -16,29 +16,38 @@ namespace hone {
 // Numbers of one step by name, for logs ("success", "reward/mean", "time/sampling").
 using StepValues = std::map<std::string, double>;
 
+// Whoever shows how to do it in the recipe's first stage that shows anything. The tokenizer learns
+// from the same.
+DemonstratorSettings FirstDemonstrator(const TrainingRecipe& recipe);
+
 // What the stages of a run work with.
 struct Workshop {
   const TrainingRecipe* recipe = nullptr;
   LoadedEnvironment environment;
   RunLanguage language;
-  std::unique_ptr<World> real;  // the real tools: for demonstrations and evaluation
+  std::unique_ptr<World> real;     // the real tools, for evaluation
+  std::unique_ptr<World> showing;  // who answers those who show how to do it
   Engine::Options engine_options;
   std::unique_ptr<Engine> engine;   // the policy
   std::filesystem::path simulator;  // what a stage has made; empty: none has
+  std::filesystem::path recorded;   // the journal that a stage has made; empty: none has
   std::filesystem::path folder;     // of the run
   PassTimes* times = nullptr;
 
-  // The tools, the environment and the language of a recipe, without an engine. `tokenizer` is one
-  // that is there already (of a checkpoint); empty: it is made.
+  // The tools, the environment and the language of a recipe, without an engine. `folder` is the
+  // run's, where real tools that are not part of this program are journaled; empty: they are not,
+  // and nobody shows anything (`showing` is null). `tokenizer` is one that is there already (of a
+  // checkpoint); empty: it is made, from what is shown. In a rehearsal nobody outside this program
+  // is asked: demonstrations are answered by chance.
   static Result<std::unique_ptr<Workshop>> Open(const TrainingRecipe& recipe,
                                                 const std::filesystem::path& folder,
                                                 const std::filesystem::path& tokenizer,
-                                                PassTimes* times);
+                                                PassTimes* times, bool rehearsal = false);
 
   // The policy at this temperature.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
-  // On real tools.
-  Result<Evaluation> Evaluate(Split split, int64_t tasks, double temperature) const;
+  // On real tools. `options.run` is ours to say.
+  Result<Evaluation> Evaluate(EvaluationOptions options, double temperature) const;
 };
 
 }  // namespace hone

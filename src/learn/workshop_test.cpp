@@ -10,12 +10,12 @@ namespace {
 TEST(Workshop, EvaluatesOnTheRealToolsWhoeverAnswersInTraining) {
   TinyWorkshop tiny;
   ASSERT_TRUE(tiny.recipe.Simulates());
-  const Result<Evaluation> one = tiny.shop->Evaluate(Split::kDev, 4, 1);
+  const Result<Evaluation> one = tiny.shop->Evaluate({.tasks = 4}, 1);
   ASSERT_TRUE(one.ok()) << one.error().message();
   EXPECT_EQ(one->tasks, 4);
   EXPECT_EQ(one->temperature, 1);
   EXPECT_EQ(tiny.shop->real->simulator(), nullptr);
-  const Result<Evaluation> greedy = tiny.shop->Evaluate(Split::kDev, 4, 0);
+  const Result<Evaluation> greedy = tiny.shop->Evaluate({.tasks = 4}, 0);
   ASSERT_TRUE(greedy.ok()) << greedy.error().message();
   EXPECT_EQ(greedy->temperature, 0);
 }
@@ -30,6 +30,17 @@ TEST(Workshop, TakesTheTokenizerOfACheckpointInsteadOfMakingOne) {
   ASSERT_TRUE(again.ok()) << again.error().message();
   EXPECT_EQ((*again)->language.tokenizer->ToJson(), tiny.shop->language.tokenizer->ToJson());
   EXPECT_EQ((*again)->engine_options.forbidden, tiny.shop->engine_options.forbidden);
+}
+
+TEST(Workshop, WithoutAFolderNothingIsWrittenAndNobodyShows) {
+  TinyWorkshop tiny;
+  ASSERT_TRUE(WriteFileAtomic(tiny.directory.path() / "tokenizer.json",
+                              tiny.shop->language.tokenizer->ToJson())
+                  .ok());
+  const auto bare = Workshop::Open(tiny.recipe, {}, tiny.directory.path(), nullptr);
+  ASSERT_TRUE(bare.ok()) << bare.error().message();
+  EXPECT_EQ((*bare)->showing, nullptr);
+  EXPECT_NE((*bare)->real, nullptr);
 }
 
 }  // namespace

@@ -35,9 +35,28 @@ Result<std::unique_ptr<World>> World::Real(const TrainingRecipe& recipe,
   return world;
 }
 
+Result<std::unique_ptr<World>> World::ForDemonstrations(const TrainingRecipe& recipe,
+                                                        const LoadedEnvironment& environment,
+                                                        const std::filesystem::path& elsewhere) {
+  if (HasToolsInProcess(recipe)) return Real(recipe, environment, "");
+  // A record that the run makes for itself is not there yet.
+  if (recipe.Simulates() || recipe.RecordsItself()) return Real(recipe, environment, elsewhere);
+  if (recipe.answers.mode != ToolMode::kReplay) {
+    return Real(recipe, environment, recipe.answers.journal);
+  }
+  auto world = std::unique_ptr<World>(new World());
+  world->timeline_ = NewRealTimeline();
+  AnswerPlan answers{.mode = ToolMode::kReplay, .seed = recipe.run.seed};
+  HONE_ASSIGN_OR_RETURN(answers.journal, Journal::OpenForReading(recipe.answers.journal));
+  HONE_RETURN_IF_ERROR(
+      world->Open(recipe.answers, std::move(answers), *environment.environment->tools()));
+  return world;
+}
+
 Result<std::unique_ptr<World>> World::ForTraining(const TrainingRecipe& recipe,
                                                   const LoadedEnvironment& environment,
-                                                  const std::filesystem::path& learned) {
+                                                  const std::filesystem::path& learned,
+                                                  const std::filesystem::path& recorded) {
   const AnsweringPlan& plan = recipe.answers;
   const bool in_process = HasToolsInProcess(recipe);
   const std::shared_ptr<const Toolbox>& toolbox = environment.environment->tools();
@@ -49,26 +68,33 @@ Result<std::unique_ptr<World>> World::ForTraining(const TrainingRecipe& recipe,
   // What others answer is written down, so that a run that was killed need not ask again. What is
   // computed here is the same every time.
   if (plan.mode == ToolMode::kLive && !in_process) answers.mode = ToolMode::kRecord;
+  const std::filesystem::path shown =
+      recorded.empty() ? std::filesystem::path(plan.recorded) : recorded;
   if (answers.mode == ToolMode::kReplay) {
-    HONE_ASSIGN_OR_RETURN(answers.journal, Journal::OpenForReading(plan.journal));
-  } else if (answers.mode != ToolMode::kLive && answers.mode != ToolMode::kSimulate) {
+    HONE_ASSIGN_OR_RETURN(
+        answers.journal,
+        Journal::OpenForReading(recorded.empty() ? std::filesystem::path(plan.journal) : recorded));
+  } else if (answers.mode == ToolMode::kRecord ||
+             (answers.mode == ToolMode::kReplayElseSimulate && (!in_process || shown.empty()))) {
     HONE_ASSIGN_OR_RETURN(answers.journal, Journal::Open(plan.journal));
   }
-  if (!plan.recorded.empty() && plan.use() == ToolUse::kAnsweredElsewhere) {
-    HONE_ASSIGN_OR_RETURN(answers.recorded, Journal::OpenForReading(plan.recorded));
+  if (!shown.empty() && answers.mode != ToolMode::kReplay &&
+      plan.use() == ToolUse::kAnsweredElsewhere) {
+    HONE_ASSIGN_OR_RETURN(answers.recorded, Journal::OpenForReading(shown));
   }
   if (recipe.Simulates()) {
     SimulatorSettings settings = *plan.simulator;
     if (!learned.empty()) settings.folder = learned.string();
-    std::shared_ptr<const RecordedCalls> recorded;
+    std::shared_ptr<const RecordedCalls> calls;
     if (answers.recorded != nullptr) {
-      HONE_ASSIGN_OR_RETURN(RecordedCalls calls,
-                            ReadRecordedCalls(answers.recorded.get(), toolbox));
-      recorded = std::make_shared<const RecordedCalls>(std::move(calls));
+      HONE_ASSIGN_OR_RETURN(RecordedCalls read, ReadRecordedCalls(answers.recorded.get(), toolbox));
+      calls = std::make_shared<const RecordedCalls>(std::move(read));
     }
-    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Player> player, NewPlayer(settings, std::move(recorded)));
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Player> player, NewPlayer(settings, calls));
+    // Where the record is asked first, it is part of the world that is made up around it.
     world->simulator_ =
-        NewSimulator(std::move(player), settings.check, at_once ? nullptr : world->timeline_.get());
+        NewSimulator(std::move(player), settings.check, at_once ? nullptr : world->timeline_.get(),
+                     answers.mode == ToolMode::kReplayElseSimulate ? std::move(calls) : nullptr);
     answers.simulator = world->simulator_;
   }
   HONE_RETURN_IF_ERROR(world->Open(plan, std::move(answers), *toolbox));

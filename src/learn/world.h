@@ -15,11 +15,18 @@ class World {
   static Result<std::unique_ptr<World>> Real(const TrainingRecipe& recipe,
                                              const LoadedEnvironment& environment,
                                              const std::filesystem::path& journal);
+  // The real tools for whoever shows how to do it. What they say is trained on, so it is written
+  // down where the recipe writes what tools say in training (`elsewhere`: where a simulator answers
+  // there), and a replay takes it from there.
+  static Result<std::unique_ptr<World>> ForDemonstrations(const TrainingRecipe& recipe,
+                                                          const LoadedEnvironment& environment,
+                                                          const std::filesystem::path& elsewhere);
   // As the recipe says for training. `learned` is the folder of the simulator that a stage has
-  // made; empty: none was.
+  // made, `recorded` the journal of what the real tools answered; empty: none was.
   static Result<std::unique_ptr<World>> ForTraining(const TrainingRecipe& recipe,
                                                     const LoadedEnvironment& environment,
-                                                    const std::filesystem::path& learned);
+                                                    const std::filesystem::path& learned,
+                                                    const std::filesystem::path& recorded = {});
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;

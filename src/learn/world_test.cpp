@@ -51,5 +51,27 @@ TEST(World, WhatWasRecordedCanBeReplayed) {
   EXPECT_EQ(PlayedIn(environment, World::ForTraining(replay, environment, "")->get()), said);
 }
 
+TEST(World, ARecordIsAskedBeforeTheSimulatorAndNeedsNoJournalOfItsOwn) {
+  const TemporaryDirectory out;
+  const std::string clock = "environment.tasks.kinds=['clock']";
+  const std::filesystem::path recorded = out.path() / "j.sqlite";
+  const TrainingRecipe record =
+      ReadTiny(out.path(), {clock, "answers.journal=" + recorded.string(), "answers.mode=record"})
+          .value();
+  const LoadedEnvironment environment = record.environment.make(nullptr).value();
+  const std::string said =
+      PlayedIn(environment, World::ForTraining(record, environment, "")->get());
+  const TrainingRecipe both =
+      ReadTiny(out.path(), {clock, "answers.mode=replay-else-simulate"}).value();
+  const auto world = World::ForTraining(both, environment, "", recorded).value();
+  EXPECT_EQ(PlayedIn(environment, world.get()), said);
+  EXPECT_EQ(world->simulator()->counts().played, 0);
+  EXPECT_FALSE(std::filesystem::exists(out.path() / "tiny/journal.sqlite"));
+  const TrainingRecipe alone =
+      ReadTiny(out.path(), {clock, "answers.mode=replay", "stage=[{kind='record'}]"}).value();
+  EXPECT_EQ(PlayedIn(environment, World::ForTraining(alone, environment, "", recorded)->get()),
+            said);
+}
+
 }  // namespace
 }  // namespace hone

@@ -36,6 +36,9 @@ struct RolloutOptions {
   // How often a trajectory that broke by the fault of somebody else than the agent or its tools is
   // begun again, under a new name and so with new draws, before it leaves the group.
   int64_t retries = 2;
+  // Whether what tools do stays done. Then a trajectory that may have done something that must not
+  // be done twice (Toolbox::Tool::may_repeat) is never begun again. False: a simulator answers.
+  bool in_earnest = true;
   int64_t max_turns = 256;  // of trajectories that no rule of the environment ends
   // For measuring; null: the machine's. Nothing else is decided by it.
   const Clock* clock = nullptr;

@@ -182,7 +182,7 @@ TEST(RolloutTest, ARunThatWasStoppedGoesOnFromItsJournal) {
   }
 }
 
-TEST(RolloutTest, AGroupOfSixteenComputesItsPromptOnce) {
+TEST(RolloutTest, AGroupOfSixteenComputesItsPromptOnceAndOnceMoreInTraining) {
   DeskPolicy desk({.tasks = 1, .steps = 20});
   const RolloutResult result = Roll(&desk, desk.Requests(16));
   const Tree& tree = result.trees[0];
@@ -200,6 +200,11 @@ TEST(RolloutTest, AGroupOfSixteenComputesItsPromptOnce) {
   EXPECT_EQ(result.counts.tree_tokens, prompt + rest);
   EXPECT_EQ(result.counts.path_tokens, 16 * prompt + rest);
   EXPECT_GT(result.counts.SharedShare(), 0);
+  const int64_t before = desk.engine().tokens_computed();
+  desk.engine().Accumulate({&tree, 1}, [](std::span<TreeTerms> terms) {
+    for (PathTerms& path : terms[0].paths) path.dlogprobs.back() = -1;
+  });
+  EXPECT_EQ(desk.engine().tokens_computed() - before, prompt + rest);
 }
 
 TEST(RolloutTest, BranchesShareTheirPrefixesAndSayHowMuch) {

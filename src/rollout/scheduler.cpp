@@ -15,6 +15,22 @@ bool IsSomebodyElse(Blame blame) {
   return blame != Blame::kNone && blame != Blame::kAgent && blame != Blame::kTool;
 }
 
+// Whether the tool may have done what the call asks. Nothing was done where the call was refused
+// beforehand, or where the answer is not the tool's.
+bool MayHaveActed(const ToolResult& result) {
+  switch (result.status) {
+    case CallStatus::kOk:
+    case CallStatus::kToolError:
+    case CallStatus::kTimeout:
+    case CallStatus::kInterrupted: return true;
+    case CallStatus::kUnavailable: return result.blame == Blame::kTool;
+    case CallStatus::kDenied:
+    case CallStatus::kUnknownTool:
+    case CallStatus::kInvalidArguments: return false;
+  }
+  return true;
+}
+
 // Of the first tokens, in units of the logarithm of the vocabulary.
 double EntropyOf(const Node& turn, int64_t vocabulary) {
   const size_t count = std::min<size_t>(turn.entropies.size(), kArpoTokens);
@@ -218,13 +234,15 @@ Result<void> Scheduler::Finish(LiveTrajectory* trajectory, Ending ending, Blame 
   return End(trajectory, true);
 }
 
-// Somebody else broke it: it says nothing about the policy, and is begun again or left out.
+// Somebody else broke it: it says nothing about the policy, and is begun again or left out. Whoever
+// sent a letter is not begun again: the letter would be sent twice.
 Result<void> Scheduler::Break(LiveTrajectory* trajectory, Blame blame, std::string problem) {
   LiveGroup* group = trajectory->group;
   RolloutCounts& counts = result_.counts;
   ++counts.faults[std::string(BlameName(blame))];
   group->last_problem = std::move(problem);
-  const bool again = trajectory->repetitions < options_.retries;
+  const bool acted = trajectory->acted && options_.in_earnest;
+  const bool again = trajectory->repetitions < options_.retries && !acted;
   if (again) {
     ++counts.retries;
     Enqueue(group, trajectory->origin, trajectory->progress.path.Again(),
@@ -304,7 +322,8 @@ Result<void> Scheduler::Submit(LiveTrajectory* trajectory, const std::vector<Cal
       ++trajectory->awaited;
       const uint64_t ticket =
           executor_->Submit({identity, calls[i].name, calls[i].arguments, trajectory->sessions});
-      tickets_[ticket] = {trajectory, i};
+      const Toolbox::Tool* tool = environment_.tools()->Find(calls[i].name);
+      tickets_[ticket] = {trajectory, i, tool == nullptr || tool->may_repeat};
     }
   }
   if (trajectory->awaited == 0) return OnResults(trajectory);
@@ -314,9 +333,9 @@ Result<void> Scheduler::Submit(LiveTrajectory* trajectory, const std::vector<Cal
 Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
   const auto found = tickets_.find(outcome.ticket);
   if (found == tickets_.end()) return {};  // of a run that was stopped
-  LiveTrajectory* trajectory = found->second.first;
-  const size_t call = found->second.second;
+  const auto [trajectory, call, may_repeat] = found->second;
   tickets_.erase(found);
+  if (!may_repeat && MayHaveActed(outcome.result)) trajectory->acted = true;
   outcome.result.call = static_cast<int32_t>(call);
   trajectory->results[call] = std::move(outcome.result);
   return --trajectory->awaited == 0 ? OnResults(trajectory) : Result<void>();

@@ -71,8 +71,13 @@ class Scheduler {
   std::map<QueueKey, LiveTrajectory*> queue_;
   int64_t live_ = 0;
   std::map<Sampler::Id, LiveTrajectory*> drawing_;
-  std::map<uint64_t, std::pair<LiveTrajectory*, size_t>> tickets_;  // which call of whose
-  int64_t wanted_ = 0, ended_ = 0;                                  // trajectories, for progress
+  struct Awaited {
+    LiveTrajectory* trajectory = nullptr;
+    size_t call = 0;         // which of its calls
+    bool may_repeat = true;  // carrying it out twice is as carrying it out once
+  };
+  std::map<uint64_t, Awaited> tickets_;
+  int64_t wanted_ = 0, ended_ = 0;  // trajectories, for progress
   RolloutResult result_;
 };
 

@@ -41,6 +41,21 @@ class BreakingResponder final : public Responder {
   const Blame blame_;
 };
 
+// Ends some calls itself.
+class EndingResponder final : public Responder {
+ public:
+  using Ends = std::function<std::optional<ToolReply>(const CallAttempt&)>;
+  explicit EndingResponder(Ends ends) : ends_(std::move(ends)) {}
+  void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
+    std::optional<ToolReply> ended = ends_(*attempt);
+    if (!ended) return reply(std::nullopt);
+    reply(CallAnswer{.reply = *std::move(ended), .source = "journal"});
+  }
+
+ private:
+  const Ends ends_;
+};
+
 DeskSetup Breaking(std::function<bool(const CallIdentity&)> breaks,
                    Blame blame = Blame::kSimulator) {
   DeskSetup setup;
@@ -93,6 +108,70 @@ TEST(SchedulerTest, WhatKeepsBreakingLeavesItsGroupAndIsCounted) {
   for (size_t i = 1; i < requests.size(); ++i) {
     EXPECT_EQ(result.groups[i].paths, std::vector<std::string>({"0", "2", "3"}));
     EXPECT_EQ(Validate({result.trees[i], {}, {}}), std::vector<std::string>());
+  }
+}
+
+// The desk, but what its tools do cannot be taken back.
+class LastingEnvironment final : public Environment {
+ public:
+  explicit LastingEnvironment(const Environment& inner) : inner_(inner) {
+    auto lasting = std::make_shared<ScriptedToolkit>();
+    for (const Toolbox::Tool& tool : inner.tools()->tools()) {
+      ToolSpec spec = tool.spec;
+      spec.effect = Effect::kIrreversible;
+      spec.resource = "world";
+      lasting->Add(spec, [](const Json&, const CallLimits&) { return Answered("done"); });
+    }
+    tools_ = ToolboxOf({lasting});
+  }
+  const EnvironmentTraits& traits() const override { return inner_.traits(); }
+  const std::shared_ptr<const Toolbox>& tools() const override { return tools_; }
+  Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const override {
+    return inner_.Open(task, seed);
+  }
+
+ private:
+  const Environment& inner_;
+  std::shared_ptr<const Toolbox> tools_;
+};
+
+TEST(SchedulerTest, ATrajectoryThatMayHaveActedIsNotBegunAgain) {
+  DeskPolicy desk(Trained());
+  const LastingEnvironment environment(desk.environment());
+  const std::vector<GroupRequest> requests = CallingRequests(desk, 4);
+  const auto chains = NewChains();
+  // How the calls of trajectory 1 end, whether in earnest, and whether it is begun again.
+  struct Case {
+    CallStatus status;
+    Blame blame;
+    bool in_earnest, again;
+  };
+  for (const Case& one : {Case{CallStatus::kInterrupted, Blame::kInfrastructure, true, false},
+                          Case{CallStatus::kInterrupted, Blame::kInfrastructure, false, true},
+                          Case{CallStatus::kUnavailable, Blame::kInfrastructure, true, true}}) {
+    const auto timeline = NewVirtualTimeline();
+    ExecutorOptions executing = OptionsFor({}, *environment.tools(), timeline.get()).value();
+    std::map<std::string, int64_t> asked;  // by path
+    executing.responders.insert(
+        executing.responders.begin(),
+        std::make_shared<EndingResponder>([&](const CallAttempt& attempt) {
+          ++asked[attempt.identity.path];
+          return attempt.identity.path == "1"
+                     ? std::optional(ToolReply{.status = one.status, .blame = one.blame})
+                     : std::nullopt;
+        }));
+    Executor executor(std::move(executing), timeline.get());
+    const Rollout rollout =
+        Rollout::New({.in_earnest = one.in_earnest}, &environment,
+                     desk.Make({.temperature = 0, .forbidden_set = 1}), chains.get(), &executor)
+            .value();
+    const RolloutResult result = rollout.Run(requests).value();
+    const auto groups = static_cast<int64_t>(requests.size());
+    EXPECT_EQ(result.counts.faults.at("infrastructure"), groups);
+    EXPECT_EQ(result.counts.retries, one.again ? groups : 0);
+    EXPECT_EQ(result.counts.dropped, one.again ? 0 : groups);
+    EXPECT_EQ(asked.contains("1~1"), one.again);
+    EXPECT_EQ(asked["1"], groups);
   }
 }
 

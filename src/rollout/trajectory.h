@@ -45,6 +45,7 @@ struct LiveTrajectory {
   std::shared_ptr<const Spot> origin;
   Progress progress;
   int64_t repetitions = 0;  // that came before it
+  bool acted = false;       // since it parted: may have done something that must not be done twice
 
   // From its start on.
   std::unique_ptr<Episode> episode;

@@ -54,8 +54,9 @@ std::optional<ToolMode> ToolModeFromName(std::string_view name) {
 Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbox,
                                    Timeline* timeline) {
   const ToolMode mode = plan.mode;
-  // A simulator gives the same answers without one.
-  const bool needs_journal = mode != ToolMode::kLive && mode != ToolMode::kSimulate;
+  // A simulator gives the same answers without one, and a record can stand in its place.
+  const bool needs_journal = mode != ToolMode::kLive && mode != ToolMode::kSimulate &&
+                             (mode != ToolMode::kReplayElseSimulate || plan.recorded == nullptr);
   if (needs_journal && plan.journal == nullptr) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("mode {} needs a journal; name its file", ToolModeName(mode)));
@@ -82,7 +83,7 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
 
   std::vector<std::shared_ptr<Responder>> fallible;
   if (mode == ToolMode::kReplay || mode == ToolMode::kReplayElseSimulate) {
-    fallible.push_back(NewLookupResponder(plan.journal));
+    if (plan.journal != nullptr) fallible.push_back(NewLookupResponder(plan.journal));
     if (plan.recorded != nullptr) fallible.push_back(NewLookupResponder(plan.recorded));
   }
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {

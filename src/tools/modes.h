@@ -27,7 +27,8 @@ bool Simulates(ToolMode mode);  // the last two
 
 struct AnswerPlan {
   ToolMode mode = ToolMode::kLive;
-  std::shared_ptr<Journal> journal;      // of every mode but live; simulate can do without
+  // Of every mode but live; simulate can do without, and so can replay-else-simulate with a record.
+  std::shared_ptr<Journal> journal;
   std::shared_ptr<Responder> simulator;  // of the two that simulate
   std::vector<FaultRule> faults;
   std::shared_ptr<const Redactor> redactor;  // takes secrets out first of all; null: nothing

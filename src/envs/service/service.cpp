@@ -187,7 +187,9 @@ class ServiceEpisode final : public Episode {
 class Service final : public Environment {
  public:
   Service(std::shared_ptr<const Toolbox> tools, const ServiceOptions& options)
-      : tools_(std::move(tools)), played_(options.user != nullptr) {
+      : tools_(std::move(tools)),
+        played_(options.user != nullptr),
+        show_policy_(options.show_policy) {
     traits_.name = "service";
     traits_.kind = EnvironmentKind::kMultiTurn;
     traits_.about = "customer service: a policy, a shop that calls change, a customer with wishes";
@@ -235,7 +237,11 @@ class Service final : public Environment {
       static_cast<void>(Apply(call.name, call.arguments, &setting->gold).ok());
     }
     std::sort(setting->writes.begin(), setting->writes.end());
-    setting->opening.messages = Json::Array{Json::Of({{"role", "system"}, {"content", kPolicy}})};
+    setting->opening.messages = Json::Array();
+    if (show_policy_) {
+      setting->opening.messages.AsArray().push_back(
+          Json::Of({{"role", "system"}, {"content", kPolicy}}));
+    }
     for (const Json& message : messages.AsArray()) {
       setting->opening.messages.AsArray().push_back(message);
     }
@@ -244,7 +250,7 @@ class Service final : public Environment {
   }
 
   const std::shared_ptr<const Toolbox> tools_;
-  const bool played_;
+  const bool played_, show_policy_;
   EnvironmentTraits traits_;
   Json schemas_ = Json::Array();
 };

@@ -9,7 +9,8 @@
 namespace hone::service {
 
 struct ServiceOptions {
-  bool list_tools = true;  // show the tools to the agent
+  bool list_tools = true;   // show the tools to the agent
+  bool show_policy = true;  // and what it must obey; a small model can know both by heart
   // Plays the customer instead of the script: a toolkit with a tool "user" that takes {"script",
   // "conversation"} and answers {"text", "stop"}. The agent cannot see it. Null: the script.
   // What it is told is in envs/service/played_user.h.

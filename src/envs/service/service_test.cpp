@@ -100,6 +100,18 @@ TEST(ServiceTest, AWriteTooManySpoilsIt) {
           .success());
 }
 
+TEST(ServiceTest, ToolsAndPolicyCanBeLeftToBeKnownByHeart) {
+  const Task task = FirstOf("status");
+  const auto first = [&](const ServiceOptions& options) {
+    return Desk(options)->Open(task, 1).value()->opening().messages.AsArray()[0];
+  };
+  EXPECT_EQ(first({}).Find("content")->AsString(), Policy());
+  ServiceOptions bare;
+  bare.list_tools = bare.show_policy = false;
+  EXPECT_EQ(first(bare).Find("role")->AsString(), "user");
+  EXPECT_TRUE(Desk(bare)->Open(task, 1).value()->opening().tools.AsArray().empty());
+}
+
 TEST(ServiceTest, WhatWasToBeToldMustBeTold) {
   const Task task = FirstOf("status");
   const std::string status = task.reward.Find("outputs")->AsArray()[0].AsString();

@@ -1,0 +1,130 @@
+// hone eval.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/evaluation_setup.h"
+#include "app/evaluation_view.h"
+#include "app/progress_bar.h"
+#include "app/report.h"
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+struct EvalArguments {
+  EvaluationChoice choice;
+  std::string split = "test", out;
+  std::optional<int64_t> tasks;
+  std::optional<double> temperature;
+  std::optional<uint64_t> seed;
+  int64_t samples = 1;
+  bool greedy = false;
+};
+
+// What is asked for: both ways to draw, unless one of them is named.
+std::vector<double> TemperaturesOf(const EvalArguments& arguments, double usual) {
+  std::vector<double> temperatures;
+  if (arguments.temperature || !arguments.greedy) {
+    temperatures.push_back(arguments.temperature.value_or(usual));
+  }
+  const bool only_sampled = arguments.temperature && !arguments.greedy;
+  if (!only_sampled && temperatures != std::vector<double>{0}) temperatures.push_back(0);
+  return temperatures;
+}
+
+std::string NameOf(double temperature) {
+  return temperature == 0 ? "greedy" : fmt::format("sampled at {}", temperature);
+}
+
+std::string Head(const EvaluationSetup& setup, const Evaluation& one, const Terminal& terminal) {
+  std::string text =
+      fmt::format("{} on {}, {}: {} tasks", terminal.Bold(setup.place.folder.string()),
+                  terminal.Bold(setup.environment), SplitName(one.split), one.tasks);
+  if (one.samples > 1) text += fmt::format(", {} trajectories each", one.samples);
+  return text + ", real tools; [95 % intervals over tasks]\n";
+}
+
+Result<std::string> Evaluate(const EvalArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
+  HONE_ASSIGN_OR_RETURN(const auto setup, OpenForEvaluation(arguments.choice));
+  const EvaluationSettings& usual = setup->recipe.evaluation;
+  std::vector<ShownEvaluation> shown;
+  ProgressBar bar(stderr);
+  for (const double temperature : TemperaturesOf(arguments, usual.temperature)) {
+    const std::string name = NameOf(temperature);
+    HONE_ASSIGN_OR_RETURN(
+        Evaluation evaluation,
+        setup->workshop->Evaluate(
+            {.split = split,
+             .tasks = arguments.tasks.value_or(setup->TasksOf(split)),
+             .samples = temperature == 0 ? 1 : arguments.samples,  // greedy is the same each time
+             .seed = arguments.seed.value_or(usual.seed),
+             .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }},
+            temperature));
+    shown.push_back(MakeShown(name, std::move(evaluation)));
+  }
+  bar.Erase();
+  Json::Object evaluations;
+  for (const ShownEvaluation& one : shown) {
+    evaluations.emplace_back(one.evaluation.temperature == 0 ? "greedy" : "sampled",
+                             ShownJson(one));
+  }
+  const Json found = Json::Of({{"model", setup->place.folder.string()},
+                               {"weights", setup->workshop->engine->WeightsHash()},
+                               {"environment", setup->environment},
+                               {"split", SplitName(split)},
+                               {"seed", arguments.seed.value_or(usual.seed)},
+                               {"evaluations", std::move(evaluations)}});
+  if (!arguments.out.empty()) {
+    HONE_RETURN_IF_ERROR(
+        WriteFileAtomic(arguments.out, DumpJson(found, JsonStyle::kPretty) + "\n"));
+  }
+  if (json) return DumpJson(found) + "\n";
+  const Terminal terminal = Terminal::Of(stdout);
+  return Head(*setup, shown[0].evaluation, terminal) + EvaluationsView(shown, terminal);
+}
+
+}  // namespace
+
+void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<EvalArguments>();
+  EvaluationChoice& choice = arguments->choice;
+  CLI::App* eval = app.add_subcommand("eval", "Measures a model on the real tools");
+  eval->add_option("model", choice.model,
+                   "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+      ->required();
+  eval->add_option("--env", choice.environment,
+                   "desk, quiz, service or a recipe (.toml); else as the model's run");
+  eval->add_option("--split", arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
+      ->capture_default_str();
+  eval->add_option("--tasks,-n", arguments->tasks,
+                   "the first of the split; else as the recipe says")
+      ->check(CLI::Range(int64_t{1}, int64_t{10'000'000}));
+  eval->add_option("--temperature", arguments->temperature,
+                   "only sampled, at this one; else sampled and greedy")
+      ->check(CLI::Range(0.0, 100.0));
+  eval->add_flag("--greedy", arguments->greedy, "only greedy");
+  eval->add_option("--samples,-k", arguments->samples,
+                   "trajectories per task: pass@k (one of k does it) and pass^k (all k do)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  eval->add_option("--seed", arguments->seed, "of what is drawn; else the recipe's");
+  eval->add_option("--checkpoint", choice.checkpoint, "of a run: last, best or a step")
+      ->capture_default_str();
+  eval->add_option("--dialect", choice.dialect, "how the model spells calls; else as its run did");
+  eval->add_option("--set", choice.overrides, "change the recipe: environment.tasks.hard=true");
+  eval->add_option("--threads", choice.threads, "else as many as the machine has")
+      ->check(CLI::Range(0, 1024));
+  eval->add_option("--out,-o", arguments->out, "write everything to this file as JSON, too");
+  eval->footer(
+      "Nothing is trained and nothing is written to the run. docs/evaluation.md says what the\n"
+      "figures are.\nExamples:\n"
+      "  hone eval runs/quickstart\n"
+      "  hone eval runs/quickstart --split unseen-kinds --samples 8\n"
+      "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n");
+  eval->callback([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });
+}
+
+}  // namespace hone

@@ -1,0 +1,106 @@
+#include "app/evaluation_setup.h"
+
+#include <fmt/format.h>
+
+#include "app/env_recipe.h"
+#include "learn/recipe_checks.h"
+
+namespace hone {
+namespace {
+
+// What a whole recipe says; nothing for one that only describes an environment.
+Result<std::optional<TrainingRecipe>> ReadWhole(const std::filesystem::path& file,
+                                                const std::vector<std::string>& overrides) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
+  if (!recipe.Root().Has("stage")) return std::optional<TrainingRecipe>();
+  for (const std::string& assignment : overrides) recipe.Override(assignment);
+  recipe.Override("run.resume=auto");  // where a run began may be gone
+  HONE_ASSIGN_OR_RETURN(TrainingRecipe read, ReadTrainingRecipe(&recipe));
+  return std::optional<TrainingRecipe>(std::move(read));
+}
+
+Result<void> TakeEnvironment(const EvaluationChoice& choice, bool of_run, TrainingRecipe* recipe) {
+  if (choice.environment.ends_with(".toml")) {
+    HONE_ASSIGN_OR_RETURN(std::optional<TrainingRecipe> whole,
+                          ReadWhole(choice.environment, choice.overrides));
+    if (whole) {
+      if (!of_run) {
+        *recipe = std::move(*whole);
+        return {};
+      }
+      recipe->environment = std::move(whole->environment);
+      recipe->tools = std::move(whole->tools);
+      recipe->answers = std::move(whole->answers);
+      recipe->evaluation = whole->evaluation;
+      return {};
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(EnvironmentRecipe read,
+                        ReadEnvironmentRecipe({.name = choice.environment,
+                                               .overrides = choice.overrides,
+                                               .mode = "live",
+                                               .journal = ""}));
+  recipe->environment = std::move(read.environment);
+  recipe->tools = std::move(read.tools);
+  recipe->answers = std::move(read.answering);
+  return {};
+}
+
+Result<std::unique_ptr<Engine>> OpenEngine(const EvaluationSetup& setup) {
+  const std::filesystem::path& folder = setup.place.folder;
+  const Engine::Options& options = setup.workshop->engine_options;
+  // A checkpoint has the master weights, which say more than the model beside them.
+  if (std::filesystem::exists(folder / "training.json")) return Engine::Load(folder, options);
+  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(folder));
+  return std::make_unique<Engine>(std::move(model), options);
+}
+
+}  // namespace
+
+int64_t EvaluationSetup::TasksOf(Split split) const {
+  if (split == Split::kDev) return recipe.evaluation.dev_tasks;
+  const bool more = split == Split::kUnseenKinds || split == Split::kUnseenPhrases;
+  const int64_t tasks = more ? recipe.evaluation.more_tasks : recipe.evaluation.test_tasks;
+  return tasks > 0 ? tasks : EvaluationSettings().test_tasks;
+}
+
+Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoice& choice) {
+  auto setup = std::make_unique<EvaluationSetup>();
+  HONE_ASSIGN_OR_RETURN(setup->place, FindModel(choice.model, choice.checkpoint));
+  TrainingRecipe& recipe = setup->recipe;
+  const bool of_run = !setup->place.run.empty();
+  if (!of_run && choice.environment.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} is not of a run whose recipe says where it acts; name an "
+                             "environment with --env: desk, quiz, service or a recipe (.toml)",
+                             choice.model));
+  }
+  if (of_run) {
+    const bool own = choice.environment.empty();
+    HONE_ASSIGN_OR_RETURN(std::optional<TrainingRecipe> whole,
+                          ReadWhole(setup->place.run / "recipe.toml",
+                                    own ? choice.overrides : std::vector<std::string>()));
+    if (!whole) {
+      return Error(ErrorCode::kCorrupt,
+                   fmt::format("{} has no [[stage]]", (setup->place.run / "recipe.toml").string()));
+    }
+    recipe = std::move(*whole);
+  }
+  if (!choice.environment.empty()) {
+    HONE_RETURN_IF_ERROR(TakeEnvironment(choice, of_run, &recipe));
+  }
+  if (recipe.stages.empty())
+    recipe.rollout.policy.sampling.forbidden_set = 1;  // as recipes have it
+  setup->environment = choice.environment.empty() ? recipe.environment.kind : choice.environment;
+  recipe.model.folder = setup->place.folder.string();
+  if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
+  if (choice.threads) recipe.run.threads = *choice.threads;
+  HONE_ASSIGN_OR_RETURN(setup->workshop, Workshop::Open(recipe, {}, setup->place.folder, nullptr));
+  const RunLanguage& language = setup->workshop->language;
+  HONE_RETURN_IF_ERROR(
+      CheckMarkers(*language.tokenizer, *language.dialect, setup->place.folder.string()));
+  HONE_ASSIGN_OR_RETURN(setup->workshop->engine, OpenEngine(*setup));
+  return setup;
+}
+
+}  // namespace hone

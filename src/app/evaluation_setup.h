@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "learn/model_place.h"
+#include "learn/workshop.h"
+
+namespace hone {
+
+// What a command line says of a model that is to be evaluated.
+struct EvaluationChoice {
+  std::string model;                   // a run, a checkpoint or a Hugging Face folder
+  std::string checkpoint = "last";     // of a run: last, best or a step
+  std::string environment;             // desk, quiz, service or a recipe; empty: that of the run
+  std::vector<std::string> overrides;  // of the recipe that says the environment
+  std::string dialect;                 // empty: that of the run or the recipe
+  std::optional<int64_t> threads;
+};
+
+// A model in an environment, on its real tools; nothing is trained, and nothing is written down.
+struct EvaluationSetup {
+  ModelPlace place;
+  std::string environment;  // "desk", "mine.toml"
+  TrainingRecipe recipe;  // what there is of one: the model's, with the environment that was chosen
+  std::unique_ptr<Workshop> workshop;  // points to the recipe
+
+  // How many tasks of a split the recipe evaluates on.
+  int64_t TasksOf(Split split) const;
+};
+
+// Every way in which they cannot be had, or do not fit each other, is an error that says what to
+// do.
+Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoice& choice);
+
+}  // namespace hone

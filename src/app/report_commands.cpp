@@ -1,0 +1,32 @@
+// hone report.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "app/run_page.h"
+
+namespace hone {
+namespace {
+
+Result<std::string> WriteReport(const std::string& folder, bool json) {
+  HONE_ASSIGN_OR_RETURN(const std::filesystem::path file, WriteRunPage(folder));
+  if (json) return DumpJson(Json::Of({{"report", file.string()}})) + "\n";
+  return fmt::format("{}\n", file.string());
+}
+
+}  // namespace
+
+void AddRunReport(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* report =
+      app.add_subcommand("report", "Writes the page of a run: before and after, curves, examples");
+  report->add_option("run", *folder, "its folder: runs/NAME")->required();
+  report->footer(
+      "The page stands alone: no network, no scripts. A run that has not ended has one, too.\n"
+      "Example:\n  hone report runs/quickstart\n");
+  report->callback([=] { Finish(context.get(), WriteReport(*folder, context->json)); });
+}
+
+}  // namespace hone

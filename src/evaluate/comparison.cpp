@@ -1,0 +1,440 @@
+#include "evaluate/comparison.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+// What a run says about a quantity: one value per task, or one in all. Absent: nothing is known of
+// that task.
+using Cells = std::vector<std::optional<double>>;
+
+struct Reader {
+  QuantityKind kind;
+  std::function<Cells(const ComparedRun&)> read;
+};
+
+const Json* Find(const Json* json, std::string_view key) {
+  return json == nullptr ? nullptr : json->Find(key);
+}
+
+Cells One(const Json* value) {
+  if (value == nullptr || !value->is_number()) return {};
+  return {value->AsDouble()};
+}
+
+// Success of each task; of evaluations that did not write it down, of all of them.
+Cells Outcomes(const ComparedRun& run, const std::string& evaluation) {
+  const Json* made = run.evaluations.Find(evaluation);
+  const Json* outcomes = Find(made, "outcomes");
+  if (outcomes == nullptr || !outcomes->is_string()) return One(Find(Find(made, "all"), "success"));
+  Cells cells;
+  for (const char outcome : outcomes->AsString()) {
+    cells.push_back(outcome == '-' ? std::nullopt : std::optional<double>(outcome == '1'));
+  }
+  return cells;
+}
+
+Cells Calls(const ComparedRun& run, const std::string& evaluation) {
+  const Json* made = run.evaluations.Find(evaluation);
+  const Json* calls = Find(made, "calls_by_task");
+  const Json* outcomes = Find(made, "outcomes");
+  if (calls == nullptr || !calls->is_array() || outcomes == nullptr || !outcomes->is_string() ||
+      outcomes->AsString().size() != calls->AsArray().size()) {
+    return One(Find(Find(made, "all"), "calls_per_task"));
+  }
+  Cells cells;
+  for (size_t i = 0; i < calls->AsArray().size(); ++i) {
+    const bool known = outcomes->AsString()[i] != '-' && calls->AsArray()[i].is_number();
+    cells.push_back(known ? std::optional<double>(calls->AsArray()[i].AsDouble()) : std::nullopt);
+  }
+  return cells;
+}
+
+Cells OfAll(const ComparedRun& run, const std::string& evaluation, std::string_view name) {
+  return One(Find(Find(run.evaluations.Find(evaluation), "all"), name));
+}
+
+// Calls that stand for no gold call. Older evaluations say what share of the calls does.
+Cells Wasted(const ComparedRun& run, const std::string& evaluation) {
+  const Json* all = Find(run.evaluations.Find(evaluation), "all");
+  if (const Cells said = One(Find(all, "wasted_calls_per_task")); !said.empty()) return said;
+  const Cells calls = One(Find(all, "calls_per_task")), which = One(Find(all, "which"));
+  if (calls.empty() || which.empty()) return {};
+  return {*calls[0] * (1 - *which[0])};
+}
+
+std::set<std::string> Families(const ComparedSection& section) {
+  std::set<std::string> families;
+  for (const ComparedArm& arm : section.arms) {
+    for (const ComparedRun* run : arm.runs) {
+      const Json* found = Find(run->evaluations.Find("after/test/sampled"), "families");
+      if (found == nullptr || !found->is_object()) continue;
+      for (const auto& [name, values] : found->AsObject()) families.insert(name);
+    }
+  }
+  return families;
+}
+
+std::vector<Reader> ReadersOf(const ComparedSection& section) {
+  using Unit = QuantityKind::Unit;
+  const auto success = [](std::string name, std::string label, std::string evaluation) {
+    return Reader{{std::move(name), std::move(label), Unit::kShare, true},
+                  [=](const ComparedRun& run) { return Outcomes(run, evaluation); }};
+  };
+  const auto number = [](std::string name, std::string label, Unit unit,
+                         double ComparedRun::*value) {
+    return Reader{{std::move(name), std::move(label), unit, false},
+                  [=](const ComparedRun& run) { return Cells{run.*value}; }};
+  };
+  const std::string test = "after/test/sampled";
+  std::vector<Reader> readers = {
+      success("start/sampled", "start, sampled", "before/test/sampled"),
+      success("start/greedy", "start, greedy", "before/test/greedy"),
+      success("test/sampled", "test, sampled", test),
+      success("test/greedy", "test, greedy", "after/test/greedy"),
+      {{"needless_calls", "needless calls", Unit::kShare, true},
+       [=](const ComparedRun& run) { return OfAll(run, test, "needless_calls"); }},
+      {{"calls", "calls per task", Unit::kNumber, true},
+       [=](const ComparedRun& run) { return Calls(run, test); }},
+      {{"wasted_calls", "wasted calls per task", Unit::kNumber, true},
+       [=](const ComparedRun& run) { return Wasted(run, test); }}};
+  readers[0].kind.paired = readers[1].kind.paired = false;
+  for (const std::string& family : Families(section)) {
+    if (family.empty()) continue;
+    readers.push_back(
+        {{"family/" + family, family, Unit::kShare, true}, [=](const ComparedRun& run) {
+           // Without an interval nothing of it could be measured.
+           const Json* found = Find(Find(run.evaluations.Find(test), "families"), family);
+           return Find(found, "low") == nullptr ? Cells() : One(Find(found, "success"));
+         }});
+  }
+  for (const char* split : {"unseen-kinds", "unseen-phrases"}) {
+    for (const char* how : {"sampled", "greedy"}) {
+      readers.push_back(success(fmt::format("{}/{}", split, how), fmt::format("{}, {}", split, how),
+                                fmt::format("after/{}/{}", split, how)));
+    }
+  }
+  readers.push_back(
+      number("trajectories", "trajectories", Unit::kCount, &ComparedRun::trajectories));
+  readers.push_back(
+      number("sampled_tokens", "sampled tokens", Unit::kCount, &ComparedRun::sampled_tokens));
+  readers.push_back(
+      {{"real_calls", "real calls in rl", Unit::kCount, false},
+       [](const ComparedRun& run) { return run.real_calls ? Cells{*run.real_calls} : Cells{}; }});
+  readers.push_back(
+      number("ratio_tokens", "tokens of ratio 1", Unit::kCount, &ComparedRun::ratio_tokens));
+  readers.push_back(number("seconds", "wall time of rl", Unit::kSeconds, &ComparedRun::seconds));
+  return readers;
+}
+
+std::optional<double> MeanOf(const Cells& cells) {
+  double sum = 0;
+  int64_t known = 0;
+  for (const std::optional<double>& cell : cells) {
+    if (cell) sum += *cell;
+    known += cell ? 1 : 0;
+  }
+  if (known == 0) return std::nullopt;
+  return sum / static_cast<double>(known);
+}
+
+// Tables need every cell: tasks of which some run knows nothing are left out of all; where none is
+// left, or runs disagree about what a cell is, each run is one value.
+Table TableOf(const std::vector<Cells>& rows) {
+  Table table(rows.size());
+  size_t columns = rows[0].size();
+  bool alike = true;
+  for (const Cells& row : rows) {
+    alike = alike && (row.size() == 1) == (rows[0].size() == 1);
+    columns = std::min(columns, row.size());  // the same split's first tasks
+  }
+  for (size_t column = 0; alike && column < columns; ++column) {
+    const bool known = std::all_of(rows.begin(), rows.end(),
+                                   [&](const Cells& row) { return row[column].has_value(); });
+    for (size_t row = 0; known && row < rows.size(); ++row) {
+      table[row].push_back(*rows[row][column]);
+    }
+  }
+  if (!table[0].empty()) return table;
+  for (size_t row = 0; row < rows.size(); ++row) table[row] = {MeanOf(rows[row]).value_or(0)};
+  return table;
+}
+
+bool SaysMore(const Table& table) { return table.size() > 1 || table[0].size() > 1; }
+
+Rng RngOf(std::string_view name) { return Rng(0).Split("comparison").Split(name); }
+
+// The run of the arm with this seed; null: it has not finished.
+const ComparedRun* RunOf(const ComparedArm& arm, uint64_t seed) {
+  for (const ComparedRun* run : arm.runs) {
+    if (run->seed == seed) return run;
+  }
+  return nullptr;
+}
+
+Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, const Reader& reader,
+                    const BootstrapOptions& options) {
+  Quantity quantity;
+  std::vector<Cells> rows;
+  for (const uint64_t seed : section.seeds) {
+    const ComparedRun* run = RunOf(arm, seed);
+    Cells cells = run == nullptr ? Cells{} : reader.read(*run);
+    const std::optional<double> mean = MeanOf(cells);
+    quantity.by_seed.push_back(mean);
+    if (!mean) continue;
+    quantity.lowest = std::min(quantity.lowest.value_or(*mean), *mean);
+    rows.push_back(std::move(cells));
+  }
+  if (rows.empty()) return quantity;
+  const Table table = TableOf(rows);
+  quantity.mean = BootstrapMean(table, RngOf(reader.kind.name), options);
+  quantity.has_interval = SaysMore(table);
+  return quantity;
+}
+
+Difference DifferenceOf(const ComparedSection& section, const ComparedArm& arm,
+                        const Reader& reader, const BootstrapOptions& options) {
+  Difference difference;
+  std::vector<Cells> rows;  // first the arm's, then the baseline's, of the same seeds
+  std::vector<Cells> baseline;
+  for (const uint64_t seed : section.seeds) {
+    const ComparedRun* a = RunOf(arm, seed);
+    const ComparedRun* b = RunOf(section.arms[section.baseline], seed);
+    difference.by_seed.emplace_back();
+    if (a == nullptr || b == nullptr) continue;
+    Cells ours = reader.read(*a), theirs = reader.read(*b);
+    const std::optional<double> mean = MeanOf(ours), other = MeanOf(theirs);
+    if (!mean || !other) continue;
+    difference.by_seed.back() = *mean - *other;
+    difference.more += *mean > *other ? 1 : 0;
+    difference.less += *mean < *other ? 1 : 0;
+    difference.equal += *mean == *other ? 1 : 0;
+    rows.push_back(std::move(ours));
+    baseline.push_back(std::move(theirs));
+  }
+  if (rows.empty()) return difference;
+  const size_t pairs = rows.size();
+  rows.insert(rows.end(), baseline.begin(), baseline.end());
+  Table table = TableOf(rows);
+  const Table second(table.begin() + static_cast<std::ptrdiff_t>(pairs), table.end());
+  table.resize(pairs);
+  difference.mean = PairedDifference(table, second, RngOf(reader.kind.name), options);
+  difference.has_interval = SaysMore(table);
+  return difference;
+}
+
+std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
+  std::vector<GoalTimes> goals(section.arms.size());
+  for (size_t i = 0; i < goals.size(); ++i) {
+    std::vector<Reached> known;
+    for (const uint64_t seed : section.seeds) {
+      const ComparedRun* run = RunOf(section.arms[i], seed);
+      goals[i].by_seed.push_back(run == nullptr ? std::nullopt : ReachedOn(*run, section.goal));
+      if (goals[i].by_seed.back()) known.push_back(*goals[i].by_seed.back());
+    }
+    if (!known.empty()) goals[i].median = MedianOf(known);
+  }
+  const GoalTimes& baseline = goals[section.baseline];
+  for (size_t i = 0; i < goals.size(); ++i) {
+    if (i == section.baseline) continue;
+    std::vector<Reached> a, b;
+    for (size_t s = 0; s < section.seeds.size(); ++s) {
+      if (!goals[i].by_seed[s] || !baseline.by_seed[s]) continue;
+      a.push_back(*goals[i].by_seed[s]);
+      b.push_back(*baseline.by_seed[s]);
+    }
+    if (!a.empty()) goals[i].race = Race(a, b);
+    const std::optional<MedianReached>&median = goals[i].median, &other = baseline.median;
+    if (median && other && !median->later && !other->later && other->value > 0) {
+      goals[i].ratio = median->value / other->value;
+    }
+  }
+  return goals;
+}
+
+std::optional<double> GoldCalls(const ComparedSection& section) {
+  for (const ComparedArm& arm : section.arms) {
+    for (const ComparedRun* run : arm.runs) {
+      const Cells gold = OfAll(*run, "after/test/sampled", "gold_calls_per_task");
+      if (!gold.empty()) return gold[0];
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view StatusName(ComparedRun::Status status) {
+  switch (status) {
+    case ComparedRun::Status::kFinished: return "finished";
+    case ComparedRun::Status::kUnfinished: return "unfinished";
+    case ComparedRun::Status::kFailed: return "failed";
+    case ComparedRun::Status::kMissing: return "not begun";
+  }
+  return "";
+}
+
+std::optional<Reached> ReachedOn(const ComparedRun& run, double goal) {
+  if (run.dev.empty()) return std::nullopt;
+  Reached reached{.watched = run.dev.back().trajectories};
+  for (const DevPoint& point : run.dev) {
+    if (point.sampled < goal) continue;
+    reached.at = point.trajectories;
+    break;
+  }
+  return reached;
+}
+
+std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs) {
+  std::vector<std::string> problems;
+  std::map<std::string, const ComparedRun*> first;
+  for (const ComparedRun& run : runs) {
+    if (run.start.empty()) continue;
+    const auto [found, fresh] = first.emplace(run.start_key, &run);
+    if (fresh || found->second->start == run.start) continue;
+    problems.push_back(fmt::format(
+        "{} and {} of seed {} should have begun rl with the same weights and did not ({:.12} and "
+        "{:.12}); their difference is not one of the methods alone",
+        found->second->arm, run.arm, run.seed, found->second->start, run.start));
+  }
+  return problems;
+}
+
+SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options) {
+  SectionReport report;
+  const std::vector<Reader> readers = ReadersOf(section);
+  for (const Reader& reader : readers) report.kinds.push_back(reader.kind);
+  for (size_t i = 0; i < section.arms.size(); ++i) {
+    const ComparedArm& arm = section.arms[i];
+    report.quantities.emplace_back();
+    report.differences.emplace_back();
+    for (const Reader& reader : readers) {
+      report.quantities.back().push_back(QuantityOf(section, arm, reader, options));
+      if (i == section.baseline) continue;
+      report.differences.back().push_back(
+          reader.kind.paired ? DifferenceOf(section, arm, reader, options) : Difference{});
+    }
+    std::string missing;
+    for (const uint64_t seed : section.seeds) {
+      if (RunOf(arm, seed) == nullptr) missing += fmt::format(" {}", seed);
+    }
+    if (!missing.empty()) {
+      report.warnings.push_back(fmt::format("{}: not finished (seed{})", arm.label, missing));
+    }
+  }
+  report.goals = GoalsOf(section);
+  report.gold_calls = GoldCalls(section);
+  return report;
+}
+
+namespace {
+
+Json Number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json Numbers(const std::vector<std::optional<double>>& values) {
+  Json::Array array;
+  for (const std::optional<double>& value : values) array.push_back(Number(value));
+  return array;
+}
+
+Json IntervalJson(const std::optional<Interval>& interval, bool known) {
+  if (!interval) return Json();
+  return Json::Of({{"value", interval->value},
+                   {"low", known ? Json(interval->low) : Json()},
+                   {"high", known ? Json(interval->high) : Json()}});
+}
+
+Json GoalJson(const GoalTimes& goal) {
+  Json::Array seeds;
+  for (const std::optional<Reached>& run : goal.by_seed) {
+    seeds.push_back(run ? Json::Of({{"at", Number(run->at)}, {"watched", run->watched}}) : Json());
+  }
+  Json json = Json::Of({{"by_seed", std::move(seeds)}, {"ratio", Number(goal.ratio)}});
+  if (goal.median) {
+    json.Set("median", Json::Of({{"value", goal.median->value},
+                                 {"later", goal.median->later},
+                                 {"reached", goal.median->reached},
+                                 {"runs", goal.median->runs}}));
+  }
+  if (goal.race) {
+    json.Set("race", Json::Of({{"first", goal.race->a_first},
+                               {"baseline_first", goal.race->b_first},
+                               {"ties", goal.race->ties},
+                               {"p", goal.race->p}}));
+  }
+  return json;
+}
+
+}  // namespace
+
+Json ToJson(const ComparedSection& section, const SectionReport& report) {
+  Json::Array arms;
+  for (size_t i = 0; i < section.arms.size(); ++i) {
+    Json::Object quantities, differences;
+    for (size_t k = 0; k < report.kinds.size(); ++k) {
+      const Quantity& quantity = report.quantities[i][k];
+      if (!quantity.mean) continue;
+      Json value = IntervalJson(quantity.mean, quantity.has_interval);
+      value.Set("by_seed", Numbers(quantity.by_seed));
+      value.Set("lowest", Number(quantity.lowest));
+      quantities.emplace_back(report.kinds[k].name, std::move(value));
+      if (i == section.baseline || !report.kinds[k].paired) continue;
+      const Difference& difference = report.differences[i][k];
+      if (!difference.mean) continue;
+      Json paired = IntervalJson(difference.mean, difference.has_interval);
+      paired.Set("by_seed", Numbers(difference.by_seed));
+      paired.Set("more", difference.more);
+      paired.Set("less", difference.less);
+      paired.Set("equal", difference.equal);
+      paired.Set("no_effect_shown", difference.NoEffectShown());
+      differences.emplace_back(report.kinds[k].name, std::move(paired));
+    }
+    arms.push_back(Json::Of({{"name", section.arms[i].name},
+                             {"label", section.arms[i].label},
+                             {"baseline", i == section.baseline},
+                             {"quantities", std::move(quantities)},
+                             {"differences", std::move(differences)},
+                             {"goal", GoalJson(report.goals[i])}}));
+  }
+  Json::Array seeds;
+  for (const uint64_t seed : section.seeds) seeds.emplace_back(seed);
+  return Json::Of({{"title", section.title},
+                   {"question", section.question},
+                   {"seeds", std::move(seeds)},
+                   {"goal", section.goal},
+                   {"gold_calls_per_task", Number(report.gold_calls)},
+                   {"arms", std::move(arms)},
+                   {"warnings", Json::ArrayOf(report.warnings)}});
+}
+
+Json ToJson(const ComparedRun& run) {
+  Json::Array dev;
+  for (const DevPoint& point : run.dev) {
+    dev.push_back(Json::Of({{"trajectories", point.trajectories},
+                            {"sampled", point.sampled},
+                            {"greedy", point.greedy}}));
+  }
+  return Json::Of({{"arm", run.arm},
+                   {"seed", run.seed},
+                   {"status", StatusName(run.status)},
+                   {"why", run.why},
+                   {"steps", run.steps},
+                   {"trajectories", run.trajectories},
+                   {"sampled_tokens", run.sampled_tokens},
+                   {"real_calls", Number(run.real_calls)},
+                   {"ratio_one_tokens", run.ratio_tokens},
+                   {"seconds", run.seconds},
+                   {"start", run.start},
+                   {"weights", run.weights},
+                   {"folder", run.folder},
+                   {"dev", std::move(dev)},
+                   {"evaluations", run.evaluations}});
+}
+
+}  // namespace hone

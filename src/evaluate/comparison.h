@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "evaluate/statistics.h"
+
+// What runs of several recipes show, as numbers: means over seeds with intervals, differences that
+// are paired by seed and task, and who was first at a goal. Pure functions of what runs wrote down.
+
+namespace hone {
+
+// How success on dev went.
+struct DevPoint {
+  double trajectories = 0;  // sampled until then
+  double sampled = 0;
+  double greedy = 0;
+};
+
+// One training run, as far as it has come.
+struct ComparedRun {
+  enum class Status { kFinished, kUnfinished, kFailed, kMissing };
+
+  std::string arm;
+  uint64_t seed = 0;
+  Status status = Status::kMissing;
+  std::string why;            // it failed, in a line
+  int64_t steps = 0;          // done
+  Json evaluations;           // by name ("after/test/sampled"), as Evaluation::ToJson writes them
+  std::vector<DevPoint> dev;  // ascending
+  double trajectories = 0;    // all of rl
+  double sampled_tokens = 0;  // of them
+  std::optional<double> real_calls;  // made during rl; absent: it was not counted
+  double ratio_tokens = 0;           // whose ratio was exactly 1
+  double seconds = 0;     // of wall time that the steps of rl took, evaluation on dev included
+  std::string start;      // SHA-256 of the weights that rl began with; empty: unknown
+  std::string start_key;  // of what they depend on: equal ones must begin alike
+  std::string weights;    // SHA-256 at the end; empty: unknown
+  std::string folder;
+};
+std::string_view StatusName(ComparedRun::Status status);
+
+// One arm of a section, with its finished runs in the order of the seeds.
+struct ComparedArm {
+  std::string name, label;
+  std::vector<const ComparedRun*> runs;  // finished ones
+};
+
+struct ComparedSection {
+  std::string title, question, text;
+  std::vector<ComparedArm> arms;
+  size_t baseline = 0;  // place among arms
+  std::vector<uint64_t> seeds;
+  double goal = 0.8;
+};
+
+// A quantity that is measured of every run.
+struct QuantityKind {
+  enum class Unit { kShare, kNumber, kCount, kSeconds };
+
+  std::string name;   // "test/sampled", "family/pipelines"
+  std::string label;  // for tables
+  Unit unit = Unit::kShare;
+  bool paired = true;  // a difference of it says something about the arms
+};
+
+// A quantity of one arm.
+struct Quantity {
+  // Over seeds and, where every task was written down, over tasks. Absent: no run has it.
+  std::optional<Interval> mean;
+  bool has_interval = false;                   // false: one value, or one seed without tasks
+  std::vector<std::optional<double>> by_seed;  // in the order of the section's seeds
+  std::optional<double> lowest;
+};
+
+// An arm against the baseline.
+struct Difference {
+  std::optional<Interval> mean;  // absent: no seed that both have finished
+  bool has_interval = false;
+  std::vector<std::optional<double>> by_seed;
+  int64_t more = 0, less = 0, equal = 0;  // seeds
+  // The interval has 0 in it, or there is none.
+  bool NoEffectShown() const {
+    return !mean || !has_interval || (mean->low <= 0 && mean->high >= 0);
+  }
+};
+
+// When the runs of an arm reached the goal on dev.
+struct GoalTimes {
+  std::vector<std::optional<Reached>> by_seed;  // in trajectories
+  std::optional<MedianReached> median;
+  std::optional<double> ratio;     // of medians, to the baseline's, where both are known
+  std::optional<PairedRace> race;  // against the baseline
+};
+
+// All that is said about a section. Rows are arms, columns the kinds.
+struct SectionReport {
+  std::vector<QuantityKind> kinds;
+  std::vector<std::vector<Quantity>> quantities;     // [arm][kind]
+  std::vector<std::vector<Difference>> differences;  // [arm][kind]; empty for the baseline
+  std::vector<GoalTimes> goals;                      // [arm]
+  std::optional<double> gold_calls;                  // per task of test
+  std::vector<std::string> warnings;  // starts that differ and should not, seeds that are missing
+};
+
+// The interval of a quantity depends on the values alone: the same runs give the same report.
+SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options = {});
+
+// When the run reached this success on dev (sampled), in trajectories.
+std::optional<Reached> ReachedOn(const ComparedRun& run, double goal);
+
+// Runs that should have begun with the same weights and did not: one sentence each.
+std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs);
+
+Json ToJson(const ComparedSection& section, const SectionReport& report);
+Json ToJson(const ComparedRun& run);
+
+}  // namespace hone

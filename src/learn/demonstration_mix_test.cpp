@@ -1,0 +1,47 @@
+#include "learn/demonstration_mix.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_workshop.h"
+
+namespace hone {
+namespace {
+
+TEST(DemonstrationMix, ImitatesTheShareThatIsAskedFor) {
+  TinyWorkshop tiny;
+  DemonstrationMix mix(tiny.shop.get());
+  const int64_t few = mix.Accumulate(0.1, 400, Rng(1));
+  EXPECT_GE(few, 40);
+  EXPECT_LT(few, 40 + 40) << "up to the end of a demonstration";
+  EXPECT_GE(mix.Accumulate(0.5, 400, Rng(1)), 200);
+  EXPECT_EQ(mix.Accumulate(0, 400, Rng(1)), 0);
+}
+
+TEST(DemonstrationMix, ATokenWeighsAsMuchAsOneOfTheStep) {
+  // Half the share of twice the tokens is the same demonstrations at half the weight.
+  TinyWorkshop tiny;
+  DemonstrationMix mix(tiny.shop.get());
+  const auto norm = [&](double share, int64_t tokens) {
+    EXPECT_GT(mix.Accumulate(share, tokens, Rng(7)), 0);
+    // A learning rate of nothing: only the gradient's length is wanted.
+    return tiny.shop->engine->Step({.learning_rate = 0, .max_norm = 0});
+  };
+  const double once = norm(0.2, 400), half = norm(0.1, 800);
+  EXPECT_GT(once, 0);
+  EXPECT_NEAR(half, once / 2, 1e-3 * once);
+}
+
+TEST(DemonstrationMix, WhatIsShownFollowsFromTheRng) {
+  const auto weights = [](uint64_t seed) {
+    TinyWorkshop tiny;
+    DemonstrationMix mix(tiny.shop.get());
+    EXPECT_GT(mix.Accumulate(0.2, 300, Rng(seed)), 0);
+    tiny.shop->engine->Step({.learning_rate = 1e-3});
+    return tiny.shop->engine->WeightsHash();
+  };
+  EXPECT_EQ(weights(1), weights(1));
+  EXPECT_NE(weights(1), weights(2));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,40 @@
+#include "learn/recipe_identity.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+TrainingRecipe Tiny(const std::vector<std::string>& overrides) {
+  Result<TrainingRecipe> recipe = ReadTiny("/tmp/none", overrides);
+  EXPECT_TRUE(recipe.ok()) << recipe.error().message();
+  return std::move(*recipe);
+}
+
+TEST(RecipeIdentity, OnlyWhatReachesTheWeightsCounts) {
+  const std::string hash = RecipeHash(Tiny({}));
+  EXPECT_EQ(RecipeHash(Tiny({"run.name=other", "run.threads=1", "evaluation.dev_tasks=3"})), hash);
+  for (const char* other : {"run.seed=9", "stage.1.steps=77", "credit.method=rloo",
+                            "model.fresh.layers=3", "environment.tasks.seed=5"}) {
+    EXPECT_NE(RecipeHash(Tiny({other})), hash) << other;
+  }
+}
+
+TEST(RecipeIdentity, AStageDependsOnItselfTheSeedAndTheTasks) {
+  const Json first = StageInputs(Tiny({}), 0);
+  EXPECT_EQ(StageInputs(Tiny({"stage.1.steps=77", "credit.method=rloo", "run.name=other"}), 0),
+            first);
+  EXPECT_NE(StageInputs(Tiny({"stage.0.steps=77"}), 0), first);
+  EXPECT_NE(StageInputs(Tiny({"run.seed=9"}), 0), first);
+  EXPECT_NE(StageInputs(Tiny({}), 1), first);
+}
+
+TEST(RecipeIdentity, APartThatIsNotThereIsNull) {
+  EXPECT_TRUE(RecipePart(Tiny({}), "run").is_object());
+  EXPECT_TRUE(RecipePart(Tiny({}), "nothing").is_null());
+}
+
+}  // namespace
+}  // namespace hone

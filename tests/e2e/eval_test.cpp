@@ -1,0 +1,73 @@
+// hone eval and hone report as people use them, on a tiny run.
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "e2e/program.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+class EvalTest : public testing::Test {
+ protected:
+  // The folder of a run that has ended.
+  std::string TrainedRun() {
+    const std::filesystem::path file = directory_.path() / "tiny.toml";
+    EXPECT_TRUE(WriteFileAtomic(file, TinyRecipe(directory_.path())).ok());
+    const SubprocessResult result = Hone({"train", file.string(), "--quiet"});
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    return (directory_.path() / "tiny").string();
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(EvalTest, ARunIsMeasuredForPeopleAndForProgramsAndHasAPage) {
+  const std::string run = TrainedRun();
+  const SubprocessResult people = Hone({"eval", run, "--tasks", "6", "--samples", "2"});
+  ASSERT_EQ(people.exit_code, 0) << people.standard_error;
+  for (const char* part : {"test: 6 tasks", "sampled at 1", "greedy", "success", "needless calls",
+                           "success by kind", "pass@2", "pass^2", "gold calls"}) {
+    EXPECT_NE(people.standard_output.find(part), std::string::npos) << people.standard_output;
+  }
+  EXPECT_EQ(people.standard_error, "") << "no bars in files";
+
+  const std::string out = (directory_.path() / "found.json").string();
+  const SubprocessResult programs = Hone({"eval", run, "--greedy", "--json", "--out", out});
+  ASSERT_EQ(programs.exit_code, 0) << programs.standard_error;
+  const Result<Json> found = ParseJson(programs.standard_output);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(*ParseJson(*ReadFile(out)), *found);
+  const Json* evaluations = found->Find("evaluations");
+  ASSERT_EQ(evaluations->AsObject().size(), 1u);
+  const Json result = *ParseJson(*ReadFile(run + "/result.json"));
+  EXPECT_EQ(*found->Find("weights"), *result.Find("weights"));
+  const Json state =
+      *ParseJson(*ReadFile(run + "/" + result.Find("checkpoint")->AsString() + "/training.json"));
+  EXPECT_EQ(*evaluations->Find("greedy")->Find("outcomes"),
+            *state.Find("evaluations")->Find("after/test/greedy")->Find("outcomes"))
+      << "the same as at the end of the run";
+
+  const std::string page = *ReadFile(run + "/report.html");
+  EXPECT_NE(page.find(result.Find("weights")->AsString()), std::string::npos);
+  EXPECT_NE(page.find("On-policy ratio exactly 1.0"), std::string::npos);
+  std::filesystem::remove(run + "/report.html");
+  const SubprocessResult again = Hone({"report", run});
+  EXPECT_EQ(again.standard_output, run + "/report.html\n") << again.standard_error;
+  EXPECT_EQ(*ReadFile(run + "/report.html"), page);
+}
+
+TEST_F(EvalTest, BadInputGetsASentence) {
+  ExpectError(Hone({"eval", "/nowhere", "--env", "desk"}), 1, "there is no folder \"/nowhere\"");
+  ExpectError(Hone({"eval", directory_.path().string()}), 1, "neither a run nor a model");
+  ExpectError(Hone({"eval", "/nowhere", "--split", "tset"}), 1, "did you mean \"test\"?");
+  const std::string model = HONE_SOURCE_DIR "/tests/golden/models/qwen3";
+  ExpectError(Hone({"eval", model}), 1, "name an environment with --env");
+  ExpectError(Hone({"eval", model, "--env", "dask"}), 1, "did you mean \"desk\"?");
+  ExpectError(Hone({"eval", model, "--env", "desk"}), 1, "tokenizer");
+  ExpectError(Hone({"report", directory_.path().string()}), 1, "no recipe.toml");
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,214 @@
+// Every recipe of recipes/: it reads, it can be planned, and it trains a model of some thousand
+// parameters for two steps.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "engine/model.h"
+#include "learn/run_estimate.h"
+#include "learn/trainer.h"
+#include "support/playing_server.h"
+#include "text/bpe_trainer.h"
+#include "text/dialect.h"
+
+namespace hone {
+namespace {
+
+const std::filesystem::path kFolder = HONE_SOURCE_DIR "/recipes";
+
+std::vector<std::string> RecipeNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<TrainingRecipe> Read(const std::string& name, const std::vector<std::string>& overrides) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(kFolder / (name + ".toml")));
+  for (const std::string& assignment : overrides) recipe.Override(assignment);
+  return ReadTrainingRecipe(&recipe);
+}
+
+// A model as people bring it: a Hugging Face folder whose tokenizer has the markers of hermes.
+void MakeHuggingFaceFolder(const std::filesystem::path& folder) {
+  BpeTrainingOptions options{.vocab_size = 600};
+  const std::unique_ptr<Dialect> hermes = NewDialect("hermes").value();
+  for (size_t i = 0; i < hermes->traits().markers.size(); ++i) {
+    AddedToken token;
+    token.content = hermes->traits().markers[i];
+    token.special = i < hermes->traits().specials;
+    options.added.push_back(std::move(token));
+  }
+  const Tokenizer tokenizer = TrainBpe({*ReadFile(HONE_SOURCE_DIR "/README.md")}, options).value();
+  ModelConfig config;
+  config.vocab = tokenizer.vocab_size();
+  config.qk_norm = true;  // a Qwen3
+  config.layers = 1;
+  config.width = 32;
+  config.heads = config.kv_heads = 2;
+  config.head_dim = 16;
+  config.ffn = 64;
+  config.max_positions = 2048;
+  Model model = NewModel(config);
+  InitializeModel(1, &model);
+  ASSERT_TRUE(SaveModel(model, SaveType::kF32, folder).ok());
+  ASSERT_TRUE(WriteFileAtomic(folder / "tokenizer.json", tokenizer.ToJson()).ok());
+}
+
+// Numbers of a run, step by step.
+class Watcher final : public TrainObserver {
+ public:
+  void OnStep(const StepReport& step) override { steps.push_back(step); }
+  double Sum(const std::string& value) const {
+    double sum = 0;
+    for (const StepReport& step : steps) {
+      const auto found = step.values.find(value);
+      if (step.stage == "rl" && found != step.values.end()) sum += found->second;
+    }
+    return sum;
+  }
+
+  std::vector<StepReport> steps;
+};
+
+class RecipesTest : public testing::TestWithParam<std::string> {
+ protected:
+  // The settings of a stage that takes no time. A conversation at the service desk is ten times as
+  // long as one at the desk; there it is only seen that everything runs.
+  static std::vector<std::string> Small(const StageSettings& stage, bool desk) {
+    if (std::holds_alternative<SftStage>(stage)) {
+      return {desk ? "steps=60" : "steps=5", desk ? "batch=8" : "batch=2", "learning_rate=0.01",
+              "warmup=5"};
+    }
+    if (std::holds_alternative<RlStage>(stage)) {
+      return {"steps=2", desk ? "groups=32" : "groups=2", desk ? "group=8" : "group=2", "warmup=1"};
+    }
+    if (std::holds_alternative<RecordStage>(stage)) return {"tasks=50"};
+    return {"tasks=40", "steps=10", "batch=8", "layers=1", "width=16", "heads=2"};
+  }
+
+  // Overrides that make a run of a second out of a recipe of the desk or of the service desk.
+  std::vector<std::string> Overrides(const TrainingRecipe& recipe) const {
+    std::vector<std::string> overrides = {"run.out=" + directory_.path().string(),
+                                          "run.threads=1",
+                                          "run.save_every=1",
+                                          "run.keep=9",
+                                          "run.log_every=1000",
+                                          "model.fresh.layers=1",
+                                          "model.fresh.width=32",
+                                          "model.fresh.heads=2",
+                                          "model.tokenizer.texts=100",
+                                          "model.tokenizer.vocabulary=400",
+                                          "model.tokenizer.min_frequency=4",
+                                          "rollout.turn_tokens=32",
+                                          "dynamic_sampling.rounds=2",
+                                          "evaluation={every=0, test_tasks=0}"};
+    const bool desk = recipe.environment.kind == "desk";
+    overrides.push_back(desk ? "environment.tasks={kinds=['day_after', 'clock'], chatter=0.0}"
+                             : "environment.tasks={kinds=['status'], max_goals=1}");
+    for (size_t i = 0; i < recipe.stages.size(); ++i) {
+      for (const std::string& setting : Small(recipe.stages[i], desk)) {
+        overrides.push_back(fmt::format("stage.{}.{}", i, setting));
+      }
+    }
+    return overrides;
+  }
+
+  static std::string WeightsIn(const std::filesystem::path& checkpoint) {
+    return Sha256Hex(*ReadFile(checkpoint / "model.safetensors"));
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+TEST(Recipes, AllReadAndSayWhatTheyAreFor) {
+  const TemporaryDirectory model;
+  MakeHuggingFaceFolder(model.path());
+  std::filesystem::current_path(HONE_SOURCE_DIR);
+  for (const std::string& name : RecipeNames()) {
+    std::vector<std::string> overrides;
+    if (name == "byo") overrides = {"model.folder=" + model.path().string()};
+    const Result<TrainingRecipe> recipe = Read(name, overrides);
+    ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+    EXPECT_EQ(recipe->run.name, name) << "or two recipes share a folder";
+    const std::string text = *ReadFile(kFolder / (name + ".toml"));
+    for (const char* part : {"# Should show: ", "# Showed: "}) {
+      EXPECT_NE(text.find(part), std::string::npos) << name << " does not say: " << part;
+    }
+    EXPECT_NE(ReadFile(kFolder / "README.md")->find(fmt::format("`{}`", name)), std::string::npos)
+        << name << " is not in recipes/README.md";
+  }
+}
+
+TEST_P(RecipesTest, TrainsATinyModel) {
+  const Result<TrainingRecipe> full = Read(GetParam(), {});
+  ASSERT_TRUE(full.ok()) << full.error().message();
+  const Result<TrainingRecipe> recipe = Read(GetParam(), Overrides(*full));
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  const Result<RunEstimate> plan = EstimateRun(*recipe);
+  ASSERT_TRUE(plan.ok()) << plan.error().message();
+  EXPECT_EQ(plan->stages.size(), recipe->stages.size());
+
+  Watcher watcher;
+  const Result<TrainReport> report = Train(*recipe, {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  if (!std::holds_alternative<RlStage>(recipe->stages.back())) return;
+  EXPECT_GT(watcher.Sum("trajectories"), 0);
+  if (recipe->environment.kind != "desk") return;
+  EXPECT_GT(report->ratio_tokens, 0) << "each with a ratio of exactly 1, or it had stopped";
+  EXPECT_GT(watcher.Sum("grad_norm"), 0);
+  EXPECT_NE(WeightsIn(recipe->Folder() / "checkpoints/step-60"), WeightsIn(report->checkpoint));
+}
+
+std::vector<std::string> AllButOwn() {
+  std::vector<std::string> names = RecipeNames();
+  std::erase(names, "byo");
+  return names;
+}
+
+std::string TestName(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecipesTest, testing::ValuesIn(AllButOwn()), TestName);
+
+// An own model, own tools and an own reward in Python, own tasks, and a server that plays the
+// tools.
+TEST(Recipes, BringYourOwn) {
+  const TemporaryDirectory out, model;
+  MakeHuggingFaceFolder(model.path());
+  std::filesystem::current_path(HONE_SOURCE_DIR);
+  ASSERT_EQ(::setenv("MY_API_KEY", "secret", 1), 0);
+  const ChatServer server(PlayTool);
+  const Result<TrainingRecipe> recipe =
+      Read("byo", {"model.folder=" + model.path().string(), "run.out=" + out.path().string(),
+                   "run.threads=1", "simulator.url=" + server.url(),
+                   "simulator.completions=" + (out.path() / "completions.sqlite").string(),
+                   "environment.list_tools=false", "rollout.turn_tokens=24", "stage.0.steps=4",
+                   "stage.0.batch=4", "stage.1.steps=2", "stage.1.groups=3", "stage.1.group=2",
+                   "evaluation={every=0, test_tasks=0}", "credit.method=grpo"});
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  Watcher watcher;
+  const Result<TrainReport> report = Train(*recipe, {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_GT(report->ratio_tokens, 0) << "GRPO counts tokens that earned nothing";
+  EXPECT_GT(server.requests(), 0)
+      << "the plans of the tasks are carried out there, if nothing else";
+  EXPECT_TRUE(watcher.steps.back().values.contains("reward/outcome")) << "of the program in Python";
+  EXPECT_EQ(watcher.Sum("unscored"), 0);
+  // Adapters were trained, and nothing else.
+  EXPECT_TRUE(std::filesystem::exists(report->checkpoint / "adapter/adapter_model.safetensors"));
+  EXPECT_EQ(LoadModel(report->checkpoint)->config.vocab, LoadModel(model.path())->config.vocab);
+}
+
+}  // namespace
+}  // namespace hone
