@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sets Hone up on Debian 12, builds it, and trains an agent: imitation of a sloppy teacher, a simulator learned from recorded
 # calls, practice against the simulated tools, and a measurement on the real ones. Ends with a table and a page to look at.
-# Safe to run again: only what is missing is installed, only what changed is built, and training goes on where it was.
+# Safe to run again: only what is missing is installed, only what changed is built, and training goes on where it was (what is finished
+# is not done again).
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -21,7 +22,7 @@ title "3. Training: imitation, a simulator, practice against it; before and afte
 show hone train recipes/quickstart.toml
 
 title "4. Where the credit went: a group of the run, token by token"
-show hone show runs/quickstart 1 | head -40
+show hone show runs/quickstart 1 | sed -n 1,40p
 
 title "Done."
 cat <<'END'

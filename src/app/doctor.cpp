@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <thread>
 
-#include <dlfcn.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -132,15 +131,11 @@ void ExamineSandbox(std::vector<Finding>* out) {
 }
 
 void ExamineOptional(std::vector<Finding>* out) {
-  void* cuda = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (cuda != nullptr) ::dlclose(cuda);
   auto part = [&](const char* name, bool present, const char* what_for) {
     out->push_back({"optional", name, present ? State::kGood : State::kOptional,
                     present ? "found" : "not found", present ? "" : what_for});
   };
-  part("CUDA driver", cuda != nullptr, "only for training on a GPU");
-  part("MPI", Runs({"mpirun", "--version"}), "only for several machines");
-  part("npm", Runs({"npm", "--version"}), "only to rebuild the dashboard");
+  part("npm", Runs({"npm", "--version"}), "only for the tests with MCP servers");
   part("git", Runs({"git", "--version"}), "only to record the code version of a run");
 }
 

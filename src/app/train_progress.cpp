@@ -189,7 +189,7 @@ std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report
   text += fmt::format("weights {}\n", report.weights);
   text += terminal.Bold("\nnext\n");
   for (const auto& [command, about] : NextSteps(folder)) {
-    text += fmt::format("  {:<52}{}\n", command, terminal.Dim(about));
+    text += fmt::format("  {:<52} {}\n", command, terminal.Dim(about));
   }
   return text;
 }

@@ -143,7 +143,11 @@ double SecondsPerStep(const StageSettings& stage, const RunEstimate& estimate) {
 
 int64_t StepsOf(const StageSettings& stage) {
   if (const auto* sft = std::get_if<SftStage>(&stage)) return sft->steps;
-  if (const auto* rl = std::get_if<RlStage>(&stage)) return rl->steps;
+  if (const auto* rl = std::get_if<RlStage>(&stage)) {
+    if (rl->trajectories <= 0) return rl->steps;
+    const int64_t drawn = rl->groups * rl->group;  // per step, if none is left out
+    return std::min(rl->steps, (rl->trajectories + drawn - 1) / drawn);
+  }
   if (std::holds_alternative<RecordStage>(stage)) return 1;
   return std::get<SimulatorStage>(stage).model.steps;
 }
@@ -179,13 +183,18 @@ std::string RunEstimate::Table() const {
                                  static_cast<double>(parameters) / 1e6, Size(TotalBytes(memory)));
   text +=
       fmt::format("disk        {} (a checkpoint: {})\n", Size(disk_bytes), Size(checkpoint_bytes));
-  text +=
-      fmt::format("speed       {:.0f} tokens/s trained, {:.0f} tokens/s drawn, measured just now\n",
-                  train_tokens_per_second, drawn_tokens_per_second);
+  text += fmt::format(
+      "speed       {:.0f} tokens/s trained, {:.0f} tokens/s drawn; measured just now, as busy as "
+      "the machine is\n",
+      train_tokens_per_second, drawn_tokens_per_second);
   text += fmt::format("episodes    {:.0f} tokens, {:.0f} of them the agent's; {:.2f} calls\n",
                       tokens_per_demonstration, policy_tokens_per_demonstration,
                       calls_per_demonstration);
   for (const Stage& stage : stages) {
+    if (stage.seconds_per_step == 0) {
+      text += fmt::format("time        {:<33}{:>8}\n", stage.kind, "seconds");
+      continue;
+    }
     text += fmt::format("time        {:<10}{:>6} steps of {:>6.2f} s  {:>8}\n", stage.kind,
                         stage.steps, stage.seconds_per_step,
                         Time(static_cast<double>(stage.steps) * stage.seconds_per_step));

@@ -36,6 +36,10 @@ TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
                       .value())
           .value();
   EXPECT_EQ(bounded.money, 0.01);
+  // 4 groups of 4 a step: 20 trajectories are drawn in the second.
+  const RunEstimate limited =
+      EstimateRun(ReadTiny("/tmp/none", {"stage.1.trajectories=20"}).value()).value();
+  EXPECT_EQ(limited.stages[1].steps, 2);
   const RunEstimate large =
       EstimateRun(ReadTiny("/tmp/none", {"model.fresh.layers=3", "run.keep=9"}).value()).value();
   EXPECT_GT(large.parameters, small.parameters);

@@ -16,6 +16,8 @@
 namespace hone {
 namespace {
 
+constexpr const char* kResultFile = "result.json";
+
 double NowOfMachine() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -90,6 +92,7 @@ class Trainer {
   Result<void> RunSft(const SftStage& stage, size_t number);
   Result<void> RunRl(const RlStage& stage, size_t number);
   Result<void> RollBack(RlTraining* training);
+  bool IsFinished() const;
   Result<void> Finish();
 
   // A new optimiser: what another stage's gradients were like is of no use.
@@ -517,7 +520,23 @@ Result<void> Trainer::RollBack(RlTraining* training) {
   return {};
 }
 
+// It came to its end before, and was measured as this recipe says.
+bool Trainer::IsFinished() const {
+  const Result<std::string> text = ReadFile(folder_->path() / kResultFile);
+  if (!text.ok()) return false;
+  const Result<Json> result = ParseJson(*text);
+  if (!result.ok()) return false;
+  const Json* step = result->Find("step");
+  const Json* evaluation = result->Find("evaluation");
+  return step != nullptr && *step == Json(state_.step) && evaluation != nullptr &&
+         *evaluation == RecipePart(recipe_, "evaluation");
+}
+
 Result<void> Trainer::Finish() {
+  if (IsFinished()) {
+    observer().OnNote("this run came to its end before; nothing is done again");
+    return {};
+  }
   const EvaluationSettings& evaluation = recipe_.evaluation;
   if (evaluation.test_tasks > 0) {
     HONE_RETURN_IF_ERROR(Measure("after", Split::kTest, evaluation.test_tasks));
@@ -533,8 +552,9 @@ Result<void> Trainer::Finish() {
   return times_.Run("checkpoint", [&] {
     const Json result = Json::Of({{"weights", workshop_->engine->WeightsHash()},
                                   {"step", state_.step},
+                                  {"evaluation", RecipePart(recipe_, "evaluation")},
                                   {"checkpoint", fmt::format("checkpoints/step-{}", state_.step)}});
-    return WriteFileAtomic(folder_->path() / "result.json",
+    return WriteFileAtomic(folder_->path() / kResultFile,
                            DumpJson(result, JsonStyle::kPretty) + "\n");
   });
 }

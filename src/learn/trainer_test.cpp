@@ -21,9 +21,13 @@ class Watcher final : public TrainObserver {
  public:
   void OnStage(const StageReport& stage) override { stages.push_back(stage); }
   void OnStep(const StepReport& step) override { steps.push_back(step); }
+  void OnEvaluation(std::string_view name, const Evaluation&) override {
+    evaluations.emplace_back(name);
+  }
 
   std::vector<StageReport> stages;
   std::vector<StepReport> steps;
+  std::vector<std::string> evaluations;
 };
 
 TEST(Trainer, TheSameRecipeGivesTheSameWeightsOnOneThreadAndOnTwo) {
@@ -52,6 +56,23 @@ TEST(Trainer, EveryTokenOfAFirstMiniBatchHasARatioOfExactlyOne) {
   }
   EXPECT_GT(calls, 0) << "or nothing is tested";
   EXPECT_LT(silent, 4) << "or nothing is tested";
+}
+
+TEST(Trainer, WhatIsFinishedIsNotDoneAgainUnlessItIsMeasuredOtherwise) {
+  const TemporaryDirectory out;
+  const auto first = Train(Tiny(out.path()), {});
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  Watcher again;
+  const auto second = Train(Tiny(out.path()), {.observer = &again});
+  ASSERT_TRUE(second.ok()) << second.error().message();
+  EXPECT_TRUE(again.evaluations.empty());
+  EXPECT_TRUE(again.steps.empty());
+  EXPECT_EQ(second->weights, first->weights);
+  EXPECT_EQ(second->state.evaluations, first->state.evaluations);
+  Watcher otherwise;
+  const auto third = Train(Tiny(out.path(), {"evaluation.seed=5"}), {.observer = &otherwise});
+  ASSERT_TRUE(third.ok()) << third.error().message();
+  EXPECT_FALSE(otherwise.evaluations.empty());
 }
 
 TEST(Trainer, PassesCoverTheTime) {
@@ -221,6 +242,13 @@ TEST(Trainer, ACheckpointOfAnotherRunIsGoneOnFrom) {
   const auto other = Train(Tiny(out.path(), second), {});
   ASSERT_TRUE(other.ok()) << other.error().message();
   EXPECT_NE(other->weights, whole->weights);
+  // One that has done more stages than there are is refused.
+  const auto shorter =
+      Train(Tiny(out.path(), {"run.name=fourth", "stage=[{kind='sft', steps=1, batch=2}]",
+                              "run.resume=" + (out.path() / "tiny/checkpoints/step-64").string()}),
+            {});
+  ASSERT_FALSE(shorter.ok());
+  EXPECT_NE(shorter.error().message().find("behind the last stage"), std::string::npos);
   // And what is no checkpoint is refused before anything is done.
   const auto wrong = ReadTiny(out.path(), {"run.resume=" + (out.path() / "tiny").string()});
   ASSERT_FALSE(wrong.ok());
