@@ -76,6 +76,8 @@ int RunCli(int argc, char** argv) {
   AddSimulate(app, context);
   AddEnv(app, context);
   AddTrain(app, context);
+  AddServe(app, context);
+  AddChat(app, context);
   AddEval(app, context);
   AddRunReport(app, context);
   AddCompare(app, context);

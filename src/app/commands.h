@@ -35,6 +35,8 @@ void AddLab(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddTrain(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddServe(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddChat(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddRunReport(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddCompare(CLI::App& app, std::shared_ptr<CommandContext> context);

@@ -9,6 +9,7 @@
 
 #include "app/commands.h"
 #include "app/report.h"
+#include "app/serve_model.h"
 #include "app/terminal.h"
 #include "app/views.h"
 #include "base/file.h"
@@ -238,7 +239,7 @@ Result<std::string> Check(const ModelArguments& arguments, bool json, bool* brok
 }
 
 Result<std::string> Generate(const ModelArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenEngineOf(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   SampleRequest request;
   request.prompt = tokenizer.Encode(arguments.text);

@@ -40,6 +40,25 @@ TokenId DrawToken(std::span<const float> logits, const Distribution& d,
   return kept.empty() ? static_cast<TokenId>(last) : kept[last];
 }
 
+// Ties go to the lower id. Tokens that could not have been drawn are not among them.
+std::vector<LikelyToken> Likeliest(std::span<const float> logits, const Distribution& d,
+                                   std::span<const TokenId> kept, int32_t count) {
+  std::vector<LikelyToken> tokens;
+  const size_t size = kept.empty() ? logits.size() : kept.size();
+  for (size_t i = 0; i < size; ++i) {
+    const TokenId token = kept.empty() ? static_cast<TokenId>(i) : kept[i];
+    const float logprob = d.LogProb(logits[static_cast<size_t>(token)]);
+    if (std::isfinite(logprob)) tokens.push_back({token, logprob});
+  }
+  const size_t most = std::min(tokens.size(), static_cast<size_t>(count));
+  std::partial_sort(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(most),
+                    tokens.end(), [](const LikelyToken& a, const LikelyToken& b) {
+                      return a.logprob != b.logprob ? a.logprob > b.logprob : a.token < b.token;
+                    });
+  tokens.resize(most);
+  return tokens;
+}
+
 }  // namespace
 
 std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& sampling) {
@@ -302,6 +321,9 @@ void Sampler::Draw(Sequence* sequence, float* row) const {
   result.tokens.push_back(token);
   result.logprobs.push_back(d.LogProb(logits[static_cast<size_t>(token)]));
   result.entropies.push_back(d.entropy);
+  if (request.likeliest > 0) {
+    result.likeliest.push_back(Likeliest(logits, d, kept, request.likeliest));
+  }
   result.supports.push_back({std::move(kept)});
 }
 

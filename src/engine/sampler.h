@@ -24,6 +24,12 @@ struct TurnRequest {
   std::vector<TokenId> stop_tokens;  // the turn ends with one of these
   // Asked after each token with all new ones; true ends the turn. For stop strings. May be null.
   std::function<bool(std::span<const TokenId>)> stop;
+  int32_t likeliest = 0;  // so many of the likeliest tokens are told with each that is drawn
+};
+
+struct LikelyToken {
+  TokenId token = 0;
+  float logprob = 0;
 };
 
 struct SampleResult {
@@ -32,6 +38,8 @@ struct SampleResult {
   std::vector<float> entropies;
   std::vector<Support> supports;  // per token; empty when all were the whole vocabulary
   bool stopped = false;  // by a stop token or `stop`; else by max_new or the model's positions
+  // Per token, where the request asks: of the distribution it was drawn from, the likeliest first.
+  std::vector<std::vector<LikelyToken>> likeliest;
 };
 
 // A turn after a prompt of its own.
@@ -78,8 +86,11 @@ class Sampler {
   // Computes some tokens, and draws one for each sequence that is ready. Returns those whose turn
   // ended, in the order they were started.
   std::vector<Id> Step();
+  // What a turn has given so far, while it is under way.
+  const SampleResult& Drawn(Id id) const { return At(id).result; }
   // Of a turn that ended. Its tokens are part of the sequence.
   SampleResult Take(Id id);
+  // Also during a turn, which is then given up.
   void Release(Id id);
 
   const std::vector<TokenId>& Tokens(Id id) const { return At(id).tokens; }

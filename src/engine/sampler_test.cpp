@@ -114,6 +114,38 @@ TEST(Sampler, ForbiddenTokensNeverComeAndTrainingKnows) {
   EXPECT_FALSE(Engine::Open(kModels / "qwen3", {.forbidden = {512}}).ok());
 }
 
+TEST(Sampler, TellsTheLikeliestTokensAndWhatIsDrawnSoFar) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto sampler = engine->NewSampler();
+  const std::vector<TokenId> prompt = RandomTokens(Rng(5), 9);
+  TurnRequest asked = Turn(1, 5, {.temperature = 0.8f, .top_k = 7});
+  const Sampler::Id plain = sampler->Start(prompt), told = sampler->Start(prompt);
+  ASSERT_TRUE(sampler->Generate(plain, asked).ok());
+  asked.likeliest = 20;
+  ASSERT_TRUE(sampler->Generate(told, asked).ok());
+  for (size_t drawn = 1; drawn < 5; ++drawn) {
+    EXPECT_TRUE(sampler->Step().empty());
+    EXPECT_EQ(sampler->Drawn(told).tokens.size(), drawn);
+  }
+  EXPECT_EQ(sampler->Step().size(), 2u);
+  const SampleResult a = sampler->Take(plain), b = sampler->Take(told);
+  EXPECT_EQ(a.tokens, b.tokens) << "to ask changes nothing";
+  EXPECT_TRUE(a.likeliest.empty());
+  ASSERT_EQ(b.likeliest.size(), 5u);
+  for (size_t t = 0; t < 5; ++t) {
+    const std::vector<LikelyToken>& likely = b.likeliest[t];
+    ASSERT_EQ(likely.size(), 7u) << "only what could be drawn";
+    bool there = false;
+    for (size_t i = 0; i < likely.size(); ++i) {
+      EXPECT_LE(likely[i].logprob, likely[i == 0 ? 0 : i - 1].logprob);
+      if (likely[i].token != b.tokens[t]) continue;
+      there = true;
+      EXPECT_EQ(likely[i].logprob, b.logprobs[t]);
+    }
+    EXPECT_TRUE(there);
+  }
+}
+
 TEST(Sampler, ATurnThatCanNeverFitIsAnError) {
   auto engine = Engine::Open(kModels / "qwen3", {.threads = 1, .sampler = {.memory = 1}}).value();
   auto sampler = engine->NewSampler();  // one page

@@ -76,6 +76,37 @@ Result<RunStore::Transaction> RunStore::Begin() {
   return Transaction(this);
 }
 
+Result<void> RunStore::ReplaceTree(int64_t id, const ScoredTree& record) {
+  CHECK(!in_transaction_, "ReplaceTree is a transaction of its own");
+  HONE_RETURN_IF_ERROR(CheckValid(record));
+  HONE_ASSIGN_OR_RETURN(Transaction transaction, Begin());
+  const Tree& tree = record.tree;
+  const std::string head =
+      Compress(DumpJson(RecordToJson(ScoredTree{tree, {}, {}}, TokenArrays::kLeftOut)));
+  const std::string arrays = EncodeTreeArrays(tree);
+  for (const char* sql :
+       {"DELETE FROM scores WHERE tree = ?", "DELETE FROM advantages WHERE tree = ?"}) {
+    HONE_RETURN_IF_ERROR(SqliteStatement(file_.get(), sql).Bind(id).Run("replacing a tree"));
+  }
+  HONE_RETURN_IF_ERROR(SqliteStatement(file_.get(),
+                                       "UPDATE trees SET task = ?, nodes = ?, leaves = ?, tokens = "
+                                       "?, record = ?, arrays = ? WHERE id = ?")
+                           .Bind(tree.task.id)
+                           .Bind(static_cast<int64_t>(tree.nodes.size()))
+                           .Bind(static_cast<int64_t>(tree.leaves.size()))
+                           .Bind(CountTokens(tree))
+                           .BindBlob(head)
+                           .BindBlob(arrays)
+                           .Bind(id)
+                           .Run("replacing a tree"));
+  if (file_->ChangedRows() == 0) {
+    return Error(ErrorCode::kNotFound, fmt::format("the store has no tree {}", id));
+  }
+  if (!record.scores.empty()) HONE_RETURN_IF_ERROR(WriteScores(id, record.scores));
+  if (!record.advantages.empty()) HONE_RETURN_IF_ERROR(WriteAdvantages(id, record.advantages));
+  return transaction.Commit();
+}
+
 Result<int64_t> RunStore::AddTree(int64_t step, const ScoredTree& record) {
   HONE_RETURN_IF_ERROR(CheckValid(record));
   std::optional<Transaction> own;

@@ -32,6 +32,8 @@ class RunStore {
 
   // Adds a record of a training step and returns its id; ids ascend. Refuses an invalid record.
   Result<int64_t> AddTree(int64_t step, const ScoredTree& record);
+  // A record that has grown takes the place of what was written of it before, scores included.
+  Result<void> ReplaceTree(int64_t id, const ScoredTree& record);
   // Replaces what was said of a tree. Refuses what does not fit the tree.
   Result<void> SetScores(int64_t id, const std::vector<Score>& scores);
   Result<void> SetAdvantages(int64_t id, const std::vector<Advantages>& advantages);

@@ -67,6 +67,22 @@ TEST_F(StoreTest, MetricsAreReadByNameAndAMissingTreeIsNotFound) {
   EXPECT_EQ(store->ReadTree(7).error().code(), ErrorCode::kNotFound);
 }
 
+TEST_F(StoreTest, ARecordThatHasGrownTakesItsOldPlace) {
+  auto store = Opened(file_);
+  const int64_t first = *store->AddTree(3, RandomRecord(Rng(1)));
+  ASSERT_TRUE(store->AddTree(3, RandomRecord(Rng(2))).ok());
+  ScoredTree grown = RandomRecord(Rng(3));
+  grown.advantages.clear();
+  ASSERT_TRUE(store->ReplaceTree(first, grown).ok());
+  EXPECT_EQ(*store->ReadTree(first), grown) << "with what is said of it, and nothing else";
+  EXPECT_EQ(*store->ReadTree(first + 1), RandomRecord(Rng(2)));
+  EXPECT_EQ((*store->ListTrees())[0].step, 3);
+  EXPECT_EQ((*store->ListTrees())[0].task, grown.tree.task.id);
+  EXPECT_EQ(store->ReplaceTree(99, grown).error().code(), ErrorCode::kNotFound);
+  grown.tree.nodes.clear();
+  EXPECT_FALSE(store->ReplaceTree(first, grown).ok()) << "invalid";
+}
+
 TEST_F(StoreTest, ScoresCanBeSetLaterAndReplaced) {
   auto store = Opened(file_);
   ScoredTree record = RandomRecord(Rng(1));

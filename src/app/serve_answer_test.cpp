@@ -1,0 +1,97 @@
+#include "app/serve_answer.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_served.h"
+
+namespace hone {
+namespace {
+
+class ServeAnswerTest : public testing::Test {
+ protected:
+  AnswerContext Context() {
+    return {.model = served_.get(), .head = {.id = "chatcmpl-1"}, .seed = 4, .max_tokens = 40};
+  }
+  // Everything drawn and told; the events of a stream, if it is one.
+  std::string Run(Answer* answer) {
+    Batcher batcher(served_->engine.get(), {});
+    const auto ticket = batcher.Submit(answer->Turns()).value();
+    std::string events;
+    for (auto news = ticket->Wait({}); !news.empty(); news = ticket->Wait({})) {
+      for (const BatchTicket::News& one : news) events += answer->Tell(one);
+    }
+    return events + answer->Finish().value();
+  }
+  std::unique_ptr<Answer> Chat(const std::string& more) {
+    return NewChatAnswer(Context(), ReadChatRequest(R"({"model": "m", "messages": [{"role":
+        "user", "content": "Hello"}])" + more + "}")
+                                        .value())
+        .value();
+  }
+
+  const std::unique_ptr<ServedModel> served_ = TinyServed();
+};
+
+TEST_F(ServeAnswerTest, AChatNeverSpeaksAsSomebodyElse) {
+  const auto answer = Chat(R"(, "n": 3, "return_token_ids": true)");
+  EXPECT_EQ(Run(answer.get()), "");
+  const Json whole = answer->Whole();
+  const std::vector<TokenId>& forbidden = served_->engine->forbidden();
+  int64_t tokens = 0;
+  for (const Json& choice : whole.Find("choices")->AsArray()) {
+    for (const Json& id : choice.Find("token_ids")->AsArray()) {
+      ++tokens;
+      EXPECT_FALSE(std::binary_search(forbidden.begin(), forbidden.end(),
+                                      static_cast<TokenId>(id.AsInteger())));
+    }
+  }
+  EXPECT_EQ(*whole.Find("usage")->Find("completion_tokens"), Json(tokens));
+}
+
+TEST_F(ServeAnswerTest, AStreamBeginsAndEndsEveryChoice) {
+  const auto answer =
+      Chat(R"(, "n": 2, "stream": true, "stream_options": {"include_usage": true})");
+  const std::string events = Run(answer.get());
+  EXPECT_TRUE(events.starts_with("data: {\"id\":\"chatcmpl-1\""));
+  size_t ends = 0;
+  for (size_t at = 0; (at = events.find("\"finish_reason\":\"", at)) != std::string::npos; ++at) {
+    ++ends;
+  }
+  EXPECT_EQ(ends, 2u);
+  EXPECT_NE(events.find("\"total_tokens\":"), std::string::npos);
+}
+
+TEST_F(ServeAnswerTest, ThereIsRoomForWhatFits) {
+  DrawSettings settings;
+  EXPECT_EQ(RoomFor(Context(), settings, 10, 16).value(), 16);
+  settings.max_tokens = 1000;
+  EXPECT_EQ(RoomFor(Context(), settings, 10, 16).value(), 40) << "the server's limit";
+  EXPECT_EQ(RoomFor(Context(), settings, 250, 16).value(), 6) << "the model's";
+  EXPECT_FALSE(RoomFor(Context(), settings, 256, 16).ok());
+}
+
+TEST_F(ServeAnswerTest, ManyPromptsAreManyChoices) {
+  const auto answer =
+      NewPlainAnswer(Context(), ReadPlainRequest(R"({"model": "m", "prompt": ["a", "b"],
+          "n": 2, "max_tokens": 5, "seed": 1, "logprobs": 2, "return_token_ids": true})")
+                                    .value())
+          .value();
+  Run(answer.get());
+  const Json whole = answer->Whole();
+  const Json::Array& choices = whole.Find("choices")->AsArray();
+  ASSERT_EQ(choices.size(), 4u);
+  EXPECT_NE(*choices[0].Find("token_ids"), *choices[1].Find("token_ids"));
+  EXPECT_EQ(choices[2].Find("logprobs")->Find("top_logprobs")->AsArray().size(),
+            choices[2].Find("token_ids")->AsArray().size());
+  EXPECT_EQ(*choices[3].Find("index"), Json(3));
+  EXPECT_FALSE(
+      NewPlainAnswer(Context(), ReadPlainRequest(R"({"model": "m", "prompt": ""})").value()).ok());
+}
+
+TEST_F(ServeAnswerTest, TheFirstChoiceIsThatOfGenerate) {
+  EXPECT_EQ(ChoiceStream(5, 0).NextU64(), Rng(5).Split("sample").NextU64());
+  EXPECT_NE(ChoiceStream(5, 1).NextU64(), ChoiceStream(5, 0).NextU64());
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,238 @@
+#include "app/serve_batcher.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kRecent = 64;
+// A shorter common beginning is as quick to compute as to share.
+constexpr size_t kWorthSharing = 32;
+// How often those who wait hear of what was drawn for them, first and last tokens apart: 64 threads
+// that wake at every step run on the engine's cores.
+constexpr std::chrono::milliseconds kRound{50};
+
+// The part of a result from token `from` on.
+SampleResult Since(const SampleResult& result, size_t from) {
+  const auto tail = [from](const auto& values) {
+    using Values = std::decay_t<decltype(values)>;
+    return from < values.size()
+               ? Values(values.begin() + static_cast<std::ptrdiff_t>(from), values.end())
+               : Values();
+  };
+  SampleResult fresh;
+  fresh.tokens = tail(result.tokens);
+  fresh.logprobs = tail(result.logprobs);
+  fresh.entropies = tail(result.entropies);
+  fresh.supports = tail(result.supports);
+  fresh.likeliest = tail(result.likeliest);
+  fresh.stopped = result.stopped;
+  return fresh;
+}
+
+size_t CommonBeginning(const std::vector<TokenId>& a, const std::vector<TokenId>& b) {
+  const size_t size = std::min(a.size(), b.size());
+  size_t length = 0;
+  while (length < size && a[length] == b[length]) ++length;
+  return length;
+}
+
+}  // namespace
+
+std::vector<BatchTicket::News> BatchTicket::Wait(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, stop, [&] { return !news_.empty() || left_ == 0 || failure_; });
+  if (stop.stop_requested() || failure_) return {};
+  return std::exchange(news_, {});
+}
+
+std::optional<Error> BatchTicket::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void BatchTicket::Cancel() {
+  std::lock_guard lock(mutex_);
+  cancelled_ = true;
+}
+
+Batcher::Batcher(Engine* engine, const Options& options) : engine_(engine), options_(options) {
+  CHECK(options.max_live > 0);
+  thread_ = std::thread([this] { Run(); });
+}
+
+Batcher::~Batcher() {
+  Abandon(Error(ErrorCode::kStopped, "the server is shutting down"));
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
+  auto ticket = std::make_shared<BatchTicket>();
+  ticket->left_ = turns.size();
+  std::lock_guard lock(mutex_);
+  if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
+  // Places that are free now count, so that a full house is one where somebody really waits.
+  const int64_t places = options_.max_live + options_.max_waiting - counters_.live;
+  if (static_cast<int64_t>(waiting_.size() + turns.size()) > places) {
+    return Error(ErrorCode::kFull, "too many requests are waiting; try again");
+  }
+  for (size_t i = 0; i < turns.size(); ++i) {
+    waiting_.push_back({ticket, i, std::move(turns[i])});
+  }
+  ++counters_.requests;
+  changed_.notify_all();
+  return ticket;
+}
+
+void Batcher::Close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
+bool Batcher::WaitIdle(std::chrono::milliseconds deadline) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, deadline, [&] { return waiting_.empty() && counters_.live == 0; });
+}
+
+void Batcher::Abandon(const Error& why) {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  abandoned_ = why;
+  changed_.notify_all();
+}
+
+Batcher::Counters Batcher::counters() const {
+  std::lock_guard lock(mutex_);
+  Counters counters = counters_;
+  counters.waiting = static_cast<int64_t>(waiting_.size());
+  return counters;
+}
+
+bool Batcher::Gone(const Job& job) {
+  std::lock_guard lock(job.ticket->mutex_);
+  return job.ticket->cancelled_ || job.ticket->failure_;
+}
+
+void Batcher::Fail(const Job& job, const Error& why) {
+  std::lock_guard lock(job.ticket->mutex_);
+  if (!job.ticket->failure_) job.ticket->failure_ = why;
+  job.ticket->changed_.notify_all();
+}
+
+// A sequence with these tokens, on the pages of the one that begins most like it.
+Sampler::Id Batcher::Begin(Sampler* sampler, const std::vector<TokenId>& prompt) const {
+  Sampler::Id best = -1;
+  size_t longest = kWorthSharing - 1;
+  const auto consider = [&](Sampler::Id id) {
+    const size_t length = CommonBeginning(prompt, sampler->Tokens(id));
+    if (length <= longest) return;
+    longest = length;
+    best = id;
+  };
+  for (const Job& job : live_) consider(job.id);
+  for (const Sampler::Id id : recent_) consider(id);
+  if (best < 0) return sampler->Start(prompt);
+  const Sampler::Id id = sampler->Fork(best, static_cast<int64_t>(longest));
+  sampler->Append(id, std::span(prompt).subspan(longest));
+  return id;
+}
+
+void Batcher::Admit(Sampler* sampler, Job job) {
+  job.id = Begin(sampler, job.turn.prompt);
+  if (Result<void> begun = sampler->Generate(job.id, std::move(job.turn.request)); !begun.ok()) {
+    Fail(job, begun.error());
+    sampler->Release(job.id);
+    return;
+  }
+  job.turn.prompt = {};
+  live_.push_back(std::move(job));
+}
+
+void Batcher::DropCancelled(Sampler* sampler) {
+  const auto gone =
+      std::stable_partition(live_.begin(), live_.end(), [](const Job& job) { return !Gone(job); });
+  const auto count = live_.end() - gone;
+  for (auto job = gone; job != live_.end(); ++job) sampler->Release(job->id);
+  live_.erase(gone, live_.end());
+  std::lock_guard lock(mutex_);
+  counters_.cancelled += count;
+}
+
+void Batcher::Tell(Sampler* sampler, Job* job, bool ended) {
+  const SampleResult& drawn = sampler->Drawn(job->id);
+  if (drawn.tokens.size() == job->told && !ended) return;
+  BatchTicket& ticket = *job->ticket;
+  BatchTicket::News news{job->index, Since(drawn, job->told), ended};
+  job->told = drawn.tokens.size();
+  std::lock_guard lock(ticket.mutex_);
+  ticket.news_.push_back(std::move(news));
+  if (ended) --ticket.left_;
+  ticket.changed_.notify_all();
+}
+
+// A turn that ended stays for a while: the next request of that conversation begins with it.
+void Batcher::Retire(Sampler* sampler, Sampler::Id id) {
+  recent_.push_back(id);
+  if (recent_.size() <= kRecent) return;
+  sampler->Release(recent_.front());
+  recent_.pop_front();
+}
+
+void Batcher::Run() {
+  const std::unique_ptr<Sampler> sampler = engine_->NewSampler();
+  auto last_round = std::chrono::steady_clock::now();
+  while (true) {
+    std::vector<Job> admitted;
+    std::optional<Error> abandoned;
+    {
+      std::unique_lock lock(mutex_);
+      counters_.live = static_cast<int64_t>(live_.size());
+      if (live_.empty() && waiting_.empty()) changed_.notify_all();  // for WaitIdle
+      changed_.wait(lock, [&] { return ending_ || !live_.empty() || !waiting_.empty(); });
+      if (ending_ && live_.empty() && waiting_.empty()) return;
+      abandoned = abandoned_;
+      while (!waiting_.empty() && (abandoned || counters_.live < options_.max_live)) {
+        admitted.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+        ++counters_.live;
+      }
+    }
+    if (abandoned) {
+      for (const Job& job : admitted) Fail(job, *abandoned);
+      for (const Job& job : live_) Fail(job, *abandoned);
+      admitted.clear();
+    }
+    for (Job& job : admitted) {
+      if (!Gone(job)) Admit(sampler.get(), std::move(job));
+    }
+    DropCancelled(sampler.get());
+    if (live_.empty()) continue;
+    const std::vector<Sampler::Id> ended = sampler->Step();
+    size_t drawn = 0;
+    const auto now = std::chrono::steady_clock::now();
+    const bool round = now - last_round >= kRound;
+    if (round) last_round = now;
+    for (Job& job : live_) {
+      const size_t told = job.told;
+      const bool over = std::binary_search(ended.begin(), ended.end(), job.id);
+      if (round || over || told == 0) Tell(sampler.get(), &job, over);
+      drawn += job.told - told;
+      if (!over) continue;
+      Retire(sampler.get(), job.id);
+      job.id = -1;
+    }
+    std::erase_if(live_, [](const Job& job) { return job.id < 0; });
+    std::lock_guard lock(mutex_);
+    counters_.tokens += static_cast<int64_t>(drawn);
+    ++counters_.steps;
+  }
+}
+
+}  // namespace hone

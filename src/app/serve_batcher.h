@@ -1,0 +1,115 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace hone {
+
+// Turns that belong to one request, while they are drawn. One thread waits for it.
+class BatchTicket {
+ public:
+  struct News {
+    size_t turn = 0;     // index into the turns that were asked for
+    SampleResult fresh;  // what was drawn since the last news of it
+    bool ended = false;  // nothing more will come of this turn
+  };
+
+  // Waits for news. Nothing when all turns have ended, when it was stopped, or when it failed.
+  std::vector<News> Wait(std::stop_token stop);
+  // Why the turns were given up, if they were.
+  std::optional<Error> failure() const;
+  // Nobody wants the rest. Thread-safe.
+  void Cancel();
+
+ private:
+  friend class Batcher;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<News> news_;
+  size_t left_ = 0;  // turns that have not ended
+  std::optional<Error> failure_;
+  bool cancelled_ = false;
+};
+
+// Draws turns for many at a time: they join and leave between two steps of the engine. What is
+// drawn for one does not depend on who else is there. Beginnings that were computed a short time
+// ago are not computed again. Thread-safe; the engine must outlive it and is not to be used by
+// others meanwhile.
+class Batcher {
+ public:
+  struct Options {
+    int64_t max_live = 64;      // turns that are drawn at a time
+    int64_t max_waiting = 256;  // turns that wait for that
+  };
+  struct Turn {
+    std::vector<TokenId> prompt;  // not empty, tokens of the model
+    TurnRequest request;
+  };
+
+  Batcher(Engine* engine, const Options& options);
+  // Gives up what is under way.
+  ~Batcher();
+  Batcher(const Batcher&) = delete;
+  Batcher& operator=(const Batcher&) = delete;
+
+  // kFull when too many wait; kUnavailable after Close; kInvalidArgument for settings that are none
+  // comes with the ticket's failure.
+  Result<std::shared_ptr<BatchTicket>> Submit(std::vector<Turn> turns);
+
+  // Takes no more.
+  void Close();
+  // Waits until nothing is under way; false at the deadline.
+  bool WaitIdle(std::chrono::milliseconds deadline);
+  // Gives up what is under way: every ticket fails with this.
+  void Abandon(const Error& why);
+
+  struct Counters {
+    int64_t live = 0, waiting = 0;  // now
+    int64_t requests = 0, tokens = 0, steps = 0, cancelled = 0;
+  };
+  Counters counters() const;
+
+ private:
+  struct Job {
+    std::shared_ptr<BatchTicket> ticket;
+    size_t index = 0;
+    Turn turn;
+    Sampler::Id id = -1;
+    size_t told = 0;  // tokens that the ticket knows of
+  };
+
+  void Run();
+  void Admit(Sampler* sampler, Job job);
+  Sampler::Id Begin(Sampler* sampler, const std::vector<TokenId>& prompt) const;
+  void DropCancelled(Sampler* sampler);
+  void Tell(Sampler* sampler, Job* job, bool ended);
+  void Retire(Sampler* sampler, Sampler::Id id);
+  static bool Gone(const Job& job);
+  static void Fail(const Job& job, const Error& why);
+
+  Engine* engine_;
+  const Options options_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> waiting_;
+  bool closed_ = false, ending_ = false;
+  std::optional<Error> abandoned_;
+  Counters counters_;
+
+  // Only of the thread.
+  std::vector<Job> live_;
+  std::deque<Sampler::Id> recent_;  // turns that ended, oldest first: their beginnings are shared
+  std::thread thread_;
+};
+
+}  // namespace hone

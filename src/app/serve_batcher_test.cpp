@@ -1,0 +1,137 @@
+#include "app/serve_batcher.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "app/serve_answer.h"
+#include "support/tiny_served.h"
+
+namespace hone {
+namespace {
+
+Batcher::Turn Turn(const std::string& prompt, uint64_t seed, int64_t most) {
+  static const Tokenizer tokenizer =
+      Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/tokenizer.json").value();
+  Batcher::Turn turn;
+  turn.prompt = tokenizer.Encode(prompt);
+  turn.request.max_new = most;
+  turn.request.rng = Rng(seed);
+  return turn;
+}
+
+std::vector<SampleResult> Finish(BatchTicket* ticket, size_t turns) {
+  std::vector<SampleResult> drawn(turns);
+  while (true) {
+    const auto news = ticket->Wait({});
+    if (news.empty()) return drawn;
+    for (const BatchTicket::News& one : news) AppendDrawn(one.fresh, &drawn[one.turn]);
+  }
+}
+
+TEST(Batcher, DrawsForManyWhatItWouldDrawForOne) {
+  const auto served = TinyServed();
+  const std::string common =
+      "A beginning that is long enough to be worth sharing between requests, because it says the "
+      "same thing over and over again, and then again, and so on and so forth: ";
+  std::vector<std::vector<Batcher::Turn>> requests;
+  for (uint64_t i = 0; i < 12; ++i) {
+    const std::string prompt = i % 3 == 0 ? "Hello" : common + std::to_string(i % 4);
+    requests.push_back({Turn(prompt, i, 3 + static_cast<int64_t>(i)), Turn(prompt, i + 50, 9)});
+  }
+  std::vector<std::vector<SampleResult>> expected;
+  for (const auto& request : requests) {
+    std::vector<SampleRequest> alone;
+    for (const Batcher::Turn& turn : request) {
+      SampleRequest& one = alone.emplace_back();
+      static_cast<TurnRequest&>(one) = turn.request;
+      one.prompt = turn.prompt;
+    }
+    expected.push_back(served->engine->Sample(alone).value());
+  }
+  Batcher batcher(served->engine.get(), {.max_live = 5, .max_waiting = 100});
+  std::vector<std::shared_ptr<BatchTicket>> tickets;
+  for (const auto& request : requests) tickets.push_back(batcher.Submit(request).value());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const std::vector<SampleResult> drawn = Finish(tickets[i].get(), 2);
+    EXPECT_EQ(tickets[i]->failure(), std::nullopt);
+    for (size_t t = 0; t < 2; ++t) {
+      EXPECT_EQ(drawn[t].tokens, expected[i][t].tokens);
+      EXPECT_EQ(drawn[t].logprobs, expected[i][t].logprobs);
+    }
+  }
+  EXPECT_TRUE(batcher.WaitIdle(std::chrono::seconds(30)));
+  EXPECT_EQ(batcher.counters().requests, 12);
+  EXPECT_EQ(batcher.counters().live, 0);
+}
+
+// A turn that is under way until it is told to go on.
+struct HeldTurn {
+  std::promise<void> begun, go_on;
+  Batcher::Turn turn = Turn("a", 1, 50);
+
+  HeldTurn() {
+    turn.request.stop = [this, held = false](std::span<const TokenId>) mutable {
+      if (!std::exchange(held, true)) {
+        begun.set_value();
+        go_on.get_future().wait();
+      }
+      return false;
+    };
+  }
+};
+
+TEST(Batcher, TooManyAreRefusedAndCancellingMakesRoom) {
+  const auto served = TinyServed();
+  HeldTurn held;
+  Batcher batcher(served->engine.get(), {.max_live = 1, .max_waiting = 1});
+  const auto first = batcher.Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  const auto second = batcher.Submit({Turn("b", 1, 3)}).value();
+  EXPECT_EQ(batcher.Submit({Turn("c", 1, 3)}).error().code(), ErrorCode::kFull);
+  first->Cancel();
+  held.go_on.set_value();
+  EXPECT_EQ(Finish(second.get(), 1)[0].tokens.size(), 3u);
+  EXPECT_EQ(batcher.counters().cancelled, 1);
+}
+
+TEST(Batcher, WhatCannotBeDrawnFails) {
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  Batcher::Turn bad = Turn("a", 1, 3);
+  bad.request.sampling.temperature = -1;
+  const auto ticket = batcher.Submit({bad}).value();
+  EXPECT_TRUE(ticket->Wait({}).empty());
+  ASSERT_TRUE(ticket->failure().has_value());
+  EXPECT_EQ(ticket->failure()->code(), ErrorCode::kInvalidArgument);
+}
+
+TEST(Batcher, AtTheEndNobodyWaitsForEver) {
+  const auto served = TinyServed();
+  HeldTurn held;
+  auto batcher = std::make_unique<Batcher>(served->engine.get(),
+                                           Batcher::Options{.max_live = 1, .max_waiting = 9});
+  const auto live = batcher->Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  const auto waiting = batcher->Submit({Turn("b", 1, 200)}).value();
+  batcher->Close();
+  EXPECT_EQ(batcher->Submit({Turn("c", 1, 3)}).error().code(), ErrorCode::kUnavailable);
+  EXPECT_FALSE(batcher->WaitIdle(std::chrono::milliseconds(0)));
+  batcher->Abandon(Error(ErrorCode::kStopped, "enough"));
+  held.go_on.set_value();
+  Finish(live.get(), 1);
+  Finish(waiting.get(), 1);
+  EXPECT_EQ(live->failure()->message(), "enough");
+  EXPECT_EQ(waiting->failure()->message(), "enough");
+  batcher.reset();
+}
+
+TEST(BatchTicket, AWaitCanBeStopped) {
+  BatchTicket ticket;
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(ticket.Wait(stop.get_token()).empty());
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,191 @@
+// hone serve.
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/report.h"
+#include "app/serve_service.h"
+#include "app/terminal.h"
+
+namespace hone {
+namespace {
+
+struct ServeArguments {
+  ServedModelChoice choice;
+  HttpServerOptions http;
+  ServiceOptions service;
+  std::string record;
+  std::optional<uint64_t> seed;
+  int64_t memory_mib = 1024, body_mib = 8, grace_seconds = 10;
+};
+
+bool IsLoopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+// Signals that end the server wait for whoever asks, on whatever thread they come. To be made
+// before there are any threads.
+class EndingSignals {
+ public:
+  EndingSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  // Returns at the first; a second one then ends the program at once.
+  void Wait() const {
+    int signal = 0;
+    while (sigwait(&signals_, &signal) != 0) {
+    }
+    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  }
+
+ private:
+  sigset_t signals_;
+};
+
+void Announce(const CommandContext& context, const ServeArguments& arguments,
+              const ServedModel& model, const HttpServer& server) {
+  if (context.json) {
+    fmt::print("{}\n", DumpJson(Json::Of({{"url", server.url() + "/v1"},
+                                          {"port", server.port()},
+                                          {"model", model.name},
+                                          {"dialect", model.dialect->traits().name},
+                                          {"weights", model.weights},
+                                          {"record", arguments.record}})));
+  } else {
+    const Terminal terminal = Terminal::Of(stdout);
+    fmt::print("{} speaks {} at {}\n", terminal.Bold(model.name), model.dialect->traits().name,
+               terminal.Bold(server.url() + "/v1"));
+    if (!arguments.record.empty()) {
+      fmt::print("conversations are recorded in {}\n", arguments.record);
+    }
+    fmt::print("{}\n", terminal.Dim("Ctrl-C ends it: what is under way is finished first"));
+  }
+  std::fflush(stdout);
+}
+
+Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
+  const EndingSignals signals;
+  if (const char* key = std::getenv("HONE_API_KEY"); key != nullptr) {
+    if (arguments.service.api_key.empty()) arguments.service.api_key = key;
+  }
+  arguments.choice.memory = arguments.memory_mib << 20;
+  HONE_ASSIGN_OR_RETURN(const auto model, OpenServedModel(arguments.choice));
+  std::unique_ptr<ConversationRecorder> recorder;
+  if (!arguments.record.empty()) {
+    HONE_ASSIGN_OR_RETURN(
+        recorder,
+        ConversationRecorder::Open(arguments.record, model->dialect.get(), model->tokenizer.get()));
+  }
+  std::random_device chance;
+  arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
+  arguments.service.now = [] { return static_cast<int64_t>(std::time(nullptr)); };
+  Service service(model.get(), arguments.service, std::move(recorder));
+
+  HttpServerOptions& http = arguments.http;
+  http.limits.max_body_bytes = static_cast<size_t>(arguments.body_mib) << 20;
+  http.local_only = IsLoopback(http.host);
+  http.refusal = [](int status, std::string_view why) { return ApiError(status, why); };
+  HONE_ASSIGN_OR_RETURN(const auto server, HttpServer::Start(http, [&](HttpExchange& exchange) {
+                          service.Handle(exchange);
+                        }));
+  if (!http.local_only && arguments.service.api_key.empty()) {
+    fmt::print(stderr,
+               "hone: whoever reaches {} can use the model; set HONE_API_KEY to ask for a "
+               "key\n",
+               server->url());
+  }
+  Announce(*context, arguments, *model, *server);
+  signals.Wait();
+  const bool all = service.Close(std::chrono::seconds(arguments.grace_seconds));
+  server->Stop(std::chrono::seconds(5));  // to tell those that were cut off
+  const Batcher::Counters counters = service.counters();
+  if (context->json) {
+    return DumpJson(Json::Of(
+               {{"requests", counters.requests}, {"tokens", counters.tokens}, {"cut_off", !all}})) +
+           "\n";
+  }
+  return fmt::format("{} requests, {} tokens{}\n", counters.requests, counters.tokens,
+                     all ? "" : "; what was not finished in time was cut off");
+}
+
+}  // namespace
+
+void AddServe(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<ServeArguments>();
+  arguments->http.port = 8000;
+  ServedModelChoice& choice = arguments->choice;
+  CLI::App* serve =
+      app.add_subcommand("serve", "Puts a model behind the API that clients of OpenAI speak");
+  serve
+      ->add_option("model", choice.model,
+                   "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+      ->required();
+  serve->add_option("--port,-p", arguments->http.port, "0: any free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  serve->add_option("--host", arguments->http.host, "the address to listen on; 0.0.0.0: all")
+      ->capture_default_str();
+  serve->add_option("--api-key", arguments->service.api_key,
+                    "that clients must send; better in HONE_API_KEY, where others do not see it");
+  serve->add_option("--allow-host", arguments->http.local_names,
+                    "further names that browsers may call this machine by; may repeat");
+  serve->add_option("--name", choice.name, "of the model; else that of its folder");
+  serve->add_option("--checkpoint", choice.checkpoint, "of a run: last, best or a step")
+      ->capture_default_str();
+  serve->add_option("--dialect", choice.dialect,
+                    "how the model spells calls; else as its run did, or hermes");
+  serve->add_option("--tokenizer,-t", choice.tokenizer, "when it is not in the folder");
+  serve->add_option("--precision", choice.precision, "f32 or bf16; else as its run, or bf16")
+      ->check(CLI::IsMember({"f32", "bf16"}));
+  serve->add_option("--threads", choice.threads, "0: as many as the machine has")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  serve->add_option("--record", arguments->record,
+                    "a run's folder: every conversation becomes a tree in its store");
+  serve->add_option("--max-tokens", arguments->service.max_tokens, "of one completion")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->capture_default_str();
+  serve->add_option("--max-batch", arguments->service.batch.max_live, "completions drawn at a time")
+      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
+      ->capture_default_str();
+  serve
+      ->add_option("--max-waiting", arguments->service.batch.max_waiting,
+                   "completions that wait for it; more are told 429")
+      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
+      ->capture_default_str();
+  serve->add_option("--max-connections", arguments->http.max_connections, "more are told 503")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  serve->add_option("--max-body", arguments->body_mib, "MiB of a request")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  serve->add_option("--memory", arguments->memory_mib, "MiB for keys and values")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->capture_default_str();
+  serve->add_option("--seed", arguments->seed, "of requests that name none; else by chance");
+  serve
+      ->add_option("--grace", arguments->grace_seconds,
+                   "seconds that completions have to end at shutdown")
+      ->check(CLI::Range(int64_t{0}, int64_t{86400}))
+      ->capture_default_str();
+  serve->footer(
+      "GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET /health; see\n"
+      "docs/serving.md.\nExamples:\n"
+      "  hone serve runs/quickstart\n"
+      "  hone serve path/to/Qwen2.5-0.5B --port 9000 --record runs/recorded\n"
+      "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+      "    -d '{\"model\": \"quickstart\", \"messages\": [{\"role\": \"user\", \"content\": "
+      "\"Hello\"}]}'\n");
+  serve->callback([=] { Finish(context.get(), Serve(context.get(), *arguments)); });
+}
+
+}  // namespace hone

@@ -1,0 +1,78 @@
+#include "app/serve_model.h"
+
+#include <fmt/format.h>
+
+#include "base/recipe.h"
+#include "learn/model_place.h"
+#include "learn/run_folder.h"
+#include "learn/training_recipe.h"
+#include "rollout/policy.h"
+
+namespace hone {
+namespace {
+
+bool IsCheckpoint(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "training.json", ignored);
+}
+
+// What the run says of its model.
+Result<PolicyModelSettings> SettingsOf(const std::filesystem::path& run) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
+  recipe.Override("run.resume=auto");  // where a run began may be gone
+  HONE_ASSIGN_OR_RETURN(const TrainingRecipe read, ReadTrainingRecipe(&recipe));
+  return read.model;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> OpenEngineOf(const std::filesystem::path& folder,
+                                             Engine::Options options) {
+  if (IsCheckpoint(folder)) return Engine::Load(folder, std::move(options));
+  return Engine::Open(folder, std::move(options));
+}
+
+Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice) {
+  auto served = std::make_unique<ServedModel>();
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
+  PolicyModelSettings settings;
+  if (!place.run.empty()) {
+    HONE_ASSIGN_OR_RETURN(settings, SettingsOf(place.run));
+  }
+  if (!choice.dialect.empty()) settings.dialect = choice.dialect;
+  if (settings.dialect == "template") settings.dialect = "template:" + place.folder.string();
+  if (!choice.precision.empty()) {
+    settings.precision = choice.precision == "f32" ? Precision::kF32 : Precision::kBf16;
+  }
+  const std::filesystem::path tokenizer_at =
+      choice.tokenizer.empty() ? place.folder : std::filesystem::path(choice.tokenizer);
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(tokenizer_at));
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(place.folder));
+  if (tokenizer.vocab_size() > config.vocab) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the tokenizer has {} tokens, the model only {}; give the model's own "
+                             "(--tokenizer)",
+                             tokenizer.vocab_size(), config.vocab));
+  }
+  served->tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
+  HONE_ASSIGN_OR_RETURN(served->dialect, NewDialect(settings.dialect));
+  Engine::Options options;
+  options.precision = settings.precision;
+  options.threads = static_cast<int>(choice.threads);
+  options.forbidden = ForbiddenTokens(*served->dialect, *served->tokenizer, config.vocab);
+  options.sampler.memory = choice.memory;
+  HONE_ASSIGN_OR_RETURN(served->engine, OpenEngineOf(place.folder, std::move(options)));
+  if (IsCheckpoint(place.folder)) {
+    HONE_ASSIGN_OR_RETURN(const TrainingState state, ReadTrainingState(place.folder));
+    served->version = state.step;
+  }
+  served->weights = served->engine->WeightsHash();
+  served->name = choice.name;
+  if (served->name.empty()) {
+    const auto& named = place.run.empty() ? place.folder : place.run;
+    served->name = std::filesystem::weakly_canonical(named).filename().string();
+  }
+  return served;
+}
+
+}  // namespace hone

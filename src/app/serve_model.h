@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/engine.h"
+#include "text/dialect.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+// What a command line says of a model that is to be talked to.
+struct ServedModelChoice {
+  std::string model;                  // a run, a checkpoint or a Hugging Face folder
+  std::string checkpoint = "last";    // of a run: last, best or a step
+  std::string name;                   // what clients call it; empty: the name of its folder
+  std::string dialect;                // empty: that of its run, else hermes
+  std::string tokenizer;              // when it is not in the folder
+  std::string precision;              // f32 or bf16; empty: that of its run, else bf16
+  int64_t threads = 0;                // 0: as many as the machine has
+  int64_t memory = int64_t{1} << 30;  // bytes of keys and values at most
+};
+
+struct ServedModel {
+  std::string name;
+  int64_t version = 0;  // the training step that the weights are of; 0: not of a run
+  std::string weights;  // SHA-256 of them
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<Dialect> dialect;
+  std::unique_ptr<Engine> engine;  // opened with the forbidden tokens of the dialect
+};
+
+// The errors say what is wrong with the choice and what there is.
+Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice);
+
+// The engine of a model's folder. A checkpoint of a run has the master weights, which say more than
+// the model beside them: they are what training goes on with.
+Result<std::unique_ptr<Engine>> OpenEngineOf(const std::filesystem::path& folder,
+                                             Engine::Options options);
+
+}  // namespace hone

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/serve_request.h"
+#include "record/store.h"
+#include "text/dialect.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+// The prompt of a conversation, one node after the other, up to where the policy begins; turns of
+// an assistant that stand in it are part of the prompt. Fails for what the dialect cannot spell.
+Result<std::vector<Node>> PromptNodes(const Dialect& dialect, const Tokenizer& tokenizer,
+                                      const Conversation& conversation);
+
+// Where a request stands: what is known of its conversation, and what it adds.
+struct RecordedPlace {
+  int64_t tree = 0;              // of the store; 0: a new one
+  NodeId parent = kNoNode;       // the turn that it goes on from
+  NodeId folded_from = kNoNode;  // or the turn whose history `fresh` replaces
+  std::vector<Node> fresh;       // what others said since then, in order
+  std::vector<TokenId> context;  // everything before the policy's turn
+  int64_t rewrote = 0;           // the tree of which the client changed the history; 0: none
+  std::string said;              // a name for everything said up to here
+};
+
+// A turn that was drawn there.
+struct RecordedTurn {
+  Node node;  // tokens, log-probabilities, what it says; the parent is not set
+  Ending ending = Ending::kAnswered;  // if nothing follows
+  Json answer;                        // text, or null
+  Message message;                    // as the client was told of it and will send it back
+  std::vector<std::string> call_ids;
+};
+
+// Every conversation of the clients as a tree in a run store (docs/serving.md).
+//
+// A request whose messages are those of a known conversation, with more behind them, goes on in its
+// tree, on the very tokens that were drawn. Where the dialect cannot go on by appending, a new
+// segment of the tree begins (Node::folded_from). A request that changed what had been said is a
+// new tree, which says so. After every turn the store holds all of it. Thread-safe.
+class ConversationRecorder {
+ public:
+  // In folder/store.sqlite, behind what is there. The dialect and the tokenizer must outlive it.
+  static Result<std::unique_ptr<ConversationRecorder>> Open(const std::filesystem::path& folder,
+                                                            const Dialect* dialect,
+                                                            const Tokenizer* tokenizer);
+
+  // The error is the request's, except for kCorrupt and the like, which are the store's.
+  Result<RecordedPlace> Enter(const ServedChat& request);
+  // The completions of a request, under the id that the client knows them by.
+  Result<void> Add(const ServedChat& request, uint64_t seed, const RecordedPlace& place,
+                   const std::string& completion, std::vector<RecordedTurn> turns);
+
+  // Puts a reward on the trajectory that ends with a completion. kNotFound when there is none, or
+  // when the conversation has gone on since.
+  Result<void> Reward(const std::string& completion, int64_t choice, const std::string& name,
+                      double value);
+
+ private:
+  struct Mark {  // a turn
+    int64_t tree = 0;
+    NodeId node = kNoNode;
+    bool continued = false;
+  };
+  struct Completion {
+    int64_t tree = 0;
+    std::vector<NodeId> nodes;
+  };
+
+  ConversationRecorder(std::unique_ptr<RunStore> store, const Dialect* dialect,
+                       const Tokenizer* tokenizer)
+      : store_(std::move(store)), dialect_(dialect), tokenizer_(tokenizer) {}
+  Mark* Find(const std::string& said);
+  Result<void> Continue(const ServedChat& request, size_t known, const Mark& mark,
+                        RecordedPlace* place) const;
+  Task TaskOf(const ServedChat& request, const RecordedPlace& place);
+  void Remember(const std::string& said, const Mark& mark);
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<RunStore> store_;
+  const Dialect* dialect_;
+  const Tokenizer* tokenizer_;
+  int64_t conversations_ = 0;
+  std::map<std::string, int64_t> groups_;           // trees of named tasks
+  std::map<std::string, std::vector<Mark>> marks_;  // by what was said
+  std::deque<std::string> marked_;                  // the keys of marks_, oldest first
+  std::map<std::string, Completion> completions_;
+  std::deque<std::string> completed_;  // the keys of completions_, oldest first
+};
+
+}  // namespace hone

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/sampler.h"
+#include "text/dialect.h"
+#include "text/tokenizer.h"
+
+// What the model draws, as the client is told of it.
+
+namespace hone {
+
+// Ends a turn as soon as one of these texts has been written. For one turn: it remembers what came
+// before. Null when there are none.
+std::function<bool(std::span<const TokenId>)> StopAtText(const Tokenizer* tokenizer,
+                                                         std::vector<std::string> stops);
+
+// The text before the first of `stops`; all of it when none is there.
+std::string_view BeforeStop(std::string_view text, const std::vector<std::string>& stops);
+
+// What is new to the client. Text is UTF-8.
+struct TurnDelta {
+  std::string content;
+  std::string reasoning;
+  std::vector<ParsedCall> calls;
+
+  bool empty() const { return content.empty() && reasoning.empty() && calls.empty(); }
+};
+
+// A chat turn as it is written: content flows as soon as it is certain that it is content, a call
+// is told when it is whole. All deltas together are what Told says at the end.
+class ServedTurn {
+ public:
+  // `dialect` and `tokenizer` must outlive it. `stops` are the client's own.
+  ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops)
+      : dialect_(dialect), tokenizer_(tokenizer), stops_(std::move(stops)) {}
+
+  TurnDelta Feed(std::span<const TokenId> tokens);
+  // The turn is over: by the model (or a stop text), or by a limit.
+  TurnDelta Finish(bool stopped);
+
+  // Everything, after Finish. A turn that cannot be read is told as the text it is.
+  const TurnDelta& told() const { return told_; }
+  // What the dialect reads in it, after Finish.
+  const ParsedTurn& parsed() const { return parsed_; }
+
+ private:
+  TurnDelta News(TurnDelta all, bool final);
+
+  const Dialect* dialect_;
+  const Tokenizer* tokenizer_;
+  std::vector<std::string> stops_;
+  std::string bytes_;
+  size_t content_ = 0, reasoning_ = 0, calls_ = 0;  // told until now
+  TurnDelta told_;
+  ParsedTurn parsed_;
+};
+
+// The same without a dialect: the text of a plain completion, without what ended it.
+class PlainTurn {
+ public:
+  PlainTurn(const Tokenizer* tokenizer, std::vector<std::string> stops,
+            std::vector<TokenId> stop_tokens)
+      : tokenizer_(tokenizer), stops_(std::move(stops)), stop_tokens_(std::move(stop_tokens)) {}
+
+  std::string Feed(std::span<const TokenId> tokens);
+  std::string Finish();
+  const std::string& told() const { return told_; }
+
+ private:
+  std::string News(std::string_view certain);
+
+  const Tokenizer* tokenizer_;
+  std::vector<std::string> stops_;
+  std::vector<TokenId> stop_tokens_;
+  std::string bytes_, told_;
+  size_t bytes_told_ = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/http_server.h"
+
+namespace hone {
+
+// Waits until the socket is ready for `events` (poll); false at the deadline.
+bool WaitForSocket(int socket, short events, std::chrono::steady_clock::time_point deadline);
+
+// An exchange over a socket that does not block. The socket, the request and the options, whose
+// refusal is not null, must outlive it.
+class SocketExchange final : public HttpExchange {
+ public:
+  SocketExchange(int socket, const IncomingRequest* request, const HttpServerOptions* options,
+                 std::stop_token gone, std::stop_token closing);
+
+  const IncomingRequest& request() const override { return *request_; }
+  bool Respond(const HttpAnswer& answer) override;
+  bool Begin(const HttpAnswer& answer) override;
+  bool Write(std::string_view piece) override;
+  void Abort() override;
+  std::stop_token gone() const override { return gone_; }
+  std::stop_token closing() const override { return closing_; }
+
+  // Whatever the client wants, this is the connection's last answer.
+  void MakeLast() { last_ = true; }
+  // After the handler: ends the answer. True when another request may follow.
+  bool End();
+
+ private:
+  std::string Head(const HttpAnswer& answer);
+  bool Send(std::string_view bytes);
+
+  const int socket_;
+  const IncomingRequest* request_;
+  const HttpServerOptions* options_;
+  const std::stop_token gone_, closing_;
+  bool begun_ = false, streaming_ = false, last_ = false, failed_ = false;
+};
+
+}  // namespace hone

@@ -1,0 +1,364 @@
+#include "base/http_server.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "base/descriptor.h"
+#include "base/file.h"
+#include "base/http_exchange.h"
+
+namespace hone {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLinger{1000};
+constexpr size_t kLingerBytes = 4 << 20;
+// Connections beyond the limit that may be told so at the same time; further ones are dropped.
+constexpr size_t kRefusals = 64;
+
+HttpAnswer PlainRefusal(int status, std::string_view why) {
+  return {status,
+          "text/plain; charset=utf-8",
+          fmt::format("{} {}: {}\n", status, StatusText(status), why),
+          {}};
+}
+
+// One client. Its thread reads and writes; the server only shuts its socket down.
+struct Connection {
+  Descriptor socket;
+  std::stop_source gone;
+  bool idle = true;     // between two requests; guarded by the server's mutex
+  bool refuse = false;  // beyond the limit: to be told so
+  std::thread thread;
+};
+
+class Server final : public HttpServer {
+ public:
+  Server(const HttpServerOptions& options, HttpHandler handler)
+      : options_(options), handler_(std::move(handler)) {
+    if (!options_.refusal) options_.refusal = PlainRefusal;
+  }
+  ~Server() override { Stop(milliseconds(0)); }
+
+  Result<void> Listen();
+  int port() const override { return port_; }
+  std::string url() const override {
+    const bool v6 = options_.host.find(':') != std::string::npos;
+    return fmt::format("http://{}{}{}:{}", v6 ? "[" : "", options_.host, v6 ? "]" : "", port_);
+  }
+  int connections() const override {
+    std::lock_guard lock(mutex_);
+    return static_cast<int>(connections_.size());
+  }
+  bool Stop(milliseconds grace) override;
+
+ private:
+  using Id = uint64_t;
+  static constexpr Id kListener = 0, kWake = 1;
+
+  void Watch();
+  void Accept();
+  void Reap();
+  void Wake() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+  }
+  void Serve(Id id, Connection* connection);
+  bool ServeOne(Connection* connection, std::string* buffer);
+  bool Read(Connection* connection, RequestParser* parser, std::string* buffer);
+  void Refuse(Connection* connection, int status, std::string_view why);
+  void Linger(int socket) const;
+
+  HttpServerOptions options_;
+  HttpHandler handler_;
+  int port_ = 0;
+  Descriptor listener_, wake_, epoll_;
+  std::stop_source closing_;
+  std::thread watcher_;
+  std::mutex stop_mutex_;  // one Stop at a time
+  std::atomic<bool> ended_ = false;
+
+  mutable std::mutex mutex_;
+  std::condition_variable left_;
+  std::map<Id, std::unique_ptr<Connection>> connections_;
+  std::vector<Id> finished_;  // their threads are at their end
+  Id next_ = 2;
+};
+
+Result<void> Server::Listen() {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const std::string host = options_.host == "localhost" ? "127.0.0.1" : options_.host;
+  if (options_.port < 0 || options_.port > 65535 ||
+      ::getaddrinfo(host.c_str(), std::to_string(options_.port).c_str(), &hints, &found) != 0) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}:{} is no address to listen on; give localhost or the address of a "
+                             "network interface, and a port from 0 to 65535",
+                             options_.host, options_.port));
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> address(found, &::freeaddrinfo);
+  const std::string where = fmt::format("{}:{}", options_.host, options_.port);
+  listener_ =
+      Descriptor(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_.ok()) return ErrnoError("cannot listen on " + where);
+  const int on = 1;
+  ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (::bind(listener_.get(), address->ai_addr, address->ai_addrlen) != 0 ||
+      ::listen(listener_.get(), 512) != 0) {
+    if (errno == EADDRINUSE) {
+      return Error(ErrorCode::kUnavailable,
+                   fmt::format("{} is in use by another program; choose another port (0: any free "
+                               "one) or end that program",
+                               where));
+    }
+    return ErrnoError("cannot listen on " + where);
+  }
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+  port_ = ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
+                                            : reinterpret_cast<sockaddr_in&>(bound).sin_port);
+
+  wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!wake_.ok() || !epoll_.ok()) return ErrnoError("cannot listen on " + where);
+  for (const auto& [id, socket] :
+       {std::pair(kListener, listener_.get()), std::pair(kWake, wake_.get())}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = id;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event) != 0) {
+      return ErrnoError("cannot listen on " + where);
+    }
+  }
+  watcher_ = std::thread([this] { Watch(); });
+  return {};
+}
+
+// Takes in clients, notices those that leave, joins the threads of those that left.
+void Server::Watch() {
+  std::vector<epoll_event> events(64);
+  while (!ended_) {
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+    for (int i = 0; i < count; ++i) {
+      const Id id = events[static_cast<size_t>(i)].data.u64;
+      if (id == kListener) {
+        Accept();
+      } else if (id == kWake) {
+        uint64_t value = 0;
+        [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &value, sizeof value);
+        if (closing_.stop_requested()) listener_.Close();  // leaves the epoll with it
+      } else {
+        std::optional<std::stop_source> gone;
+        {
+          std::lock_guard lock(mutex_);
+          const auto found = connections_.find(id);
+          if (found != connections_.end()) gone = found->second->gone;
+        }
+        if (gone) gone->request_stop();  // without the lock: its callbacks are the handler's
+      }
+    }
+    Reap();
+  }
+}
+
+void Server::Accept() {
+  Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket.ok()) {
+    // Out of descriptors: the client waits in the queue until one is free.
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+      std::this_thread::sleep_for(milliseconds(20));
+    return;
+  }
+  const int on = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  std::lock_guard lock(mutex_);
+  if (closing_.stop_requested()) return;
+  const size_t limit = static_cast<size_t>(options_.max_connections);
+  if (connections_.size() >= limit + kRefusals) return;
+  const Id id = next_++;
+  epoll_event event{};
+  // Nothing but the news that the client left, once. What it sends is its thread's business.
+  event.events = EPOLLRDHUP | EPOLLONESHOT;
+  event.data.u64 = id;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return;
+  auto connection = std::make_unique<Connection>();
+  connection->socket = std::move(socket);
+  connection->refuse = connections_.size() >= limit;
+  Connection* raw = connection.get();
+  connections_.emplace(id, std::move(connection));
+  raw->thread = std::thread([this, id, raw] { Serve(id, raw); });
+}
+
+void Server::Reap() {
+  std::vector<std::unique_ptr<Connection>> gone;
+  {
+    std::lock_guard lock(mutex_);
+    for (const Id id : finished_) {
+      gone.push_back(std::move(connections_.at(id)));
+      connections_.erase(id);
+    }
+    finished_.clear();
+  }
+  for (const auto& connection : gone) connection->thread.join();
+  if (!gone.empty()) left_.notify_all();
+}
+
+void Server::Serve(Id id, Connection* connection) {
+  std::string buffer;
+  while (ServeOne(connection, &buffer)) {
+    std::lock_guard lock(mutex_);
+    if (closing_.stop_requested()) break;  // under the lock, so that Stop sees one or the other
+    connection->idle = true;
+  }
+  ::shutdown(connection->socket.get(), SHUT_RDWR);
+  {
+    std::lock_guard lock(mutex_);
+    finished_.push_back(id);
+  }
+  Wake();
+}
+
+// Reads and answers one request. False when the connection has come to its end.
+bool Server::ServeOne(Connection* connection, std::string* buffer) {
+  RequestParser parser(options_.limits);
+  if (!Read(connection, &parser, buffer)) return false;
+  const IncomingRequest& request = parser.request();
+  if (connection->refuse) {
+    Refuse(connection, 503, "too many connections; try again");
+    return false;
+  }
+  if (options_.local_only) {
+    const std::string_view host = request.Header("host"), origin = request.Header("origin");
+    if (!IsLocalHost(host, options_.local_names) ||
+        (!origin.empty() && !IsLocalOrigin(origin, options_.local_names))) {
+      Refuse(connection, 403, "this service answers only to pages and programs of this machine");
+      return false;
+    }
+  }
+  SocketExchange exchange(connection->socket.get(), &request, &options_,
+                          connection->gone.get_token(), closing_.get_token());
+  handler_(exchange);
+  return exchange.End();
+}
+
+// A whole request into the parser; the bytes behind it stay in the buffer.
+bool Server::Read(Connection* connection, RequestParser* parser, std::string* buffer) {
+  const int socket = connection->socket.get();
+  auto deadline = SteadyClock::now() + options_.idle_deadline;
+  bool continued = false;
+  while (true) {
+    if (!buffer->empty()) {
+      if (!parser->started()) {
+        deadline = SteadyClock::now() + options_.request_deadline;
+        std::lock_guard lock(mutex_);
+        connection->idle = false;
+      }
+      buffer->erase(0, parser->Feed(*buffer));
+    }
+    if (parser->complete()) return true;
+    if (parser->refused() != 0) {
+      Refuse(connection, parser->refused(), parser->why());
+      return false;
+    }
+    if (parser->wants_continue() && !continued) {
+      continued = true;
+      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      ::send(socket, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
+    }
+    if (!WaitForSocket(socket, POLLIN, deadline)) {
+      if (parser->started()) Refuse(connection, 408, "the request did not arrive in time");
+      return false;
+    }
+    char bytes[16384];
+    const ssize_t count = ::recv(socket, bytes, sizeof bytes, 0);
+    if (count > 0) {
+      buffer->append(bytes, static_cast<size_t>(count));
+    } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+      return false;
+    }
+  }
+}
+
+void Server::Refuse(Connection* connection, int status, std::string_view why) {
+  const IncomingRequest unread;
+  SocketExchange exchange(connection->socket.get(), &unread, &options_, {}, {});
+  exchange.MakeLast();
+  HttpAnswer answer = options_.refusal(status, why);
+  if (status == 503) answer.headers.emplace_back("Retry-After", "1");
+  if (exchange.Respond(answer)) Linger(connection->socket.get());
+}
+
+// A socket that is closed with unread bytes resets the connection, and the client would lose the
+// answer that says why: so what it still sends is read, for a while.
+void Server::Linger(int socket) const {
+  ::shutdown(socket, SHUT_WR);
+  const auto deadline = SteadyClock::now() + kLinger;
+  char bytes[16384];
+  size_t total = 0;
+  while (total < kLingerBytes && WaitForSocket(socket, POLLIN, deadline)) {
+    const ssize_t count = ::recv(socket, bytes, sizeof bytes, 0);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return;
+    total += static_cast<size_t>(std::max<ssize_t>(count, 0));
+  }
+}
+
+bool Server::Stop(milliseconds grace) {
+  std::lock_guard stopping(stop_mutex_);
+  if (!watcher_.joinable()) return true;
+  closing_.request_stop();
+  Wake();
+  bool all = true;
+  std::vector<std::stop_source> cut;
+  {
+    std::unique_lock lock(mutex_);
+    // A client that says nothing is not waited for; one whose request is coming in is answered.
+    for (const auto& entry : connections_) {
+      if (entry.second->idle) ::shutdown(entry.second->socket.get(), SHUT_RD);
+    }
+    all = left_.wait_for(lock, grace, [&] { return connections_.empty(); });
+    for (const auto& entry : connections_) cut.push_back(entry.second->gone);
+  }
+  for (std::stop_source& gone : cut) gone.request_stop();
+  {
+    std::unique_lock lock(mutex_);
+    for (const auto& entry : connections_) ::shutdown(entry.second->socket.get(), SHUT_RDWR);
+    left_.wait(lock, [&] { return connections_.empty(); });
+  }
+  ended_ = true;
+  Wake();
+  watcher_.join();
+  return all;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
+                                                      HttpHandler handler) {
+  auto server = std::make_unique<Server>(options, std::move(handler));
+  HONE_RETURN_IF_ERROR(server->Listen());
+  return std::unique_ptr<HttpServer>(std::move(server));
+}
+
+}  // namespace hone

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/http_message.h"
+#include "base/result.h"
+
+// A small HTTP/1.1 server: what Hone answers to clients and browsers with. No TLS, no files; put a
+// proxy in front of it where the network is not trusted.
+
+namespace hone {
+
+// An answer that is known whole.
+struct HttpAnswer {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  HttpHeaders headers;  // further ones; no value may hold CR or LF
+};
+
+struct HttpServerOptions {
+  std::string host = "127.0.0.1";  // "localhost", or an IPv4 or IPv6 address; 0.0.0.0 for all
+  int port = 0;                    // 0: any free one
+  HttpLimits limits;
+  int max_connections = 256;                          // one thread each; a client beyond gets 503
+  std::chrono::milliseconds idle_deadline{75000};     // between two requests of a connection
+  std::chrono::milliseconds request_deadline{30000};  // from a request's first byte to its last
+  std::chrono::milliseconds write_deadline{30000};    // a client that reads nothing is gone
+  // Refuses requests that a page from elsewhere made the browser send (403): whose Host is not
+  // this machine (DNS rebinding), or whose Origin is not. `local_names` are further names that
+  // are. For services on loopback.
+  bool local_only = true;
+  std::vector<std::string> local_names;
+  // How a request that no handler saw is refused (400, 403, 408, 411, 413, ...); null: plain text.
+  std::function<HttpAnswer(int status, std::string_view why)> refusal;
+};
+
+// One request and the way to answer it. Only for the thread of the handler that got it.
+class HttpExchange {
+ public:
+  virtual ~HttpExchange() = default;
+
+  virtual const IncomingRequest& request() const = 0;
+
+  // Answers. False when the client did not take it.
+  virtual bool Respond(const HttpAnswer& answer) = 0;
+
+  // Answers in pieces, each sent at once: Begin, then Write as often as there is something. The
+  // stream ends well with the handler, unless Abort was called: then the client sees it cut off.
+  // Begin's answer may have no body. False: the client is gone, stop.
+  virtual bool Begin(const HttpAnswer& answer) = 0;
+  virtual bool Write(std::string_view piece) = 0;
+  virtual void Abort() = 0;
+
+  // Stopped when nobody waits for the answer any more: the client closed its connection, or the
+  // server's grace at shutdown is over.
+  virtual std::stop_token gone() const = 0;
+  // Stopped as soon as the server shuts down: streams without an end end themselves.
+  virtual std::stop_token closing() const = 0;
+};
+
+// Called on a thread of its connection, many at a time. A handler that returns without an answer
+// has the client told 500. It must return soon after gone() is stopped.
+using HttpHandler = std::function<void(HttpExchange&)>;
+
+class HttpServer {
+ public:
+  // Listens and answers until it is destroyed. kUnavailable when the port is in use,
+  // kInvalidArgument for a host that is none.
+  static Result<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options,
+                                                   HttpHandler handler);
+  // Stops without grace.
+  virtual ~HttpServer() = default;
+
+  virtual int port() const = 0;
+  virtual std::string url() const = 0;  // "http://127.0.0.1:8000"
+  virtual int connections() const = 0;  // open now
+
+  // Takes no more connections and no further requests on those there are, and waits until the
+  // answers under way have ended; after `grace` it cuts them off. True when all ended by
+  // themselves. Thread-safe; a second call waits for the first.
+  virtual bool Stop(std::chrono::milliseconds grace) = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,338 @@
+#include "base/http_server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/descriptor.h"
+#include "base/http_client.h"
+#include "base/json.h"
+
+namespace hone {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A client that says exactly what it is told to, well-formed or not.
+class RawClient {
+ public:
+  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  void Send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return;
+      bytes.remove_prefix(static_cast<size_t>(count));
+    }
+  }
+  // Everything up to this text, or up to the end of the connection.
+  std::string ReadUntil(std::string_view end) {
+    std::string seen;
+    char byte = 0;
+    while ((end.empty() || !seen.ends_with(end)) && ::recv(socket_.get(), &byte, 1, 0) == 1) {
+      seen += byte;
+    }
+    return seen;
+  }
+  std::string ReadAll() { return ReadUntil(""); }
+  void Close() { socket_.Close(); }
+
+ private:
+  Descriptor socket_;
+};
+
+std::unique_ptr<HttpServer> Started(const HttpServerOptions& options, HttpHandler handler) {
+  auto server = HttpServer::Start(options, std::move(handler));
+  EXPECT_TRUE(server.ok()) << server.error().message();
+  return *std::move(server);
+}
+
+// Says what it was asked.
+void Echo(HttpExchange& exchange) {
+  const IncomingRequest& request = exchange.request();
+  exchange.Respond(
+      {200, "text/plain", request.method + " " + request.path + " " + request.body, {}});
+}
+
+std::string Get(std::string_view path, std::string_view headers = "") {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(headers) +
+         "\r\n";
+}
+
+TEST(HttpServer, AnswersAClient) {
+  const auto server = Started({}, Echo);
+  HttpRequest request;
+  request.method = "POST";
+  request.url = server->url() + "/a?b";
+  request.body = "hello";
+  const auto response = HttpFetch(request);
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "POST /a hello");
+  EXPECT_EQ(response->Header("content-type"), "text/plain");
+  EXPECT_TRUE(response->Header("date").ends_with(" GMT"));
+}
+
+TEST(HttpServer, OneConnectionAsksAsOftenAsItLikes) {
+  const auto server = Started({}, Echo);
+  RawClient client(server->port());
+  client.Send(Get("/1") + Get("/2"));  // without waiting in between
+  EXPECT_TRUE(client.ReadUntil("GET /1 ").starts_with("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(client.ReadUntil("GET /2 ").starts_with("HTTP/1.1 200 OK\r\n"));
+  client.Send(Get("/3", "Connection: close\r\n"));
+  const std::string last = client.ReadAll();
+  EXPECT_NE(last.find("Connection: close\r\n"), std::string::npos);
+  EXPECT_TRUE(last.ends_with("GET /3 "));
+}
+
+TEST(HttpServer, AnOldClientIsAnsweredAndClosed) {
+  const auto server = Started({}, Echo);
+  RawClient old(server->port());
+  old.Send("GET /x HTTP/1.0\r\nHost: localhost\r\n\r\n");
+  EXPECT_TRUE(old.ReadAll().ends_with("GET /x "));
+}
+
+TEST(HttpServer, StreamsPieceByPiece) {
+  std::promise<void> first_was_read;
+  const auto server = Started({}, [&](HttpExchange& exchange) {
+    EXPECT_TRUE(exchange.Begin({200, "text/event-stream", "", {}}));
+    EXPECT_TRUE(exchange.Write("data: 1\n\n"));
+    first_was_read.get_future().wait();
+    EXPECT_TRUE(exchange.Write("data: 2\n\n"));
+  });
+  HttpRequest request;
+  request.url = server->url();
+  std::string seen;
+  request.on_data = [&](std::string_view data) {
+    if (seen.empty()) first_was_read.set_value();
+    seen += data;
+    return true;
+  };
+  const auto response = HttpFetch(request);
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->Header("transfer-encoding"), "chunked");
+  EXPECT_EQ(seen, "data: 1\n\ndata: 2\n\n");
+}
+
+TEST(HttpServer, AnAbortedStreamIsSeenAsCutOff) {
+  const auto server = Started({}, [&](HttpExchange& exchange) {
+    exchange.Begin({});
+    exchange.Write("half");
+    exchange.Abort();
+  });
+  HttpRequest request;
+  request.url = server->url();
+  EXPECT_EQ(HttpFetch(request).error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(HttpServer, AHandlerThatSaysNothingIsA500) {
+  const auto server = Started({}, [](HttpExchange&) {});
+  HttpRequest request;
+  request.url = server->url();
+  EXPECT_EQ(HttpFetch(request)->status, 500);
+}
+
+TEST(HttpServer, WhatIsMalformedOrTooLargeGetsItsStatus) {
+  HttpServerOptions options;
+  options.limits = {.max_header_bytes = 1000, .max_body_bytes = 1000};
+  const auto server = Started(options, Echo);
+  const auto answer = [&](std::string_view bytes) {
+    RawClient client(server->port());
+    client.Send(bytes);
+    return client.ReadAll().substr(0, 12);
+  };
+  EXPECT_EQ(answer("nonsense\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(answer("GET / HTTP/3.0\r\n"), "HTTP/1.1 505");
+  EXPECT_EQ(answer("BREW / HTTP/1.1\r\n"), "HTTP/1.1 501");
+  EXPECT_EQ(answer("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "HTTP/1.1 411");
+  EXPECT_EQ(answer("GET / HTTP/1.1\r\nX: " + std::string(100000, 'x') + "\r\n\r\n"),
+            "HTTP/1.1 431");
+  // The client is told although it has sent far more than the server wants to read.
+  EXPECT_EQ(answer("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500000\r\n\r\n" +
+                   std::string(500000, 'x')),
+            "HTTP/1.1 413");
+}
+
+TEST(HttpServer, ARefusalCanBeWordedByTheService) {
+  HttpServerOptions options;
+  options.refusal = [](int status, std::string_view why) {
+    return HttpAnswer{status, "application/json", DumpJson(Json::Of({{"error", why}})), {}};
+  };
+  const auto server = Started(options, Echo);
+  RawClient client(server->port());
+  client.Send("nonsense\r\n");
+  EXPECT_TRUE(client.ReadAll().ends_with("\"}"));
+}
+
+TEST(HttpServer, AClientThatDawdlesGets408AndAnIdleOneIsClosed) {
+  HttpServerOptions options;
+  options.request_deadline = milliseconds(50);
+  options.idle_deadline = milliseconds(50);
+  const auto server = Started(options, Echo);
+  RawClient slow(server->port()), idle(server->port());
+  slow.Send("GET / HT");
+  EXPECT_TRUE(slow.ReadAll().starts_with("HTTP/1.1 408"));
+  EXPECT_EQ(idle.ReadAll(), "");
+}
+
+TEST(HttpServer, ContinuesWhenTheClientAsksFirst) {
+  const auto server = Started({}, Echo);
+  RawClient client(server->port());
+  client.Send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_EQ(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.Send("ok");
+  EXPECT_TRUE(client.ReadUntil("POST / ok").starts_with("HTTP/1.1 200"));
+}
+
+TEST(HttpServer, APageFromElsewhereIsRefused) {
+  const auto status = [](const HttpServer& server, std::string_view headers) {
+    RawClient client(server.port());
+    client.Send("GET / HTTP/1.1\r\nConnection: close\r\n" + std::string(headers) + "\r\n");
+    return client.ReadAll().substr(9, 3);
+  };
+  const auto server = Started({}, Echo);
+  EXPECT_EQ(status(*server, "Host: localhost:1\r\n"), "200");
+  EXPECT_EQ(status(*server, "Host: evil.example\r\n"), "403");
+  EXPECT_EQ(status(*server, "Host: localhost\r\nOrigin: https://evil.example\r\n"), "403");
+  EXPECT_EQ(status(*server, "Host: localhost\r\nOrigin: http://localhost:5173\r\n"), "200");
+  HttpServerOptions open;
+  open.local_only = false;
+  EXPECT_EQ(status(*Started(open, Echo), "Host: evil.example\r\n"), "200");
+}
+
+TEST(HttpServer, AHandlerIsToldThatItsClientLeft) {
+  std::promise<void> called, noticed;
+  const auto server = Started({}, [&](HttpExchange& exchange) {
+    const std::stop_callback callback(exchange.gone(), [&] { noticed.set_value(); });
+    called.set_value();
+    EXPECT_EQ(noticed.get_future().wait_for(seconds(30)), std::future_status::ready);
+  });
+  RawClient client(server->port());
+  client.Send(Get("/"));
+  called.get_future().wait();
+  client.Close();
+  EXPECT_TRUE(server->Stop(seconds(30)));
+}
+
+TEST(HttpServer, AStreamToAClientThatLeftOrDoesNotReadFails) {
+  HttpServerOptions options;
+  options.write_deadline = milliseconds(50);
+  std::promise<void> ended;
+  const auto server = Started(options, [&](HttpExchange& exchange) {
+    exchange.Begin({});
+    const std::string piece(1 << 20, 'x');
+    while (exchange.Write(piece)) {
+    }
+    ended.set_value();
+  });
+  RawClient client(server->port());
+  client.Send(Get("/"));
+  EXPECT_EQ(ended.get_future().wait_for(seconds(30)), std::future_status::ready);
+}
+
+TEST(HttpServer, APortInUseIsAClearError) {
+  const auto server = Started({}, Echo);
+  HttpServerOptions options;
+  options.port = server->port();
+  const auto second = HttpServer::Start(options, Echo);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code(), ErrorCode::kUnavailable);
+  EXPECT_NE(second.error().message().find("in use"), std::string::npos);
+  options.host = "not an address";
+  EXPECT_EQ(HttpServer::Start(options, Echo).error().code(), ErrorCode::kInvalidArgument);
+}
+
+TEST(HttpServer, AStopLetsAnswersEndAndTakesNoMore) {
+  std::promise<void> called;
+  const auto server = Started({}, [&](HttpExchange& exchange) {
+    exchange.Begin({200, "text/plain", "", {}});
+    exchange.Write("first ");
+    std::promise<void> closing;
+    const std::stop_callback callback(exchange.closing(), [&] { closing.set_value(); });
+    called.set_value();
+    closing.get_future().wait();
+    exchange.Write("last");
+  });
+  RawClient client(server->port()), idle(server->port());
+  client.Send(Get("/"));
+  called.get_future().wait();
+  EXPECT_TRUE(server->Stop(seconds(30)));
+  EXPECT_TRUE(client.ReadAll().ends_with("4\r\nlast\r\n0\r\n\r\n"));
+  EXPECT_EQ(idle.ReadAll(), "");
+  HttpRequest request;
+  request.url = server->url();
+  EXPECT_EQ(HttpFetch(request).error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(HttpServer, AfterTheGraceAnswersAreCutOff) {
+  std::promise<void> called;
+  const auto server = Started({}, [&](HttpExchange& exchange) {
+    exchange.Begin({200, "text/plain", "", {}});
+    std::promise<void> gone;
+    const std::stop_callback callback(exchange.gone(), [&] { gone.set_value(); });
+    called.set_value();
+    gone.get_future().wait();
+    exchange.Abort();
+  });
+  RawClient client(server->port());
+  client.Send(Get("/"));
+  called.get_future().wait();
+  EXPECT_FALSE(server->Stop(milliseconds(10)));
+  EXPECT_EQ(client.ReadAll().find("0\r\n\r\n"), std::string::npos);
+}
+
+TEST(HttpServer, AConnectionTooManyIsTold) {
+  HttpServerOptions options;
+  options.max_connections = 1;
+  const auto server = Started(options, Echo);
+  RawClient first(server->port());
+  first.Send(Get("/"));
+  first.ReadUntil("GET / ");
+  RawClient second(server->port());
+  second.Send(Get("/"));
+  const std::string answer = second.ReadAll();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503"));
+  EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos);
+}
+
+TEST(HttpServer, ManyClientsAtATimeLeaveNothingBehind) {
+  const auto server = Started({}, [](HttpExchange& exchange) {
+    exchange.Begin({200, "text/plain", "", {}});
+    for (int i = 0; i < 5; ++i) exchange.Write(exchange.request().body);
+  });
+  std::atomic<int> good = 0;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.emplace_back([&, i] {
+      for (int j = 0; j < 20; ++j) {
+        HttpRequest request;
+        request.method = "POST";
+        request.url = server->url();
+        request.body = std::to_string(i * 1000 + j) + " ";
+        const auto response = HttpFetch(request);
+        std::string wanted;
+        for (int k = 0; k < 5; ++k) wanted += request.body;
+        good += response.ok() && response->body == wanted;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(good, 320);
+  EXPECT_TRUE(server->Stop(seconds(30)));
+  EXPECT_EQ(server->connections(), 0);
+}
+
+}  // namespace
+}  // namespace hone
