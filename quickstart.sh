@@ -27,6 +27,7 @@ show hone show runs/quickstart 1 | sed -n 1,40p
 title "Done."
 cat <<'END'
 The report is runs/quickstart/report.html. Next:
+  build/release/hone dash                           curves and trajectories in a browser, also while training runs
   build/release/hone eval runs/quickstart           measure the agent again, with intervals
   build/release/hone --help                         all commands
   examples/tour/tour.sh                             a tour of the parts: tokens, trees, credit, tools

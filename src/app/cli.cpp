@@ -81,6 +81,7 @@ int RunCli(int argc, char** argv) {
   AddEval(app, context);
   AddRunReport(app, context);
   AddCompare(app, context);
+  AddDash(app, context);
   AddPipe(app, context);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {

@@ -40,6 +40,7 @@ void AddChat(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddRunReport(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddCompare(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddDash(CLI::App& app, std::shared_ptr<CommandContext> context);
 void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -195,7 +195,8 @@ std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report
 }
 
 std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder) {
-  return {{fmt::format("hone report {}", folder), "the page of this run, made again"},
+  return {{fmt::format("hone dash {}", folder), "curves and trajectories in a browser"},
+          {fmt::format("hone report {}", folder), "the page of this run, made again"},
           {fmt::format("hone eval {} --split test --samples 4", folder), "all figures"},
           {fmt::format("hone show {}", folder), "what it did, trajectory by trajectory"},
           {"hone compare RECIPE OTHER --seeds 3", "whether a change helps"}};

@@ -220,6 +220,41 @@ Result<std::vector<RunStore::TreeSummary>> RunStore::ListTrees(int64_t first_id,
   return summaries;
 }
 
+Result<RunStore::TreePage> RunStore::PageTrees(const TreeQuery& query) const {
+  constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+  const TreePlace behind =
+      query.behind.value_or(query.newest_first ? TreePlace{kEnd, kEnd} : TreePlace{-1, -1});
+  // The index over steps holds ids behind equal steps, so it gives this order without sorting.
+  const std::string sql = fmt::format(
+      "SELECT id, step, task, nodes, leaves, tokens, mean_reward FROM trees LEFT JOIN scores ON "
+      "tree = id WHERE step BETWEEN ? AND ? AND (step, id) {0} (?, ?) ORDER BY step {1}, id {1} "
+      "LIMIT ?",
+      query.newest_first ? "<" : ">", query.newest_first ? "DESC" : "ASC");
+  SqliteStatement statement(file_.get(), sql);
+  statement.Bind(query.first_step).Bind(query.last_step).Bind(behind.step).Bind(behind.id);
+  statement.Bind(query.look_at);
+  TreePage page;
+  TreePlace last;
+  int64_t looked_at = 0;
+  while (statement.Step()) {
+    if (static_cast<int64_t>(page.trees.size()) == query.limit) {
+      page.next = last;  // there is another one
+      break;
+    }
+    ++looked_at;
+    last = {statement.Integer(1), statement.Integer(0)};
+    const std::optional<double> reward = statement.Real(6);
+    if (query.least_reward && !(reward && *reward >= *query.least_reward)) continue;
+    if (query.most_reward && !(reward && *reward <= *query.most_reward)) continue;
+    page.trees.push_back(
+        {last.id, last.step, statement.Bytes(2), static_cast<int32_t>(statement.Integer(3)),
+         static_cast<int32_t>(statement.Integer(4)), statement.Integer(5), reward});
+  }
+  HONE_RETURN_IF_ERROR(statement.Check("listing trees"));
+  if (looked_at == query.look_at) page.next = last;
+  return page;
+}
+
 Result<int64_t> RunStore::CountTrees() const {
   SqliteStatement statement(file_.get(), "SELECT count(*) FROM trees");
   const bool row = statement.Step();

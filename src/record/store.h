@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +68,24 @@ class RunStore {
   };
   // In order of id, from `first_id` on.
   Result<std::vector<TreeSummary>> ListTrees(int64_t first_id = 0, int64_t limit = 1000) const;
+  // The same a page at a time, by step and id, within bounded work: a store of any size is listed
+  // in pieces. Takes the rows between `first_step` and `last_step` whose reward is in bounds.
+  struct TreePlace {
+    int64_t step = 0, id = 0;
+  };
+  struct TreeQuery {
+    int64_t first_step = 0, last_step = std::numeric_limits<int64_t>::max();
+    std::optional<double> least_reward, most_reward;  // of the mean; the unscored then leave
+    bool newest_first = true;
+    std::optional<TreePlace> behind;  // goes on behind this one
+    int64_t limit = 100;              // trees on the page
+    int64_t look_at = 20000;          // rows that are read for it, at most
+  };
+  struct TreePage {
+    std::vector<TreeSummary> trees;
+    std::optional<TreePlace> next;  // `behind` of the next page; absent: that was all
+  };
+  Result<TreePage> PageTrees(const TreeQuery& query) const;
   Result<int64_t> CountTrees() const;
   // A tree whose parts do not fit each other is kCorrupt; what is returned is valid.
   Result<ScoredTree> ReadTree(int64_t id) const;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 
@@ -55,6 +56,61 @@ TEST_F(StoreTest, TreesScoresAndAdvantagesComeBackTheSame) {
   EXPECT_EQ(summaries[0].id, 11);
   EXPECT_EQ(summaries[0].step, 1);
   EXPECT_EQ(summaries[0].task, RandomRecord(Rng(10)).tree.task.id);
+}
+
+std::vector<int64_t> IdsOf(const RunStore::TreePage& page) {
+  std::vector<int64_t> ids;
+  for (const RunStore::TreeSummary& tree : page.trees) ids.push_back(tree.id);
+  return ids;
+}
+
+TEST_F(StoreTest, PagesHoldEveryTreeOnceInEitherOrder) {
+  auto store = Opened(file_);
+  std::vector<int64_t> wanted;
+  for (uint64_t i = 0; i < 53; ++i) {
+    wanted.push_back(*store->AddTree(static_cast<int64_t>(i / 5), RandomRecord(Rng(i))));
+  }
+  for (const bool newest_first : {false, true}) {
+    RunStore::TreeQuery query{.newest_first = newest_first, .limit = 7};
+    std::vector<int64_t> ids;
+    for (int pages = 0; pages < 20; ++pages) {
+      const RunStore::TreePage page = *store->PageTrees(query);
+      EXPECT_LE(page.trees.size(), 7u);
+      const std::vector<int64_t> more = IdsOf(page);
+      ids.insert(ids.end(), more.begin(), more.end());
+      query.behind = page.next;
+      if (!page.next) break;
+    }
+    if (newest_first) std::reverse(ids.begin(), ids.end());
+    EXPECT_EQ(ids, wanted);
+  }
+}
+
+TEST_F(StoreTest, APageLooksAtNoMoreThanItMayAndSaysWhereToGoOn) {
+  auto store = Opened(file_);
+  for (uint64_t i = 0; i < 30; ++i) {
+    ScoredTree record = RandomRecord(Rng(i));
+    record.scores = {{0, {{.name = "outcome", .value = i == 20 ? 5.0 : 0.0}}}};
+    record.advantages.clear();
+    ASSERT_TRUE(store->AddTree(static_cast<int64_t>(i), record).ok());
+  }
+  RunStore::TreeQuery query{.least_reward = 4.0, .newest_first = false, .look_at = 10};
+  const RunStore::TreePage first = *store->PageTrees(query);
+  EXPECT_TRUE(first.trees.empty());
+  ASSERT_TRUE(first.next);
+  EXPECT_EQ(first.next->id, 10);
+  query.behind = first.next;
+  query.look_at = 100;
+  EXPECT_EQ(IdsOf(*store->PageTrees(query)), std::vector<int64_t>{21});
+  // Steps are bounds, too, and what was not scored has no reward that could be in bounds.
+  EXPECT_EQ(IdsOf(*store->PageTrees({.first_step = 3, .last_step = 5, .newest_first = false})),
+            (std::vector<int64_t>{4, 5, 6}));
+  ScoredTree bare = RandomRecord(Rng(99));
+  bare.scores.clear();
+  bare.advantages.clear();
+  ASSERT_TRUE(store->AddTree(100, bare).ok());
+  EXPECT_TRUE(store->PageTrees({.first_step = 100, .most_reward = 1e9})->trees.empty());
+  EXPECT_EQ(store->PageTrees({.first_step = 100})->trees.size(), 1u);
 }
 
 TEST_F(StoreTest, MetricsAreReadByNameAndAMissingTreeIsNotFound) {
