@@ -4,6 +4,7 @@
 
 #include "app/env_recipe.h"
 #include "learn/recipe_checks.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -92,6 +93,8 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   if (recipe.stages.empty())
     recipe.rollout.policy.sampling.forbidden_set = 1;  // as recipes have it
   setup->environment = choice.environment.empty() ? recipe.environment.kind : choice.environment;
+  // A run's checkpoints speak with the template of the model that it began with.
+  recipe.model.dialect = DialectIn(recipe.model.dialect, recipe.model.folder);
   recipe.model.folder = setup->place.folder.string();
   if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
   if (choice.threads) recipe.run.threads = *choice.threads;

@@ -18,6 +18,7 @@
 #include "engine/lora.h"
 #include "engine/safetensors.h"
 #include "text/dialect.h"
+#include "text/template_dialect.h"
 #include "text/tokenizer.h"
 
 namespace hone {
@@ -158,7 +159,7 @@ Result<std::string> New(const ModelArguments& arguments, bool json) {
 // The dialect's chat template, where transformers look for it: in a file of its own, and in
 // tokenizer_config.json for versions that know only that.
 Result<void> WriteChatTemplate(const std::string& name, const std::filesystem::path& folder) {
-  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(name));
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(DialectIn(name, folder.string())));
   const std::string text = dialect->ChatTemplate();
   const auto config_path = folder / "tokenizer_config.json";
   Json config = Json::Of({});

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "text/bpe_trainer.h"
 #include "text/dialect.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -57,7 +58,8 @@ Result<std::string> Tokenize(const TextArguments& arguments, bool json) {
 }
 
 Result<std::string> Render(const TextArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(arguments.dialect));
+  HONE_ASSIGN_OR_RETURN(const auto dialect,
+                        NewDialect(DialectIn(arguments.dialect, arguments.tokenizer)));
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadTextInput(arguments.file));
   const auto pieces = [&]() -> Result<std::vector<Piece>> {
     HONE_ASSIGN_OR_RETURN(const Json value, ParseJson(text));
@@ -82,7 +84,8 @@ Result<std::string> Render(const TextArguments& arguments, bool json) {
 }
 
 Result<std::string> Parse(const TextArguments& arguments, bool json, bool* faulty) {
-  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(arguments.dialect));
+  HONE_ASSIGN_OR_RETURN(const auto dialect,
+                        NewDialect(DialectIn(arguments.dialect, arguments.tokenizer)));
   HONE_ASSIGN_OR_RETURN(std::string turn, TextOf(arguments));
   if (!arguments.text) turn = WithoutFinalNewline(std::move(turn));
   const TurnEnd end = arguments.end == "ended" ? TurnEnd::kEnded
@@ -138,7 +141,8 @@ Result<std::string> TrainTokenizer(const TrainArguments& arguments, bool json) {
       tokens == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(tokens));
 }
 
-constexpr char kDialectHelp[] = "dialect: hermes, action-json, tagged:desk, ... (docs/dialects.md)";
+constexpr char kDialectHelp[] =
+    "dialect: hermes, llama3, template:FOLDER, tagged:desk, ... (docs/dialects.md)";
 constexpr char kTokenizerHelp[] = "tokenizer.json, or a folder with tokenizer files";
 
 }  // namespace

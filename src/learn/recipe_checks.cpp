@@ -8,6 +8,7 @@
 #include "credit/short_form.h"
 #include "rollout/policy.h"
 #include "text/bpe_trainer.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -61,7 +62,8 @@ int64_t PositionsOf(const PolicyModelSettings& model) {
 }
 
 void CheckModel(const PolicyModelSettings& model, RecipeTable* table) {
-  const Result<std::unique_ptr<Dialect>> dialect = NewDialect(model.dialect);
+  const Result<std::unique_ptr<Dialect>> dialect =
+      NewDialect(DialectIn(model.dialect, model.folder));
   if (!dialect.ok()) {
     table->Problem("dialect", dialect.error().message());
   } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/bpe_trainer.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -65,7 +66,7 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelSettings& settings, const Dial
 
 Result<RunLanguage> LanguageOf(const PolicyModelSettings& settings, Tokenizer tokenizer) {
   RunLanguage language;
-  HONE_ASSIGN_OR_RETURN(language.dialect, NewDialect(settings.dialect));
+  HONE_ASSIGN_OR_RETURN(language.dialect, NewDialect(DialectIn(settings.dialect, settings.folder)));
   language.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
   HONE_ASSIGN_OR_RETURN(language.codec,
                         TurnCodec::New(language.dialect.get(), language.tokenizer.get()));

@@ -80,9 +80,9 @@ TEST(TrainingRecipe, BudgetsMustFitTheContext) {
                    "500 tokens do not fit the model's context of 192"));
 }
 
-TEST(TrainingRecipe, TheDialectMustExistAndAppend) {
+TEST(TrainingRecipe, TheDialectMustExist) {
   EXPECT_TRUE(Says(ProblemsOf({"model.dialect=tagged:dsek"}), "model.dialect"));
-  EXPECT_TRUE(Says(ProblemsOf({"model.dialect=hermes:qwen3"}), "cannot be used in a rollout"));
+  EXPECT_TRUE(Says(ProblemsOf({"model.dialect=template"}), "name the model's folder"));
 }
 
 TEST(TrainingRecipe, WhoeverIsToAnswerMustBeThere) {

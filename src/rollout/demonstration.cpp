@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "rollout/segment.h"
+
 namespace hone {
 
 Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_t seed,
@@ -31,12 +33,24 @@ Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_
     codec.ReadTurn(TurnEnd::kEnded, &node);
     append(node);
     if (t + 1 < played.turns.size()) {
-      HONE_ASSIGN_OR_RETURN(Node next, codec.After(node, turn.agent, turn.environment));
-      append(std::move(next));
       conversation.messages.push_back(MessageOf(turn.agent));
       for (Message& message : MessagesAfter(turn.agent, turn.environment)) {
         conversation.messages.push_back(std::move(message));
       }
+      Result<Node> next = codec.After(node, turn.agent, turn.environment);
+      if (next.ok()) {
+        append(*std::move(next));
+        continue;
+      }
+      if (next.error().code() != ErrorCode::kUnsupported) return next.error();
+      // The template writes what was said before otherwise now: a new segment begins.
+      if (std::optional<Node> results = TurnCodec::AfterEnding(turn.agent)) {
+        append(*std::move(results));
+      }
+      HONE_ASSIGN_OR_RETURN(std::vector<Node> segment, SegmentOf(codec, conversation));
+      segment.front().folded_from = static_cast<NodeId>(tree.nodes.size()) - 1;
+      tree.nodes.push_back(std::move(segment.front()));
+      for (size_t i = 1; i < segment.size(); ++i) append(std::move(segment[i]));
     } else if (std::optional<Node> last = TurnCodec::AfterEnding(turn.agent)) {
       append(*std::move(last));
     }

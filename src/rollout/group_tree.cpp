@@ -16,6 +16,12 @@ void GroupTree::AddLeaf(TrajectoryPath path, Leaf leaf) {
   leaves_.push_back({std::move(path), std::move(leaf)});
 }
 
+// What comes before a node, in its segment or the one before.
+NodeId GroupTree::Before(NodeId node) const {
+  const Node& at = At(node);
+  return at.parent != kNoNode ? at.parent : at.folded_from;
+}
+
 GroupTree::Finished GroupTree::Finish() && {
   std::sort(leaves_.begin(), leaves_.end(),
             [](const NamedLeaf& a, const NamedLeaf& b) { return a.path < b.path; });
@@ -25,13 +31,15 @@ GroupTree::Finished GroupTree::Finish() && {
   for (NamedLeaf& named : leaves_) {
     path.clear();
     for (NodeId at = named.leaf.node; at != kNoNode && ids[static_cast<size_t>(at)] == kNoNode;
-         at = nodes_[static_cast<size_t>(at)].parent) {
+         at = Before(at)) {
       path.push_back(at);
     }
     CHECK(!path.empty(), "two trajectories ended at one node");
     for (auto at = path.rbegin(); at != path.rend(); ++at) {
       Node& node = nodes_[static_cast<size_t>(*at)];
-      if (node.parent != kNoNode) node.parent = ids[static_cast<size_t>(node.parent)];
+      for (NodeId* before : {&node.parent, &node.folded_from}) {
+        if (*before != kNoNode) *before = ids[static_cast<size_t>(*before)];
+      }
       ids[static_cast<size_t>(*at)] = static_cast<NodeId>(finished.nodes.size());
       finished.nodes.push_back(std::move(node));
     }

@@ -11,7 +11,8 @@ namespace hone {
 // in the order of the paths' names, so that it does not tell who was faster.
 class GroupTree {
  public:
-  // The new node's place, for Add as a parent; not its id in the finished tree.
+  // The new node's place, for Add as a parent and for Node::folded_from; not its id in the finished
+  // tree.
   NodeId Add(NodeId parent, Node node);
   const Node& At(NodeId node) const { return nodes_[static_cast<size_t>(node)]; }
 
@@ -27,6 +28,8 @@ class GroupTree {
   Finished Finish() &&;
 
  private:
+  NodeId Before(NodeId node) const;
+
   struct NamedLeaf {
     TrajectoryPath path;
     Leaf leaf;

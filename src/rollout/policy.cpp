@@ -5,28 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "rollout/segment.h"
+
 namespace hone {
 namespace {
-
-// Whether what follows a turn can always be put behind it: a user's message after reasoning is what
-// templates that rewrite history stumble over.
-Result<void> CheckAppends(const Dialect& dialect) {
-  const Message result{.role = Role::kTool, .content = "1", .name = "tool"};
-  const Message user{.role = Role::kUser, .content = "go on"};
-  for (const std::string_view turn : {"a", "<think>\nb\n</think>\n\na"}) {
-    for (const auto& messages :
-         {std::vector{result}, std::vector{user}, std::vector{result, user}}) {
-      Conversation next;
-      next.messages = messages;
-      if (const Result<Piece> piece = dialect.Continue(turn, next); !piece.ok()) {
-        return Error(ErrorCode::kUnsupported,
-                     fmt::format("the dialect {} cannot be used in a rollout: {}",
-                                 dialect.traits().name, piece.error().message()));
-      }
-    }
-  }
-  return {};
-}
 
 std::string BytesOf(const Tokenizer& tokenizer, std::span<const TokenId> tokens) {
   std::string bytes;
@@ -59,7 +41,11 @@ TurnCodec::TurnCodec(const Dialect* dialect, const Tokenizer* tokenizer)
 }
 
 Result<TurnCodec> TurnCodec::New(const Dialect* dialect, const Tokenizer* tokenizer) {
-  HONE_RETURN_IF_ERROR(CheckAppends(*dialect));
+  if (const Result<Appending> appending = AppendingOf(*dialect); !appending.ok()) {
+    return Error(appending.error().code(),
+                 fmt::format("the dialect {} cannot be used in a rollout: {}",
+                             dialect->traits().name, appending.error().message()));
+  }
   return TurnCodec(dialect, tokenizer);
 }
 

@@ -23,7 +23,7 @@ namespace hone {
 // to copy and thread-safe; the dialect and the tokenizer must outlive it.
 class TurnCodec {
  public:
-  // kUnsupported for a dialect that rewrites what was said before when the conversation goes on.
+  // Fails for a dialect that cannot spell what follows a turn.
   static Result<TurnCodec> New(const Dialect* dialect, const Tokenizer* tokenizer);
 
   const Dialect& dialect() const { return *dialect_; }
@@ -40,7 +40,7 @@ class TurnCodec {
 
   // What the context gets after a turn, up to where the policy goes on: the results of its calls,
   // the notices, what the user says. The node has the results; its parent is the caller's to set.
-  // Fails when nothing of this is there.
+  // Fails when nothing of this is there; kUnsupported where a new segment must begin (segment.h).
   Result<Node> After(const Node& turn, const AgentTurn& agent,
                      const EnvironmentTurn& environment) const;
   // The same where nobody goes on: the results are on the record, but were never read by the
@@ -86,7 +86,7 @@ struct PolicyOptions {
 // A model that takes turns.
 class Policy {
  public:
-  // Checks that they fit each other: an append-only dialect, a tokenizer no larger than the
+  // Checks that they fit each other: a dialect for turns, a tokenizer no larger than the
   // model's vocabulary, sampling settings that exist, and no way to draw an id that stands for
   // nothing. All must outlive the policy.
   static Result<Policy> New(Engine* engine, const Dialect* dialect, const Tokenizer* tokenizer,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "rollout/segment.h"
 #include "rollout/stopwatch.h"
 
 namespace hone {
@@ -71,6 +72,7 @@ Scheduler::Scheduler(const RolloutOptions& options, const Environment& environme
       executor_(executor),
       clock_(clock),
       requests_(requests),
+      always_appends_(*AppendingOf(policy.codec().dialect()) == Appending::kAlways),
       sampler_(policy.engine().NewSampler()) {
   result_.trees.resize(requests.size());
   result_.groups.resize(requests.size());
@@ -186,6 +188,48 @@ Result<void> Scheduler::GoOn(LiveTrajectory* trajectory, Node next) {
   progress.tokens += static_cast<int64_t>(next.tokens.size());
   progress.after_results = !next.results.empty();
   progress.node = group->tree.Add(progress.node, std::move(next));
+  return Proceed(trajectory);
+}
+
+// The template writes what was said before otherwise now. What was drawn stays as it is; the policy
+// reads the conversation anew, in a segment of its own.
+Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
+  LiveGroup* group = trajectory->group;
+  Progress& progress = trajectory->progress;
+  std::optional<Result<std::vector<Node>>> nodes;
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.text);
+    nodes = SegmentOf(policy_.codec(), *progress.said);
+  }
+  if (!nodes->ok()) return Break(trajectory, Blame::kEnvironment, nodes->error().message());
+  std::vector<TokenId> tokens;
+  for (const Node& node : **nodes) {
+    tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
+  }
+  if (static_cast<int64_t>(tokens.size()) >= policy_.engine().config().max_positions) {
+    return Finish(trajectory, Ending::kTokenLimit, Blame::kNone);
+  }
+  progress.after_results = !trajectory->agent.results.empty();
+  if (std::optional<Node> results = TurnCodec::AfterEnding(trajectory->agent)) {
+    progress.node = group->tree.Add(progress.node, *std::move(results));
+  }
+  (*nodes)->front().folded_from = progress.node;
+  progress.node = kNoNode;
+  for (Node& node : **nodes) progress.node = group->tree.Add(progress.node, std::move(node));
+  progress.tokens = static_cast<int64_t>(tokens.size());
+  // Others may still go on from the segment before.
+  if (strategy_.traits().branches()) {
+    group->sequences.push_back(trajectory->sequence);
+  } else {
+    sampler_->Release(trajectory->sequence);
+  }
+  trajectory->sequence = sampler_->Start(std::move(tokens));
+  return Proceed(trajectory);
+}
+
+// The turn is over, and the context is ready for the next one.
+Result<void> Scheduler::Proceed(LiveTrajectory* trajectory) {
+  LiveGroup* group = trajectory->group;
   trajectory->agent = {};
   trajectory->environment = {};
   if (strategy_.traits().returns) {
@@ -379,6 +423,14 @@ Result<void> Scheduler::Settle(LiveTrajectory* trajectory) {
     const Stopwatch watch(clock_, &result_.counts.seconds.text);
     next = policy_.codec().After(trajectory->group->tree.At(progress.node), trajectory->agent,
                                  environment);
+    if (!always_appends_) {
+      trajectory->progress.said = std::make_shared<const Conversation>(
+          Said(policy_.codec(), *progress.said, trajectory->group->tree.At(progress.node),
+               trajectory->agent, environment));
+    }
+  }
+  if (!always_appends_ && !next->ok() && next->error().code() == ErrorCode::kUnsupported) {
+    return BeginSegment(trajectory);
   }
   if (!next->ok()) return Break(trajectory, Blame::kEnvironment, next->error().message());
   // The policy must have room for one token at least.

@@ -44,6 +44,8 @@ class Scheduler {
   Result<void> Generate(LiveTrajectory* trajectory);
   Result<std::shared_ptr<const Spot>> SpotOf(const LiveTrajectory& trajectory);
   Result<void> GoOn(LiveTrajectory* trajectory, Node next);
+  Result<void> BeginSegment(LiveTrajectory* trajectory);
+  Result<void> Proceed(LiveTrajectory* trajectory);
   void Rest(LiveTrajectory* trajectory);
   Result<void> Finish(LiveTrajectory* trajectory, Ending ending, Blame blame);
   Result<void> Break(LiveTrajectory* trajectory, Blame blame, std::string problem);
@@ -63,6 +65,7 @@ class Scheduler {
   Executor* const executor_;
   const Clock& clock_;
   const std::span<const GroupRequest> requests_;
+  const bool always_appends_;  // no trajectory can need a second segment
 
   std::unique_ptr<Sampler> sampler_;
   size_t next_group_ = 0;

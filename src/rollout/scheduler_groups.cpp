@@ -56,6 +56,10 @@ Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
   HONE_ASSIGN_OR_RETURN(std::vector<Node> nodes, policy_.codec().Prompt(opening));
   std::vector<TokenId> tokens;
   auto prompt = std::make_shared<Spot>();
+  if (!always_appends_) {
+    HONE_ASSIGN_OR_RETURN(Conversation said, ConversationOf(opening));
+    prompt->progress.said = std::make_shared<const Conversation>(std::move(said));
+  }
   for (Node& node : nodes) {
     tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
     prompt->progress.node = group->tree.Add(prompt->progress.node, std::move(node));

@@ -20,11 +20,13 @@ namespace hone {
 struct Progress {
   TrajectoryPath path;
   NodeId node = kNoNode;  // the last one, in the group's tree
-  int64_t tokens = 0;     // up to its end
+  int64_t tokens = 0;     // up to its end, from the beginning of its segment
   int32_t turns = 0;
   int32_t environment_turns = 0;  // rounds of the environment's own calls
   bool after_results = false;
   double entropy = 0, first_entropy = 0;  // as strategies see it
+  // What was said so far; only with a dialect that may have to begin a new segment.
+  std::shared_ptr<const Conversation> said;
 };
 
 // A place from which trajectories begin. Its tokens are the first ones of a sequence that lives as

@@ -7,6 +7,7 @@
 #include "simulate/batched_engine.h"
 #include "simulate/language_model.h"
 #include "text/dialect.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -75,7 +76,8 @@ class CheckpointToolkit final : public Toolkit {
 }  // namespace
 
 Result<std::shared_ptr<Toolkit>> NewCheckpointToolkit(const CheckpointOptions& options) {
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Dialect> dialect, NewDialect(options.dialect));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Dialect> dialect,
+                        NewDialect(DialectIn(options.dialect, options.folder.string())));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                         Engine::Open(options.folder, {.threads = options.threads}));
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(options.folder));

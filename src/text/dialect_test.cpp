@@ -7,7 +7,7 @@ namespace {
 
 TEST(Dialects, AreFoundByName) {
   for (const auto& [name, about] : BuiltInDialects()) {
-    if (name.ends_with(".toml")) continue;
+    if (name.ends_with(".toml") || name.starts_with("template:")) continue;
     auto dialect = NewDialect(name);
     ASSERT_TRUE(dialect.ok()) << name;
     EXPECT_FALSE((*dialect)->traits().stops.empty()) << name;

@@ -8,6 +8,7 @@
 #include "text/frame.h"
 #include "text/hermes.h"
 #include "text/tagged.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 
@@ -23,6 +24,8 @@ std::vector<std::pair<std::string, std::string>> BuiltInDialects() {
       {"tagged:search-r1", "<think>, <search>, results in <information>, <answer>"},
       {"tagged:retool", "<think>, <code>, results in <interpreter>, <answer> with \\boxed{}"},
       {"tagged:deepagent", "<tool_search>, <tool_call>, <fold_thought>, \\boxed{}"},
+      {"llama3", "Llama 3.1's format: one JSON call {name, parameters} as a turn"},
+      {"template:FOLDER", "a model's own chat template, or a .jinja file (docs/dialects.md)"},
       {"tagged:FILE.toml", "tags of your own (docs/dialects.md)"},
   };
 }
@@ -33,6 +36,10 @@ Result<std::unique_ptr<Dialect>> NewDialect(std::string_view name) {
   if (name == "hermes:qwen3-training") return NewHermes(HermesVariant::kQwen3Training);
   if (name == "action-json") return NewActionJson(ChatMlFrame(), std::string(name));
   if (name == "action-json:plain") return NewActionJson(PlainFrame(), std::string(name));
+  if (name == "llama3") return NewLlama3();
+  if (name == "template" || name.starts_with("template:") || name.starts_with("template?")) {
+    return NewTemplateDialect(name);
+  }
   const std::string_view tags = name == "tagged" ? "tagged:desk" : name;
   if (tags.starts_with("tagged:")) {
     const std::string set(tags.substr(std::string_view("tagged:").size()));

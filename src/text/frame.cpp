@@ -7,6 +7,16 @@
 namespace hone {
 namespace {
 
+// Whether the calls of the last assistant message ask for more results than have come.
+bool WantsResults(const std::vector<Message>& messages) {
+  size_t results = 0;
+  for (size_t i = messages.size(); i-- > 0;) {
+    if (messages[i].role == Role::kAssistant) return results < messages[i].calls.size();
+    if (messages[i].role == Role::kTool) ++results;
+  }
+  return false;
+}
+
 // Lays messages out one after the other. The markers between a policy turn and what follows it are
 // held back (`glue_`) until something does follow.
 class Layout {
@@ -44,7 +54,7 @@ class Layout {
   }
 
   void End() {
-    const bool prompt = conversation_.add_generation_prompt.value_or(PolicyIsNext());
+    const bool prompt = conversation_.add_generation_prompt.value_or(PolicyIsNext(conversation_));
     // A turn whose results will stand inside it is not over before they have come.
     const bool open = frame_.inline_results && ResultsArePending();
     if (after_policy_ && !open) AppendMarkers(glue_);
@@ -124,23 +134,9 @@ class Layout {
     pieces_.back().text += text;
   }
 
-  // Whether the calls of the last assistant message ask for more results than have come. Only when
-  // the caller leaves it to us: then the block of results stays open for the others.
+  // Only when the caller leaves it to us: then the block of results stays open for the others.
   bool ResultsArePending() const {
-    if (conversation_.add_generation_prompt.has_value()) return false;
-    const auto& messages = conversation_.messages;
-    size_t results = 0;
-    for (size_t i = messages.size(); i-- > 0;) {
-      if (messages[i].role == Role::kAssistant) return results < messages[i].calls.size();
-      if (messages[i].role == Role::kTool) ++results;
-    }
-    return false;
-  }
-
-  bool PolicyIsNext() const {
-    if (conversation_.messages.empty()) return false;
-    const Role last = conversation_.messages.back().role;
-    return last == Role::kUser || (last == Role::kTool && !ResultsArePending());
+    return !conversation_.add_generation_prompt.has_value() && WantsResults(conversation_.messages);
   }
 
   const Frame& frame_;
@@ -155,6 +151,12 @@ class Layout {
 };
 
 }  // namespace
+
+bool PolicyIsNext(const Conversation& conversation) {
+  if (conversation.messages.empty()) return false;
+  const Role last = conversation.messages.back().role;
+  return last == Role::kUser || (last == Role::kTool && !WantsResults(conversation.messages));
+}
 
 Frame ChatMlFrame() {
   Frame frame;

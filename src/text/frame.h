@@ -46,6 +46,10 @@ class PieceBuilder {
 void SpellSystem(const Frame& frame, const std::string* system, const Json::Array& tools,
                  std::string_view how_to_act, PieceBuilder* out);
 
+// Whether the policy speaks next, where the caller does not say: when the last message is the
+// user's or the last of the results that the calls before it ask for.
+bool PolicyIsNext(const Conversation& conversation);
+
 // What a dialect adds to its frame.
 struct Spelling {
   // The system part, tools included; nothing for none. `system` is the first message's text or

@@ -40,9 +40,9 @@ TEST_F(TrainTest, AnInterruptFinishesTheStepAndTheSameCommandGoesOn) {
 TEST_F(TrainTest, BadRecipesAreRefusedWithAllProblemsBeforeAnythingIsDone) {
   const SubprocessResult result =
       Hone({"train", RecipeFile("bad"), "credit.method=tolpo", "stage.1.group=0",
-            "model.dialect=hermes:qwen3", "run.threds=2"});
+            "model.dialect=template", "run.threds=2"});
   EXPECT_EQ(result.exit_code, 1);
-  for (const char* part : {"toolpo", "stage[1].group", "cannot be used in a rollout", "threads"}) {
+  for (const char* part : {"toolpo", "stage[1].group", "name the model's folder", "threads"}) {
     EXPECT_NE(result.standard_error.find(part), std::string::npos) << result.standard_error;
   }
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "bad/tiny"));

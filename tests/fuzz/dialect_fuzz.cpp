@@ -12,7 +12,8 @@ namespace {
 std::vector<std::unique_ptr<hone::Dialect>> AllDialects() {
   std::vector<std::unique_ptr<hone::Dialect>> dialects;
   for (const auto& [name, about] : hone::BuiltInDialects()) {
-    if (!name.ends_with(".toml")) dialects.push_back(hone::NewDialect(name).value());
+    if (name.ends_with(".toml") || name.starts_with("template:")) continue;
+    dialects.push_back(hone::NewDialect(name).value());
   }
   return dialects;
 }

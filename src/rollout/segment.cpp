@@ -1,0 +1,55 @@
+#include "rollout/segment.h"
+
+namespace hone {
+
+Result<Appending> AppendingOf(const Dialect& dialect) {
+  // A user's message after reasoning is what templates that rewrite history stumble over.
+  const Message result{.role = Role::kTool, .content = "1", .name = "tool"};
+  const Message user{.role = Role::kUser, .content = "go on"};
+  Appending appending = Appending::kAlways;
+  for (const std::string_view turn : {"a", "<think>\nb\n</think>\n\na"}) {
+    for (const auto& messages :
+         {std::vector{result}, std::vector{user}, std::vector{result, user}}) {
+      Conversation next;
+      next.messages = messages;
+      const Result<Piece> piece = dialect.Continue(turn, next);
+      if (piece.ok()) continue;
+      if (piece.error().code() != ErrorCode::kUnsupported) return piece.error();
+      appending = Appending::kNotAlways;
+    }
+  }
+  return appending;
+}
+
+Conversation Said(const TurnCodec& codec, const Conversation& before, const Node& turn,
+                  const AgentTurn& agent, const EnvironmentTurn& environment) {
+  std::string bytes;
+  for (const TokenId token : turn.tokens) bytes += codec.tokenizer().TokenBytes(token);
+  ParsedTurn parsed = codec.dialect().Parse(bytes, TurnEnd::kUnknown);
+  Message message = MessageOf(agent);
+  if (message.content.empty()) message.content = std::move(parsed.content);
+  if (!parsed.reasoning.empty()) message.reasoning = std::move(parsed.reasoning);
+  Conversation said = before;
+  said.messages.push_back(std::move(message));
+  for (Message& next : MessagesAfter(agent, environment)) said.messages.push_back(std::move(next));
+  return said;
+}
+
+Result<std::vector<Node>> SegmentOf(const TurnCodec& codec, const Conversation& conversation) {
+  Conversation going_on = conversation;
+  going_on.add_generation_prompt = true;
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, codec.dialect().Render(going_on));
+  std::vector<Node> nodes;
+  for (const Piece& piece : pieces) {
+    Node node;
+    node.author = piece.author == Author::kPolicy ? Author::kSystem : piece.author;
+    node.tokens = EncodePiece(codec.tokenizer(), piece);
+    // Results stand on the node that has them, which is in the segment before.
+    if (node.author == Author::kTool) node.author = Author::kUser;
+    if (!node.tokens.empty()) nodes.push_back(std::move(node));
+  }
+  if (nodes.empty()) return Error(ErrorCode::kInvalidArgument, "the opening has no messages");
+  return nodes;
+}
+
+}  // namespace hone

@@ -1,0 +1,60 @@
+#include "text/jinja_token_stream.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+using Kind = JinjaToken::Kind;
+
+std::string Described(const JinjaToken& token) {
+  switch (token.kind) {
+    case Kind::kData: return "text";
+    case Kind::kPrintBegin: return "{{";
+    case Kind::kPrintEnd: return "}}";
+    case Kind::kTagBegin: return "{%";
+    case Kind::kTagEnd: return "%}";
+    case Kind::kString: return "a string";
+    case Kind::kEnd: return "the end of the template";
+    default: return fmt::format("'{}'", token.text);
+  }
+}
+
+}  // namespace
+
+bool JinjaTokenStream::SkipName(std::string_view name) {
+  if (!current().IsName(name)) return false;
+  Next();
+  return true;
+}
+
+bool JinjaTokenStream::SkipOperator(std::string_view op) {
+  if (!current().IsOperator(op)) return false;
+  Next();
+  return true;
+}
+
+Result<void> JinjaTokenStream::ExpectOperator(std::string_view op) {
+  if (SkipOperator(op)) return {};
+  return Unexpected(fmt::format("'{}'", op));
+}
+
+Result<std::string> JinjaTokenStream::ExpectName() {
+  if (current().kind != Kind::kName) return Unexpected("a name");
+  std::string name = current().text;
+  Next();
+  return name;
+}
+
+Result<void> JinjaTokenStream::ExpectTagEnd() {
+  SkipOperator(":");  // as Python has it
+  if (current().kind != Kind::kTagEnd) return Unexpected("%}");
+  Next();
+  return {};
+}
+
+Error JinjaTokenStream::Unexpected(std::string_view wanted) const {
+  return Bad(fmt::format("{} where {} should stand", Described(current()), wanted));
+}
+
+}  // namespace hone

@@ -1,0 +1,424 @@
+// The `template` dialect: a model's own chat template, run by the interpreter in jinja.h.
+
+#include "text/template_dialect.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "text/frame.h"
+#include "text/jinja.h"
+#include "text/template_context.h"
+#include "text/turn_text.h"
+
+namespace hone {
+namespace {
+
+// Words that no template says by itself, to find what stands around them.
+constexpr char kProbe[] = "hone-probe-words";
+constexpr char kProbeCall[] = "hone_probe_tool";
+constexpr char kProbeTool[] =
+    R"({"type": "function", "function": {"name": "hone_probe_tool", "description": "a",
+        "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}})";
+
+// A tag at the beginning of a text: <...> or [...]. Nothing when there is none.
+std::string_view FirstTag(std::string_view text) {
+  if (text.empty() || (text[0] != '<' && text[0] != '[')) return {};
+  const size_t close = text.find(text[0] == '<' ? '>' : ']');
+  return close == text.npos ? std::string_view() : text.substr(0, close + 1);
+}
+
+// The same at the end.
+std::string_view LastTag(std::string_view text) {
+  if (!text.ends_with('>') && !text.ends_with(']')) return {};
+  const size_t open = text.rfind(text.back() == '>' ? '<' : '[');
+  return open == text.npos ? std::string_view() : text.substr(open);
+}
+
+// What a turn says in its block of thought, whose opening may stand in the prompt.
+std::string_view ThoughtOf(std::string_view turn) {
+  constexpr std::string_view kOpen = "<think>", kClose = "</think>";
+  const size_t close = turn.find(kClose), open = turn.find(kOpen);
+  if (close == turn.npos) return {};
+  const size_t begin = open < close ? open + kOpen.size() : 0;
+  return Trim(turn.substr(begin, close - begin));
+}
+
+bool IsTurnOf(const Conversation& conversation, size_t index) {
+  return conversation.messages[index].role == Role::kAssistant;
+}
+
+Conversation Beginning(const Conversation& conversation, size_t count) {
+  Conversation beginning = conversation;
+  beginning.messages.resize(count);
+  return beginning;
+}
+
+Piece PieceOf(Author author, const JinjaText& text, ByteRange range) {
+  const JinjaText part = text.Part(range);
+  return {author, part.bytes(), part.foreign()};
+}
+
+class TemplateDialect final : public Dialect {
+ public:
+  TemplateDialect(ModelTemplate model, TemplateSettings settings)
+      : model_(std::move(model)), settings_(std::move(settings)) {}
+
+  // Reads the templates and finds out their habits.
+  Result<void> Open() {
+    for (const auto& [name, source] : model_.sources) {
+      Result<JinjaTemplate> parsed = JinjaTemplate::Parse(source);
+      if (!parsed.ok()) return parsed.error().In(Where(name));
+      templates_.emplace(name, *std::move(parsed));
+    }
+    if (settings_.name && !templates_.contains(*settings_.name)) {
+      std::vector<std::string> names;
+      for (const auto& [name, source] : model_.sources) names.push_back(name);
+      return Error(ErrorCode::kNotFound,
+                   fmt::format("{} has no template \"{}\"; there are: {}", model_.where,
+                               *settings_.name, fmt::join(names, ", ")));
+    }
+    const std::string& source = SourceFor(true);
+    calls_ = settings_.calls.value_or(GuessCallFormat(source));
+    habits_.reasoning_apart = source.find("reasoning_content") != source.npos;
+    traits_.name = settings_.dialect;
+    probe_.messages.push_back({.role = Role::kSystem, .content = kProbe});
+    probe_.messages.push_back({.role = Role::kUser, .content = kProbe});
+    probe_.tools.push_back(*ParseJson(kProbeTool));
+    HONE_RETURN_IF_ERROR(FindTurnEnd());
+    FindCallHabits();
+    if (const auto eos = model_.tokens.find("eos_token"); eos != model_.tokens.end()) {
+      AddStop(eos->second);
+    }
+    traits_.markers = traits_.stops;
+    return {};
+  }
+
+  const DialectTraits& traits() const override { return traits_; }
+
+  Result<std::vector<Piece>> Render(const Conversation& conversation) const override {
+    const bool prompt = conversation.add_generation_prompt.value_or(PolicyIsNext(conversation));
+    HONE_ASSIGN_OR_RETURN(const JinjaText whole, TextFor(conversation, prompt));
+    std::vector<Piece> pieces;
+    size_t at = 0, from = 0;  // what is in pieces, in bytes and in messages
+    for (size_t i = 0; i < conversation.messages.size(); ++i) {
+      if (!IsTurnOf(conversation, i)) continue;
+      const std::optional<ByteRange> turn = TurnIn(whole, conversation, i);
+      if (!turn || turn->begin < at) continue;
+      AddOthers(conversation, from, i, whole, {at, turn->begin}, &pieces);
+      pieces.push_back(PieceOf(Author::kPolicy, whole, *turn));
+      at = turn->end;
+      from = i + 1;
+    }
+    AddOthers(conversation, from, conversation.messages.size(), whole, {at, whole.size()}, &pieces);
+    return pieces;
+  }
+
+  // What the template puts behind a turn, in a conversation of the usual shape: with a system's
+  // message, tools and a question. A template that moves any of these along with the conversation
+  // rewrites what was said.
+  Result<Piece> Continue(std::string_view turn, const Conversation& next) const override {
+    Result<Piece> piece = After(probe_, turn, next);
+    if (piece.ok() || piece.error().code() == ErrorCode::kUnsupported) return piece;
+    Conversation plain;  // for templates that know no system or no tools
+    plain.messages.push_back({.role = Role::kUser, .content = kProbe});
+    return After(plain, turn, next);
+  }
+
+  ParsedTurn Parse(std::string_view turn, TurnEnd end) const override {
+    return ParseTurnIn(calls_, turn, traits_.stops, end);
+  }
+
+  std::string ChatTemplate() const override { return SourceFor(true); }
+
+ private:
+  std::string Where(std::string_view name) const {
+    return name == "default" ? fmt::format("the chat template of {}", model_.where)
+                             : fmt::format("the chat template \"{}\" of {}", name, model_.where);
+  }
+
+  std::string NameFor(bool tools) const {
+    if (settings_.name) return *settings_.name;
+    if (tools && templates_.contains("tool_use")) return "tool_use";
+    return templates_.contains("default") ? "default" : model_.sources[0].first;
+  }
+  const std::string& SourceFor(bool tools) const { return *model_.Find(NameFor(tools)); }
+
+  Result<JinjaText> TextFor(const Conversation& conversation, bool prompt) const {
+    const std::string name = NameFor(!conversation.tools.empty());
+    HONE_ASSIGN_OR_RETURN(const JinjaDict variables,
+                          TemplateContext(conversation, prompt, model_.tokens, habits_));
+    Result<JinjaRendering> rendered = templates_.at(name).Render(variables, settings_.date);
+    if (rendered.ok()) return std::move(rendered->text);
+    // kUnsupported is kept for histories that are rewritten.
+    return Error(ErrorCode::kInvalidArgument, rendered.error().In(Where(name)).message());
+  }
+
+  void AddStop(std::string_view stop) {
+    if (!stop.empty() &&
+        std::find(traits_.stops.begin(), traits_.stops.end(), stop) == traits_.stops.end()) {
+      traits_.stops.emplace_back(stop);
+    }
+  }
+
+  // What stands behind an assistant's words ends a turn.
+  Result<void> FindTurnEnd() {
+    Conversation probe;
+    probe.messages.push_back({.role = Role::kUser, .content = "a"});
+    probe.messages.push_back({.role = Role::kAssistant, .content = kProbe});
+    HONE_ASSIGN_OR_RETURN(const JinjaText text, TextFor(probe, false));
+    const size_t at = text.view().find(kProbe);
+    if (at == std::string_view::npos) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("the template of {} does not say what an assistant said", model_.where));
+    }
+    const std::string_view tail = Trim(text.view().substr(at + sizeof kProbe - 1));
+    const auto eos = model_.tokens.find("eos_token");
+    if (eos != model_.tokens.end() && !eos->second.empty() && tail.starts_with(eos->second)) {
+      AddStop(eos->second);
+    } else {
+      AddStop(FirstTag(tail).empty() ? tail : FirstTag(tail));
+    }
+    return {};
+  }
+
+  // Which shape of a call the template shows, tried one after the other.
+  void FindCallHabits() {
+    Conversation probe;
+    probe.messages.push_back({.role = Role::kUser, .content = "a"});
+    probe.messages.push_back(
+        {.role = Role::kAssistant, .calls = {{kProbeCall, Json::Of({{"x", kProbe}})}}});
+    using EmptyContent = TemplateHabits::EmptyContent;
+    const TemplateHabits usual = habits_;
+    for (const bool as_text : {false, true}) {
+      for (const EmptyContent empty :
+           {EmptyContent::kText, EmptyContent::kNone, EmptyContent::kAbsent}) {
+        habits_.arguments_as_text = as_text;
+        habits_.empty_content = empty;
+        const Result<JinjaText> text = TextFor(probe, false);
+        if (!text.ok() || text->view().find(kProbeCall) == std::string_view::npos ||
+            text->view().find(kProbe) == std::string_view::npos) {
+          continue;
+        }
+        AddStop(LastTag(Trim(text->view())));
+        return;
+      }
+    }
+    habits_ = usual;  // it shows no calls at all
+  }
+
+  Result<Piece> After(const Conversation& before, std::string_view turn,
+                      const Conversation& next) const {
+    if (next.messages.empty() || !next.tools.empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "a continuation has messages, and no tools: those stand at the beginning");
+    }
+    Conversation said = before;
+    said.messages.push_back(MessageOfTurn(turn));
+    bool made_up = false;
+    // Templates refuse results that nobody called for. What counts here is what follows the turn.
+    for (size_t i = 0; i < next.messages.size() && next.messages[i].role == Role::kTool; ++i) {
+      std::vector<MessageCall>& calls = said.messages.back().calls;
+      const std::string& tool = next.messages[i].name;
+      if (calls.size() > i) continue;
+      calls.push_back({tool.empty() ? kProbeCall : tool, Json::Object()});
+      made_up = true;
+    }
+    Conversation all = said;
+    for (const Message& message : next.messages) {
+      if (message.role == Role::kAssistant) {
+        return Error(ErrorCode::kInvalidArgument,
+                     "a continuation holds no turn of the assistant's");
+      }
+      all.messages.push_back(message);
+    }
+    HONE_ASSIGN_OR_RETURN(const JinjaText prompt, TextFor(before, true));
+    HONE_ASSIGN_OR_RETURN(const JinjaText spoken, TextFor(said, false));
+    HONE_ASSIGN_OR_RETURN(const JinjaText whole,
+                          TextFor(all, next.add_generation_prompt.value_or(true)));
+    const ByteRange end = EndOfTurn(spoken, prompt.size());
+    if (!spoken.view().starts_with(prompt.view()) || whole.size() < end.end ||
+        (!made_up &&
+         spoken.view().find(ThoughtOf(turn), prompt.size()) == std::string_view::npos) ||
+        whole.view().substr(0, end.end) != spoken.view().substr(0, end.end)) {
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("the template of {} writes what was said before otherwise when the "
+                               "conversation goes on, so this cannot be appended: start a new "
+                               "segment",
+                               model_.where));
+    }
+    // What the policy wrote is kept as it is; a turn that was cut off gets the marker it lacks.
+    const bool closed = std::any_of(traits_.stops.begin(), traits_.stops.end(),
+                                    [&](const std::string& stop) { return turn.ends_with(stop); });
+    const bool results = next.messages[0].role == Role::kTool;
+    return PieceOf(results ? Author::kTool : Author::kUser, whole,
+                   {closed ? end.end : end.begin, whole.size()});
+  }
+
+  // The marker that ends the turn which begins at `begin` and is the last thing in the text; empty,
+  // at the text's end, when there is none.
+  ByteRange EndOfTurn(const JinjaText& text, size_t begin) const {
+    const ByteRange nothing{text.size(), text.size()};
+    std::optional<ByteRange> last = LastStop(text.view(), begin);
+    // Some templates put eos_token behind the marker where nobody goes on.
+    while (last) {
+      const std::string_view before = TrimRight(text.view().substr(0, last->begin));
+      const std::optional<ByteRange> other = LastStop(before, begin);
+      if (!other || other->end != before.size()) break;
+      last = other;
+    }
+    return last.value_or(nothing);
+  }
+
+  std::optional<ByteRange> LastStop(std::string_view text, size_t begin) const {
+    std::optional<ByteRange> last;
+    for (const std::string& stop : traits_.stops) {
+      const size_t at = text.rfind(stop);
+      if (at == text.npos || at < begin) continue;
+      if (!last || at + stop.size() > last->end) last = {at, at + stop.size()};
+    }
+    return last;
+  }
+
+  // Where the turn of messages[index] stands in the whole; nothing when the template does not set
+  // it off: when it writes it otherwise once more has been said.
+  std::optional<ByteRange> TurnIn(const JinjaText& whole, const Conversation& conversation,
+                                  size_t index) const {
+    const auto before = TextFor(Beginning(conversation, index), true);
+    const auto spoken = TextFor(Beginning(conversation, index + 1), false);
+    if (!before.ok() || !spoken.ok() || !spoken->view().starts_with(before->view())) {
+      return std::nullopt;
+    }
+    const size_t end = EndOfTurn(*spoken, before->size()).end;
+    if (end <= before->size() || !whole.view().starts_with(spoken->view().substr(0, end))) {
+      return std::nullopt;
+    }
+    return ByteRange{before->size(), end};
+  }
+
+  // What stands between turns: messages[from, to) and the template's own words. The system's
+  // message at the beginning is a piece of its own where the template can say it alone.
+  void AddOthers(const Conversation& conversation, size_t from, size_t to, const JinjaText& whole,
+                 ByteRange range, std::vector<Piece>* pieces) const {
+    const auto& messages = conversation.messages;
+    if (from == 0 && to > 1 && messages[0].role == Role::kSystem) {
+      const auto system = TextFor(Beginning(conversation, 1), false);
+      if (system.ok() && !system->empty() && system->size() < range.end &&
+          whole.view().starts_with(system->view())) {
+        pieces->push_back(PieceOf(Author::kSystem, whole, {0, system->size()}));
+        range.begin = system->size();
+        from = 1;
+      }
+    }
+    if (range.begin == range.end) return;
+    Author author = Author::kSystem;
+    for (size_t i = from; i < to; ++i) {
+      if (messages[i].role == Role::kTool) author = Author::kTool;
+      if (messages[i].role == Role::kUser) author = Author::kUser;
+    }
+    pieces->push_back(PieceOf(author, whole, range));
+  }
+
+  // A turn as the message that a client would send back.
+  Message MessageOfTurn(std::string_view turn) const {
+    ParsedTurn parsed = Parse(turn, TurnEnd::kUnknown);
+    Message message{.role = Role::kAssistant};
+    if (!parsed.faults.empty()) {  // as it stands
+      message.content = Readable(WithoutEndMarkers(turn, traits_.stops, TurnEnd::kEnded).text);
+      return message;
+    }
+    message.content = parsed.answer.value_or(parsed.content);
+    if (!parsed.reasoning.empty()) message.reasoning = parsed.reasoning;
+    for (ParsedCall& call : parsed.calls) {
+      message.calls.push_back({std::move(call.name), std::move(call.arguments)});
+    }
+    return message;
+  }
+
+  ModelTemplate model_;
+  TemplateSettings settings_;
+  std::map<std::string, JinjaTemplate> templates_;
+  CallFormat calls_ = CallFormat::kNone;
+  TemplateHabits habits_;
+  DialectTraits traits_;
+  Conversation probe_;
+};
+
+// "2025-01-15" in seconds since 1970.
+std::optional<int64_t> DateOf(std::string_view text) {
+  std::tm date{};
+  const auto number = [&](size_t at, size_t length, int* value) {
+    const std::string_view digits = text.substr(at, length);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
+    return read.ec == std::errc() && read.ptr == digits.data() + digits.size();
+  };
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !number(0, 4, &date.tm_year) ||
+      !number(5, 2, &date.tm_mon) || !number(8, 2, &date.tm_mday)) {
+    return std::nullopt;
+  }
+  date.tm_year -= 1900;
+  date.tm_mon -= 1;
+  if (date.tm_mon < 0 || date.tm_mon > 11 || date.tm_mday < 1 || date.tm_mday > 31) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(timegm(&date));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model,
+                                                    TemplateSettings settings) {
+  auto dialect = std::make_unique<TemplateDialect>(std::move(model), std::move(settings));
+  HONE_RETURN_IF_ERROR(dialect->Open());
+  return std::unique_ptr<Dialect>(std::move(dialect));
+}
+
+std::string DialectIn(std::string_view name, const std::string& folder) {
+  constexpr std::string_view kName = "template";
+  const bool own = name == kName || name.starts_with("template?");
+  if (!own || folder.empty()) return std::string(name);
+  return fmt::format("{}:{}{}", kName, folder, name.substr(kName.size()));
+}
+
+Result<std::unique_ptr<Dialect>> NewTemplateDialect(std::string_view name) {
+  const auto bad = [&](std::string_view problem) {
+    return Error(ErrorCode::kInvalidArgument, fmt::format("the dialect \"{}\": {}", name, problem));
+  };
+  const size_t question = name.find('?');
+  std::string_view path = name.substr(0, question);
+  path.remove_prefix(std::min(path.size(), std::string_view("template:").size()));
+  if (path.empty()) {
+    return bad("it is the template of a model: say template:FOLDER, or name the model's folder");
+  }
+  TemplateSettings settings;
+  settings.dialect = name;
+  for (std::string_view rest = question == name.npos ? "" : name.substr(question + 1);
+       !rest.empty();) {
+    const size_t end = std::min(rest.find('&'), rest.size());
+    const std::string_view setting = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t equals = std::min(setting.find('='), setting.size());
+    const std::string_view key = setting.substr(0, equals);
+    const std::string_view value = setting.substr(std::min(equals + 1, setting.size()));
+    if (key == "calls") {
+      settings.calls = CallFormatOf(value);
+      if (!settings.calls) return bad("calls is hermes, llama3, qwen-xml or none");
+    } else if (key == "name") {
+      settings.name = value;
+    } else if (key == "date") {
+      const std::optional<int64_t> date = DateOf(value);
+      if (!date) return bad("date is a day, such as 2025-01-15");
+      settings.date = *date;
+    } else {
+      return bad("behind the question mark stand calls, name and date");
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(ModelTemplate model, LoadModelTemplate(std::string(path)));
+  return NewTemplateDialect(std::move(model), std::move(settings));
+}
+
+}  // namespace hone

@@ -1,0 +1,200 @@
+#include "text/template_dialect.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/file.h"
+#include "support/shared_data.h"
+
+namespace hone {
+namespace {
+
+// ChatML with tools, and thoughts that are kept.
+constexpr char kPlain[] =
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}<tool_call>\n{{ c.function|tojson }}\n</tool_call>"
+    "{% endfor %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+// The same, but earlier turns lose their thoughts.
+constexpr char kForgets[] =
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{{ m.content.split('</think>')[-1] if m.role == 'assistant' and not loop.last "
+    "else m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+std::unique_ptr<Dialect> Made(const char* source, TemplateSettings settings = {}) {
+  ModelTemplate model;
+  model.where = "a test";
+  model.sources.emplace_back("default", source);
+  model.tokens["eos_token"] = "<|endoftext|>";
+  return NewTemplateDialect(std::move(model), std::move(settings)).value();
+}
+
+Conversation Asked(std::string content) {
+  Conversation conversation;
+  conversation.messages.push_back({.role = Role::kUser, .content = std::move(content)});
+  return conversation;
+}
+
+TEST(TemplateDialect, FindsOutHowTurnsEndAndCallsAreSpelled) {
+  const auto dialect = Made(kPlain);
+  const std::vector<std::string> stops = {"<|im_end|>", "<|endoftext|>"};
+  EXPECT_EQ(dialect->traits().stops, stops);
+  const ParsedTurn turn = dialect->Parse(
+      "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call><|im_end|>", TurnEnd::kUnknown);
+  EXPECT_EQ(turn.calls.size(), 1u);
+  EXPECT_EQ(dialect->ChatTemplate(), kPlain);
+}
+
+TEST(TemplateDialect, RendersTheTemplateInPiecesByAuthor) {
+  Conversation conversation = Asked("hi");
+  conversation.messages.insert(conversation.messages.begin(),
+                               {.role = Role::kSystem, .content = "be"});
+  conversation.messages.push_back({.role = Role::kAssistant, .content = "so"});
+  conversation.messages.push_back({.role = Role::kUser, .content = "on <|im_end|>"});
+  const auto pieces = Made(kPlain)->Render(conversation);
+  ASSERT_TRUE(pieces.ok()) << pieces.error().message();
+  ASSERT_EQ(pieces->size(), 4u);
+  EXPECT_EQ((*pieces)[0].author, Author::kSystem);
+  EXPECT_EQ((*pieces)[0].text, "<|im_start|>system\nbe<|im_end|>\n");
+  EXPECT_EQ((*pieces)[1].text, "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ((*pieces)[2].author, Author::kPolicy);
+  EXPECT_EQ((*pieces)[2].text, "so<|im_end|>");
+  EXPECT_EQ((*pieces)[3].author, Author::kUser);
+  EXPECT_EQ((*pieces)[3].text,
+            "\n<|im_start|>user\non <|im_end|><|im_end|>\n<|im_start|>assistant\n");
+  // The user's own marker is plain text; the template's is not.
+  ASSERT_EQ((*pieces)[3].literal.size(), 1u);
+  EXPECT_EQ((*pieces)[3].literal[0], (ByteRange{18, 31}));
+}
+
+TEST(TemplateDialect, ContinuesBehindATurnAsItWasWritten) {
+  const auto dialect = Made(kPlain);
+  Conversation next;
+  next.messages.push_back({.role = Role::kTool, .content = "42", .name = "f"});
+  const std::string call = "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>";
+  const auto ended = dialect->Continue(call + "<|im_end|>", next);
+  ASSERT_TRUE(ended.ok()) << ended.error().message();
+  EXPECT_EQ(ended->author, Author::kTool);
+  EXPECT_EQ(ended->text, "\n<|im_start|>tool\n42<|im_end|>\n<|im_start|>assistant\n");
+  const auto cut = dialect->Continue(call, next);
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut->text, "<|im_end|>\n<|im_start|>tool\n42<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(dialect->Continue(call, {}).error().code(), ErrorCode::kInvalidArgument);
+}
+
+TEST(TemplateDialect, SaysSoWhereTheTemplateRewritesHistory) {
+  const auto dialect = Made(kForgets);
+  const Conversation next = Asked("and?");
+  EXPECT_TRUE(dialect->Continue("so<|im_end|>", next).ok());
+  const auto piece = dialect->Continue("<think>\na\n</think>\n\nso<|im_end|>", next);
+  ASSERT_FALSE(piece.ok());
+  EXPECT_EQ(piece.error().code(), ErrorCode::kUnsupported);
+  EXPECT_NE(piece.error().message().find("start a new segment"), std::string::npos);
+}
+
+TEST(TemplateDialect, SettingsStandBehindAQuestionMark) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "chat_template.jinja";
+  ASSERT_TRUE(WriteFileAtomic(file, std::string("{{ strftime_now('%d %b %Y') }}\n") + kPlain).ok());
+  const std::string folder = "template:" + directory.path().string();
+  const auto dated = NewDialect(folder + "?date=2024-07-26&calls=none");
+  ASSERT_TRUE(dated.ok()) << dated.error().message();
+  EXPECT_TRUE(TextOf(*(*dated)->Render(Asked("hi"))).starts_with("26 Jul 2024\n"));
+  EXPECT_TRUE((*dated)->Parse("<tool_call>", TurnEnd::kEnded).answer.has_value());
+  EXPECT_TRUE(TextOf(*NewDialect(folder).value()->Render(Asked("hi"))).starts_with("01 Jan 2025"));
+  for (const char* bad : {"?calls=klingon", "?date=today", "?nothing", "?name=tool_use"}) {
+    EXPECT_FALSE(NewDialect(folder + bad).ok()) << bad;
+  }
+  EXPECT_NE(NewDialect("template").error().message().find("template:FOLDER"), std::string::npos);
+  EXPECT_EQ(DialectIn("template", "m"), "template:m");
+  EXPECT_EQ(DialectIn("template?calls=none", "m"), "template:m?calls=none");
+  EXPECT_EQ(DialectIn("hermes", "m"), "hermes");
+  EXPECT_EQ(DialectIn("template:other", "m"), "template:other");
+}
+
+TEST(TemplateDialect, ATemplateThatCannotBeReadIsAnErrorWithItsPlace) {
+  ModelTemplate model;
+  model.where = "m";
+  model.sources.emplace_back("default", "a\n{% if %}");
+  const auto dialect = NewTemplateDialect(model, {});
+  ASSERT_FALSE(dialect.ok());
+  EXPECT_EQ(dialect.error().message(),
+            "the chat template of m: line 2, column 7: %} where an expression should stand");
+}
+
+// Qwen's own templates, against the dialect that was written after them.
+TEST(TemplateDialect, AgreesWithHermesOnQwensTemplate) {
+  HONE_NEED_SHARED(data, "data/chat-templates");
+  const auto own =
+      NewDialect("template:" + (data / "templates" / "Qwen-Qwen2.5-7B-Instruct.jinja").string());
+  ASSERT_TRUE(own.ok()) << own.error().message();
+  const auto hermes = NewDialect("hermes:qwen2.5").value();
+  const Json contexts = *ParseJson(*ReadFile(data / "contexts.json"));
+  int compared = 0;
+  for (const auto& [name, context] : contexts.AsObject()) {
+    const Conversation conversation = ConversationFromJson(context).value();
+    const auto mine = (*own)->Render(conversation), theirs = hermes->Render(conversation);
+    ASSERT_TRUE(mine.ok() && theirs.ok()) << name;
+    EXPECT_EQ(TextOf(*mine), TextOf(*theirs)) << name;
+    std::string turns, hermes_turns;
+    for (const Piece& piece : *mine) turns += piece.author == Author::kPolicy ? piece.text : "";
+    for (const Piece& piece : *theirs) {
+      hermes_turns += piece.author == Author::kPolicy ? piece.text : "";
+    }
+    EXPECT_EQ(turns, hermes_turns) << name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 23);
+  Conversation next;
+  next.messages.push_back({.role = Role::kTool, .content = "42", .name = "f"});
+  EXPECT_EQ((*own)->Continue("x<|im_end|>", next)->text,
+            hermes->Continue("x<|im_end|>", next)->text);
+}
+
+// What can be put behind a call and its result in each of the models' templates, and where a new
+// segment has to begin.
+TEST(TemplateDialect, EveryTemplateOfTheDataIsContinuedOrSaysThatItRewrites) {
+  HONE_NEED_SHARED(data, "data/chat-templates/templates");
+  std::map<std::string, std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(data)) {
+    const TemporaryDirectory folder;
+    std::filesystem::copy(entry.path(), folder.path() / "chat_template.jinja");
+    ASSERT_TRUE(WriteFileAtomic(folder.path() / "tokenizer_config.json",
+                                R"({"bos_token": "<s>", "eos_token": "</s>"})")
+                    .ok());
+    const auto dialect = NewDialect("template:" + folder.path().string());
+    ASSERT_TRUE(dialect.ok()) << entry.path() << dialect.error().message();
+    Conversation next;
+    next.messages.push_back({.role = Role::kTool, .content = "42", .name = "f"});
+    const auto result = (*dialect)->Continue("x", next);
+    const auto user = (*dialect)->Continue("<think>\na\n</think>\n\nx", Asked("and?"));
+    const auto said = [](const Result<Piece>& piece) {
+      if (piece.ok()) return std::string("appends");
+      return piece.error().code() == ErrorCode::kUnsupported ? "rewrites" : piece.error().message();
+    };
+    found[entry.path().stem().string()] =
+        said(result) + " after a result, " + said(user) + " after a question";
+  }
+  const std::string appends = "appends after a result, appends after a question";
+  const std::string rewrites = "rewrites after a result, rewrites after a question";
+  const std::map<std::string, std::string> expected = {
+      {"HuggingFaceTB-SmolLM3-3B", appends},
+      {"Qwen-Qwen2.5-7B-Instruct", appends},
+      {"Qwen-Qwen3-0.6B", rewrites},  // an empty thought, as of "x", is there only at the end
+      {"deepseek-ai-DeepSeek-V3.1",   // it never shows what was thought
+       "appends after a result, rewrites after a question"},
+      {"ibm-granite-granite-3.3-2B-Instruct", appends},
+      {"microsoft-Phi-3.5-mini-instruct", appends},
+      {"mistralai-Mistral-Nemo-Instruct-2407", rewrites},  // tools stand at the last question
+      {"trl-qwen2_5", appends},
+      {"trl-qwen2_5_training", appends},
+      {"trl-qwen3", rewrites},
+      {"trl-qwen3_training", appends},
+  };
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace hone
