@@ -8,6 +8,7 @@
 #include "app/evaluation_view.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
+#include "app/suite_options.h"
 #include "base/file.h"
 
 namespace hone {
@@ -21,6 +22,7 @@ struct EvalArguments {
   std::optional<uint64_t> seed;
   int64_t samples = 1;
   bool greedy = false;
+  SuiteOptions suite;
 };
 
 // What is asked for: both ways to draw, unless one of them is named.
@@ -46,7 +48,27 @@ std::string Head(const EvaluationSetup& setup, const Evaluation& one, const Term
   return text + ", real tools; [95 % intervals over tasks]\n";
 }
 
+Result<std::string> EvaluateOnSuite(const EvalArguments& arguments, bool json) {
+  if (!arguments.choice.environment.empty() || arguments.tasks) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--env and --tasks are for environments; of a suite say --category and --cases");
+  }
+  return EvaluateSuite({.choice = arguments.choice,
+                        .options = arguments.suite,
+                        .temperature = arguments.temperature,
+                        .greedy = arguments.greedy,
+                        .samples = arguments.samples,
+                        .seed = arguments.seed.value_or(0),
+                        .out = arguments.out},
+                       json);
+}
+
 Result<std::string> Evaluate(const EvalArguments& arguments, bool json) {
+  if (!arguments.suite.suite.empty()) return EvaluateOnSuite(arguments, json);
+  if (arguments.suite.AnyGiven()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "options of suites need one: hone eval MODEL bfcl:FOLDER (docs/suites.md)");
+  }
   HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
   HONE_ASSIGN_OR_RETURN(const auto setup, OpenForEvaluation(arguments.choice));
   const EvaluationSettings& usual = setup->recipe.evaluation;
@@ -91,10 +113,13 @@ Result<std::string> Evaluate(const EvalArguments& arguments, bool json) {
 void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<EvalArguments>();
   EvaluationChoice& choice = arguments->choice;
-  CLI::App* eval = app.add_subcommand("eval", "Measures a model on the real tools");
+  CLI::App* eval =
+      app.add_subcommand("eval", "Measures a model on the real tools, or on a suite of cases");
   eval->add_option("model", choice.model,
-                   "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+                   "a run (runs/NAME), a checkpoint or a Hugging Face folder; for suites also the "
+                   "URL of an endpoint (http://127.0.0.1:8000/v1)")
       ->required();
+  AddSuiteOptions(eval, &arguments->suite);
   eval->add_option("--env", choice.environment,
                    "desk, quiz, service or a recipe (.toml); else as the model's run");
   eval->add_option("--split", arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
@@ -117,13 +142,17 @@ void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context) {
   eval->add_option("--set", choice.overrides, "change the recipe: environment.tasks.hard=true");
   eval->add_option("--threads", choice.threads, "else as many as the machine has")
       ->check(CLI::Range(0, 1024));
-  eval->add_option("--out,-o", arguments->out, "write everything to this file as JSON, too");
+  eval->add_option(
+      "--out,-o", arguments->out,
+      "write everything to this file as JSON, too; of a suite: every case, a line each");
   eval->footer(
       "Nothing is trained and nothing is written to the run. docs/evaluation.md says what the\n"
-      "figures are.\nExamples:\n"
+      "figures are, docs/suites.md which suites there are.\nExamples:\n"
       "  hone eval runs/quickstart\n"
       "  hone eval runs/quickstart --split unseen-kinds --samples 8\n"
-      "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n");
+      "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n"
+      "  hone eval my-model bfcl:/data/bfcl --category simple_python,irrelevance --rename-tools\n"
+      "  hone eval http://127.0.0.1:8000/v1 gsm8k:/data/gsm8k --model-name mine --tool python\n");
   eval->callback([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });
 }
 

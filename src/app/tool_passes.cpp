@@ -1,7 +1,7 @@
 // check-schema and check-call.
 
 #include "app/passes.h"
-#include "tools/bfcl_check.h"
+#include "rewards/bfcl_check.h"
 #include "tools/json_schema.h"
 
 namespace hone {
@@ -28,19 +28,47 @@ Result<Json> CheckSchema(const Json& in) {
   return Json::Of({{"valid", valid}, {"errors", std::move(errors)}});
 }
 
-Result<Json> CheckCall(const Json& in) {
-  const Json *category = in.Find("category"), *functions = in.Find("functions"),
-             *accepted = in.Find("accepted"), *calls = in.Find("calls");
-  if (category == nullptr || !category->is_string() || functions == nullptr ||
-      accepted == nullptr || calls == nullptr) {
+// The final message of the agentic categories.
+Result<BfclVerdict> CheckMessage(const Json& message, const Json* accepted) {
+  std::vector<std::string> answers;
+  if (accepted == nullptr || !accepted->is_array() || !message.is_string()) {
     return Error(ErrorCode::kInvalidArgument,
-                 "the line needs \"category\" (a string), \"functions\", \"accepted\" and "
-                 "\"calls\"");
+                 "a \"message\" is a text, and needs \"accepted\", a list of texts");
+  }
+  for (const Json& answer : accepted->AsArray()) {
+    if (!answer.is_string()) {
+      return Error(ErrorCode::kInvalidArgument, "\"accepted\" must be a list of texts");
+    }
+    answers.push_back(answer.AsString());
+  }
+  return CheckBfclAnswer(message.AsString(), answers);
+}
+
+Result<BfclVerdict> VerdictOf(const Json& in) {
+  const Json *category = in.Find("category"), *functions = in.Find("functions"),
+             *accepted = in.Find("accepted"), *calls = in.Find("calls"),
+             *output = in.Find("output"), *message = in.Find("message");
+  if (message != nullptr) return CheckMessage(*message, accepted);
+  if (category == nullptr || !category->is_string() || (calls == nullptr) == (output == nullptr)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "the line needs \"category\" (a string) and one of \"calls\", \"output\" and "
+                 "\"message\"");
+  }
+  const Json decoded = output != nullptr ? DecodeBfclOutput(*output) : *calls;
+  const std::string& name = category->AsString();
+  if (name.find("relevance") != std::string::npos) {
+    return CheckBfclRelevance(name.find("irrelevance") == std::string::npos, decoded);
+  }
+  if (functions == nullptr || accepted == nullptr) {
+    return Error(ErrorCode::kInvalidArgument, "the line needs \"functions\" and \"accepted\"");
   }
   const Json* dots = in.Find("dots_as_underscores");
-  HONE_ASSIGN_OR_RETURN(const BfclVerdict verdict,
-                        CheckBfclCalls(category->AsString(), *functions, *accepted, *calls,
-                                       dots != nullptr && *dots == Json(true)));
+  return CheckBfclCalls(name, *functions, *accepted, decoded,
+                        dots != nullptr && *dots == Json(true));
+}
+
+Result<Json> CheckCall(const Json& in) {
+  HONE_ASSIGN_OR_RETURN(const BfclVerdict verdict, VerdictOf(in));
   return Json::Of({{"valid", verdict.valid},
                    {"error_type", verdict.valid ? Json() : Json(verdict.error_type)}});
 }
@@ -49,14 +77,16 @@ Pass CheckCallPass() {
   return {
       .name = "check-call",
       .about =
-          "Whether calls are the accepted ones by the rule of the Berkeley Function-Calling "
-          "Leaderboard for single turns (Python, Java and JavaScript categories).",
+          "Whether an output is right by the rules of the Berkeley Function-Calling Leaderboard: "
+          "calls of single turns (Python, Java and JavaScript categories), relevance and "
+          "irrelevance, and the final messages of the agentic categories.",
       .options = {},
-      .input_schema = ParseJson(R"({"type": "object",
-              "required": ["category", "functions", "accepted", "calls"], "properties": {
+      .input_schema = ParseJson(R"({"type": "object", "properties": {
               "category": {"type": "string"}, "functions": {"type": "array"},
               "accepted": {"type": "array"},
               "calls": {"description": "[{\"name\": {arguments}}]; null: could not be read"},
+              "output": {"description": "instead of calls: what the model wrote, text with calls in Python or [{\"name\": \"JSON text\"}]"},
+              "message": {"description": "instead of both: a final message", "type": "string"},
               "dots_as_underscores": {"type": "boolean", "default": false}}})")
                           .value(),
       .output_schema = ParseJson(R"({"type": "object", "required": ["valid", "error_type"],

@@ -128,6 +128,18 @@ std::string QaNormalised(std::string_view text) {
   return Joined(Words(Encoded(WithoutArticles(kept))));
 }
 
+bool HoldsWholeWords(std::string_view text, std::string_view phrase) {
+  const std::u32string all = CodePoints(text), wanted = CodePoints(phrase);
+  const auto is_edge = [&](size_t at) {
+    const bool before = at > 0 && IsWordCharacter(all[at - 1]);
+    return before != (at < all.size() && IsWordCharacter(all[at]));
+  };
+  for (size_t at = all.find(wanted); at != std::u32string::npos; at = all.find(wanted, at + 1)) {
+    if (is_edge(at) && is_edge(at + wanted.size())) return true;
+  }
+  return false;
+}
+
 std::string Replaced(std::string_view text, std::string_view from, std::string_view to) {
   if (from.empty()) return std::string(text);
   std::string out;

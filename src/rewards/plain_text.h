@@ -22,6 +22,10 @@ std::string QaNormalised(std::string_view text);
 // The parts between blanks of any kind.
 std::vector<std::string> Words(std::string_view text);
 
+// Whether the phrase stands in the text with the edge of a word at both of its ends, as \b of
+// regular expressions has it. Letters, numbers and the underscore make words.
+bool HoldsWholeWords(std::string_view text, std::string_view phrase);
+
 // All occurrences of `from`, left to right.
 std::string Replaced(std::string_view text, std::string_view from, std::string_view to);
 

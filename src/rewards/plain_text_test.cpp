@@ -49,5 +49,18 @@ TEST(PlainText, BytesThatAreNoTextDoNoHarm) {
   EXPECT_EQ(Replaced("ab", "", "x"), "ab");
 }
 
+TEST(PlainText, WholeWordsHaveEdgesAtBothEnds) {
+  EXPECT_TRUE(HoldsWholeWords("it is 7 here", "7"));
+  EXPECT_TRUE(HoldsWholeWords("7", "7"));
+  EXPECT_FALSE(HoldsWholeWords("it is 17 here", "7"));
+  EXPECT_TRUE(HoldsWholeWords("17 and 7", "7")) << "a later place counts";
+  EXPECT_TRUE(HoldsWholeWords("in new york: rain", "new york"));
+  EXPECT_FALSE(HoldsWholeWords("\u00e9t\u00e9s", "t")) << "letters beyond ASCII are letters";
+  EXPECT_FALSE(HoldsWholeWords("a $5", "$5")) << "between a blank and a sign there is no edge";
+  EXPECT_TRUE(HoldsWholeWords("a$5", "$5"));
+  EXPECT_TRUE(HoldsWholeWords("word", ""));
+  EXPECT_FALSE(HoldsWholeWords("", ""));
+}
+
 }  // namespace
 }  // namespace hone

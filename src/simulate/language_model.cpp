@@ -1,10 +1,8 @@
 #include "simulate/language_model.h"
 
-#include <algorithm>
-#include <mutex>
-
 #include <fmt/format.h>
 
+#include "simulate/model_budget.h"
 #include "simulate/single_flight.h"
 #include "tools/caller.h"
 #include "tools/modes.h"
@@ -29,6 +27,7 @@ class ExecutedModel final : public LanguageModel {
   ExecutedModel(LanguageModelOptions options, std::shared_ptr<const Toolbox> toolbox,
                 std::unique_ptr<Timeline> timeline, ExecutorOptions executor)
       : options_(std::move(options)),
+        budget_(options_),
         sessions_(std::make_shared<Sessions>(std::move(toolbox), 0)),
         timeline_(std::move(timeline)),
         executor_(std::move(executor), timeline_.get()),
@@ -46,23 +45,14 @@ class ExecutedModel final : public LanguageModel {
     });
   }
 
-  ModelAccount account() const override {
-    std::lock_guard lock(mutex_);
-    return account_;
-  }
+  ModelAccount account() const override { return budget_.account(); }
 
  private:
-  double Price(const TokenUsage& usage) const {
-    return (static_cast<double>(usage.prompt) * options_.prompt_price +
-            static_cast<double>(usage.completion) * options_.completion_price) /
-           1e6;
-  }
-
   Completion Ask(const CompletionRequest& request, const Json& arguments, const std::string& key) {
     // What is recorded costs nothing, and so needs no budget.
     const TokenUsage most =
         IsRecorded(key) ? TokenUsage{} : TokenUsage{MostPromptTokens(request), request.max_tokens};
-    if (std::optional<std::string> spent = SetAside(most)) {
+    if (std::optional<std::string> spent = budget_.SetAside(most)) {
       return {.status = CompletionStatus::kBudget, .problem = *std::move(spent)};
     }
     CallOutcome outcome;
@@ -74,7 +64,7 @@ class ExecutedModel final : public LanguageModel {
     }
     Completion completion = Read(outcome.result, most);
     completion.recorded = outcome.source == "journal";
-    Charge(completion, most);
+    budget_.Charge(completion.status, completion.recorded, completion.usage, most);
     return completion;
   }
 
@@ -108,55 +98,13 @@ class ExecutedModel final : public LanguageModel {
     return completion;
   }
 
-  // Why there is no budget for it, or nothing.
-  std::optional<std::string> SetAside(const TokenUsage& most) {
-    std::lock_guard lock(mutex_);
-    const double money = account_.money + held_money_ + Price(most);
-    const int64_t tokens = account_.usage.prompt + account_.usage.completion + held_tokens_ +
-                           most.prompt + most.completion;
-    std::optional<std::string> spent;
-    if (options_.max_money > 0 && money > options_.max_money) {
-      spent = fmt::format("{:.4f} of {:.4f} is spent or set aside, and this could cost {:.4f}",
-                          account_.money + held_money_, options_.max_money, Price(most));
-    } else if (options_.max_tokens > 0 && tokens > options_.max_tokens) {
-      spent = fmt::format("with this completion it could be {} tokens; at most {} are allowed",
-                          tokens, options_.max_tokens);
-    }
-    if (spent) {
-      ++account_.refused;
-    } else {
-      held_money_ += Price(most);
-      held_tokens_ += most.prompt + most.completion;
-    }
-    return spent;
-  }
-
-  void Charge(const Completion& completion, const TokenUsage& most) {
-    std::lock_guard lock(mutex_);
-    held_money_ -= Price(most);
-    held_tokens_ -= most.prompt + most.completion;
-    if (completion.status != CompletionStatus::kOk) {
-      ++account_.failures;
-    } else if (completion.recorded) {
-      ++account_.recorded;
-    } else {
-      ++account_.completions;
-      account_.usage.prompt += completion.usage.prompt;
-      account_.usage.completion += completion.usage.completion;
-      account_.money += Price(completion.usage);
-    }
-  }
-
   const LanguageModelOptions options_;
+  ModelBudget budget_;
   const std::shared_ptr<Sessions> sessions_;
   const std::unique_ptr<Timeline> timeline_;
   Executor executor_;
   Caller caller_;
   SingleFlight<Completion> flights_;
-  mutable std::mutex mutex_;
-  ModelAccount account_;
-  double held_money_ = 0;
-  int64_t held_tokens_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,42 @@
+#include "app/suite_model.h"
+
+#include "learn/recipe_checks.h"
+
+namespace hone {
+
+Result<Policy> SuiteModel::PolicyAt(double temperature) const {
+  PolicyOptions options = policy;
+  options.sampling.temperature = static_cast<float>(temperature);
+  return Policy::New(engine.get(), language.dialect.get(), language.tokenizer.get(), options);
+}
+
+Result<std::unique_ptr<SuiteModel>> OpenSuiteModel(const EvaluationChoice& choice,
+                                                   int64_t turn_tokens) {
+  auto model = std::make_unique<SuiteModel>();
+  HONE_ASSIGN_OR_RETURN(model->place, FindModel(choice.model, choice.checkpoint));
+  TrainingRecipe recipe;
+  if (!model->place.run.empty()) {
+    HONE_ASSIGN_OR_RETURN(Recipe read, Recipe::Load(model->place.run / "recipe.toml"));
+    read.Override("run.resume=auto");  // where the run began may be gone
+    HONE_ASSIGN_OR_RETURN(recipe, ReadTrainingRecipe(&read));
+  }
+  const std::filesystem::path& folder = model->place.folder;
+  recipe.model.folder = folder.string();
+  if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
+  if (choice.threads) recipe.run.threads = *choice.threads;
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(folder));
+  HONE_ASSIGN_OR_RETURN(model->language, LanguageOf(recipe.model, std::move(tokenizer)));
+  HONE_RETURN_IF_ERROR(
+      CheckMarkers(*model->language.tokenizer, *model->language.dialect, folder.string()));
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(folder));
+  const Engine::Options options = EngineOptions(recipe, model->language, config.vocab);
+  // A checkpoint has the master weights, which say more than the model beside them.
+  const bool checkpoint = std::filesystem::exists(folder / "training.json");
+  HONE_ASSIGN_OR_RETURN(model->engine,
+                        checkpoint ? Engine::Load(folder, options) : Engine::Open(folder, options));
+  model->policy.sampling.forbidden_set = 1;  // as recipes have it
+  model->policy.max_turn_tokens = turn_tokens;
+  return model;
+}
+
+}  // namespace hone

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/evaluation_setup.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hone {
+
+// What a command line says of a suite.
+struct SuiteOptions {
+  std::string suite;  // "bfcl:FOLDER", "metatool:FOLDER", "gsm8k:FILE", "FILE.jsonl"; empty: none
+  std::vector<std::string> categories;
+  int64_t cases = 0;  // of each category; 0: all
+  std::string tool = "calculator";
+  std::string calls = "native";
+  int64_t turns = 8;
+  int64_t turn_tokens = 512;
+
+  std::string model_name;
+  std::string key_variable;
+  double prompt_price = 0, completion_price = 0, max_money = 0;
+  std::string journal;
+  int64_t at_once = 4;
+
+  bool rename_tools = false, change_schemas = false, paraphrase = false;
+  std::string paraphrases;          // a file
+  std::vector<std::string> faults;  // rules, or a file
+
+  // An option that only suites have was given.
+  bool AnyGiven() const;
+};
+
+// Adds them to `hone eval`.
+void AddSuiteOptions(CLI::App* eval, SuiteOptions* options);
+
+// What `hone eval` says for suites, too.
+struct SuiteCommand {
+  EvaluationChoice choice;
+  SuiteOptions options;
+  std::optional<double> temperature;
+  bool greedy = false;
+  int64_t samples = 1;
+  uint64_t seed = 0;
+  std::string out;
+};
+
+// Measures, writes the file, and returns what is printed.
+Result<std::string> EvaluateSuite(const SuiteCommand& command, bool json);
+
+}  // namespace hone

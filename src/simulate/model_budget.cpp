@@ -1,0 +1,57 @@
+#include "simulate/model_budget.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+
+double ModelBudget::Price(const TokenUsage& usage) const {
+  return (static_cast<double>(usage.prompt) * options_.prompt_price +
+          static_cast<double>(usage.completion) * options_.completion_price) /
+         1e6;
+}
+
+std::optional<std::string> ModelBudget::SetAside(const TokenUsage& most) {
+  std::lock_guard lock(mutex_);
+  const double money = account_.money + held_money_ + Price(most);
+  const int64_t tokens = account_.usage.prompt + account_.usage.completion + held_tokens_ +
+                         most.prompt + most.completion;
+  std::optional<std::string> spent;
+  if (options_.max_money > 0 && money > options_.max_money) {
+    spent = fmt::format("{:.4f} of {:.4f} is spent or set aside, and this could cost {:.4f}",
+                        account_.money + held_money_, options_.max_money, Price(most));
+  } else if (options_.max_tokens > 0 && tokens > options_.max_tokens) {
+    spent = fmt::format("with this completion it could be {} tokens; at most {} are allowed",
+                        tokens, options_.max_tokens);
+  }
+  if (spent) {
+    ++account_.refused;
+  } else {
+    held_money_ += Price(most);
+    held_tokens_ += most.prompt + most.completion;
+  }
+  return spent;
+}
+
+void ModelBudget::Charge(CompletionStatus status, bool recorded, const TokenUsage& used,
+                         const TokenUsage& most) {
+  std::lock_guard lock(mutex_);
+  held_money_ -= Price(most);
+  held_tokens_ -= most.prompt + most.completion;
+  if (status != CompletionStatus::kOk) {
+    ++account_.failures;
+  } else if (recorded) {
+    ++account_.recorded;
+  } else {
+    ++account_.completions;
+    account_.usage.prompt += used.prompt;
+    account_.usage.completion += used.completion;
+    account_.money += Price(used);
+  }
+}
+
+ModelAccount ModelBudget::account() const {
+  std::lock_guard lock(mutex_);
+  return account_;
+}
+
+}  // namespace hone
