@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
+#include "app/proof_commands.h"
 #include "app/report.h"
 #include "base/nearest.h"
 
@@ -79,6 +80,8 @@ int RunCli(int argc, char** argv) {
   AddServe(app, context);
   AddChat(app, context);
   AddEval(app, context);
+  AddReplay(app, context);
+  AddProve(app, context);
   AddRunReport(app, context);
   AddCompare(app, context);
   AddDash(app, context);

@@ -1,18 +1,11 @@
 // hone compare.
 
-#include <atomic>
-#include <csignal>
-#include <thread>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
-#include "app/compare_progress.h"
+#include "app/comparison_session.h"
 #include "app/report.h"
-#include "base/file.h"
-#include "evaluate/comparison_page.h"
-#include "learn/comparison_runs.h"
 
 namespace hone {
 namespace {
@@ -25,36 +18,18 @@ struct CompareArguments {
   bool report_only = false;
 };
 
-std::atomic<bool> interrupted = false;  // what a signal handler may touch
-
-// The first one lets the runs save and end; then the usual thing happens.
-void OnInterrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
-
-// A word as a shell takes it.
-std::string Quoted(const std::string& word) {
-  const bool plain =
-      !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()[]{}*?!#~`") == std::string::npos;
-  if (plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string CommandOf(const CompareArguments& arguments) {
   std::string command = "hone compare";
-  for (const std::string& file : arguments.request.files) command += " " + Quoted(file);
+  for (const std::string& file : arguments.request.files) command += " " + QuotedForShell(file);
   const ComparisonRequest& request = arguments.request;
   if (request.seeds > 0) command += fmt::format(" --seeds {}", request.seeds);
   if (request.seed_from >= 0) command += fmt::format(" --seed-from {}", request.seed_from);
   if (request.goal >= 0) command += fmt::format(" --goal {:g}", request.goal);
-  if (!request.baseline.empty()) command += " --baseline " + Quoted(request.baseline);
-  for (const std::string& change : request.set) command += " --set " + Quoted(change);
+  if (!request.baseline.empty()) command += " --baseline " + QuotedForShell(request.baseline);
+  for (const std::string& change : request.set) command += " --set " + QuotedForShell(change);
   if (arguments.jobs > 1) command += fmt::format(" --jobs {}", arguments.jobs);
-  command += " --out " + Quoted(arguments.out);
-  if (!arguments.markdown.empty()) command += " --markdown " + Quoted(arguments.markdown);
+  command += " --out " + QuotedForShell(arguments.out);
+  if (!arguments.markdown.empty()) command += " --markdown " + QuotedForShell(arguments.markdown);
   return command;
 }
 
@@ -65,74 +40,19 @@ struct Outcome {
 
 Result<Outcome> Compare(const CompareArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const ComparisonPlan plan, ReadComparison(arguments.request));
-  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(plan, arguments.out));
-  std::string problems;
-  for (const PlannedRun& run : runs) {
-    if (const Result<void> checked = CheckRunFolder(run); !checked.ok()) {
-      problems += (problems.empty() ? "" : "\n") + checked.error().message();
-    }
-  }
-  if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
-
-  std::vector<ComparedRun> records;
   const std::string command = CommandOf(arguments);
-  if (arguments.report_only) {
-    for (const PlannedRun& run : runs) records.push_back(ReadComparedRun(plan, run));
-  } else {
-    std::signal(SIGINT, OnInterrupt);
-    std::signal(SIGTERM, OnInterrupt);
-    const auto progress = NewCompareProgress(json, stdout);
-    const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-    Result<std::vector<ComparedRun>> made =
-        MakeRuns(plan, runs, arguments.out,
-                 {.program = std::filesystem::read_symlink("/proc/self/exe").string(),
-                  .jobs = arguments.jobs,
-                  .threads = std::max<int64_t>(1, cores / arguments.jobs),
-                  .stop = [] { return interrupted.load(); },
-                  .observer = progress.get()});
-    if (!made.ok() && made.error().code() == ErrorCode::kStopped) {
-      return Error(
-          ErrorCode::kStopped,
-          fmt::format("stopped; what was done is saved. To go on:\n  {}\nto see what there "
-                      "is:\n  {} --report-only",
-                      command, command));
-    }
-    if (!made.ok()) return made.error();
-    records = *std::move(made);
-  }
-
-  const std::vector<ComparedSection> sections = SectionsOf(plan, records);
-  std::vector<SectionReport> reports;
-  Json::Array section_json, run_json;
-  for (const ComparedSection& section : sections) {
-    reports.push_back(ReportSection(section));
-    section_json.push_back(ToJson(section, reports.back()));
-  }
-  const std::vector<std::string> starts = CheckStarts(records);
-  Outcome outcome;
-  for (const ComparedRun& record : records) {
-    run_json.push_back(ToJson(record));
-    outcome.failed += record.status == ComparedRun::Status::kFailed ? 1 : 0;
-  }
-  const Json report = Json::Of({{"event", "end"},
-                                {"title", plan.title},
-                                {"command", command},
-                                {"sections", std::move(section_json)},
-                                {"problems", Json::ArrayOf(starts)},
-                                {"runs", std::move(run_json)}});
+  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
+                        CarryOutComparison(plan, {.out = arguments.out,
+                                                  .jobs = arguments.jobs,
+                                                  .report_only = arguments.report_only,
+                                                  .json = json,
+                                                  .command = command}));
+  const ComparisonFindings findings = FindingsOf(plan, records, command);
   const ComparisonText head{plan.title.empty() ? "Comparison" : plan.title, plan.text, command};
-  const std::string markdown = ComparisonMarkdown(head, sections, reports, records, starts);
-  const std::filesystem::path folder = arguments.out;
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "compare.md", markdown));
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "compare.html",
-                                       ComparisonPage(head, sections, reports, records, starts)));
-  HONE_RETURN_IF_ERROR(
-      WriteFileAtomic(folder / "compare.json", DumpJson(report, JsonStyle::kPretty) + "\n"));
-  if (!arguments.markdown.empty()) {
-    HONE_RETURN_IF_ERROR(WriteFileAtomic(arguments.markdown, markdown));
-  }
-  outcome.text = json ? DumpJson(report) + "\n" : markdown;
-  return outcome;
+  HONE_ASSIGN_OR_RETURN(
+      const std::string markdown,
+      WriteFindings(head, findings, records, arguments.out, "compare", arguments.markdown));
+  return Outcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ std::string ComparisonPage(const ComparisonText& head, const std::vector<Compare
                            std::span<const ComparedRun> runs,
                            const std::vector<std::string>& problems) {
   std::string body = fmt::format("<h1>{}</h1>\n", EscapeHtml(head.title));
-  body += Paragraphs(head.text, "");
+  body += Paragraphs(head.text, "") + head.front_html;
   for (const std::string& problem : problems) {
     body += fmt::format("<p class=\"beware\"><b>Beware:</b> {}.</p>\n", EscapeHtml(problem));
   }

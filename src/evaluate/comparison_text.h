@@ -46,6 +46,8 @@ struct ComparisonText {
   std::string title;
   std::string text;
   std::string command;  // that made it
+  // What else stands in front of the sections, as it is; the same in both forms.
+  std::string front_markdown = {}, front_html = {};
 };
 std::string ComparisonMarkdown(const ComparisonText& head,
                                const std::vector<ComparedSection>& sections,

@@ -367,6 +367,8 @@ Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
     }));
     // Another run may have come to its end while this one was interrupted in the middle.
     state_.step += stage.steps - state_.stage_step;
+    state_.stage_step = stage.steps;
+    observer().OnTrained({"sft", state_, *workshop_->engine, {}, {}});
     NextStage();
     return Save();
   }
@@ -379,6 +381,7 @@ Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
     HONE_ASSIGN_OR_RETURN(const StepValues values, training.Step(state_.stage_step));
     ++state_.stage_step;
     ++state_.step;
+    observer().OnTrained({"sft", state_, *workshop_->engine, values, {}});
     for (const auto& [name, value] : values) sums[name] += value;
     ++summed;
     const bool last = state_.stage_step == stage.steps;
@@ -472,6 +475,7 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
     }
     state_.stage_state = training->State();
     const RemedySettings remedies = training->remedies();
+    observer().OnTrained({"rl", state_, *workshop_->engine, done.values, done.records});
     HONE_RETURN_IF_ERROR(Log(std::move(done.values), records));
     if (remedies.stop) {
       HONE_RETURN_IF_ERROR(Save());

@@ -3,12 +3,15 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
+#include "engine/engine.h"
 #include "learn/alarm_controller.h"
 #include "learn/run_folder.h"
 #include "learn/training_recipe.h"
 #include "learn/workshop.h"
+#include "record/score.h"
 
 namespace hone {
 
@@ -27,11 +30,20 @@ struct StepReport {
   int64_t steps = 0;  // of the stage
   StepValues values;
 };
+// A step that is done, before it is written down.
+struct TrainedStep {
+  std::string_view stage;      // "sft" or "rl"
+  const TrainingState& state;  // with this step; imitation from the cache is one step
+  const Engine& engine;        // after it
+  const StepValues& values;
+  const std::vector<ScoredTree>& records;  // of rl, all of them
+};
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
   virtual void OnStage(const StageReport&) {}
   virtual void OnStep(const StepReport&) {}
+  virtual void OnTrained(const TrainedStep&) {}
   // `name`: "before/test/sampled", "dev/dev/greedy", "after/unseen-kinds/sampled".
   virtual void OnEvaluation(std::string_view /*name*/, const Evaluation&) {}
   // While it is made: trajectories that have ended.

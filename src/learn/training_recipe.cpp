@@ -12,6 +12,7 @@
 #include "learn/recipe_checks.h"
 #include "learn/run_folder.h"
 #include "rewards/compose.h"
+#include "rewards/flipped.h"
 #include "rewards/presets.h"
 #include "rollout/policy.h"
 
@@ -148,6 +149,17 @@ Json ReadRewardPart(RecipeTable* table) {
   }
   table->Read("terms", &terms, "only these; empty: all");
   if (!terms.empty()) part.Set("terms", Json::ArrayOf(terms));
+  if (table->Has("flip")) {
+    RecipeTable flip = table->Table("flip");
+    FlipOptions options;
+    auto seed = static_cast<int64_t>(options.seed);
+    flip.Read("share", &options.share, "of the values, turned round", Between(0, 1));
+    flip.Read("terms", &options.terms, "of these terms");
+    flip.Read("seed", &seed, "of which ones", AtLeast(0));
+    part.Set("flip", Json::Of({{"share", options.share},
+                               {"terms", Json::ArrayOf(options.terms)},
+                               {"seed", seed}}));
+  }
   if (table->Has("schedule")) {
     RecipeTable schedule = table->Table("schedule");
     double from = 1, to = 1;

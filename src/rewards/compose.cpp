@@ -7,6 +7,7 @@
 #include "base/json_fields.h"
 #include "rewards/command_rewarder.h"
 #include "rewards/cost.h"
+#include "rewards/flipped.h"
 
 namespace hone {
 namespace {
@@ -133,6 +134,7 @@ Result<RewardPart> PartFromJson(const Json& json, const std::string& path,
   }
   JsonErrors errors;
   PartFields found{};
+  std::optional<FlipOptions> flip;
   {
     JsonFields fields(json, path, &errors);
     found.preset = fields.Take("preset");
@@ -143,6 +145,13 @@ Result<RewardPart> PartFromJson(const Json& json, const std::string& path,
     fields.Optional("deadline_ms", &found.deadline_ms);
     fields.Optional("term", &found.term);
     fields.Optional("terms", &part.terms);
+    if (const Json* turned = fields.Take("flip")) {
+      JsonFields inside(*turned, fields.PathOf("flip"), &errors);
+      flip.emplace();
+      inside.Required("share", &flip->share);
+      inside.Optional("terms", &flip->terms);
+      inside.Optional("seed", &flip->seed);
+    }
     if (const Json* gate = fields.Take("gate")) {
       JsonFields inside(*gate, fields.PathOf("gate"), &errors);
       part.gate.emplace();
@@ -159,6 +168,10 @@ Result<RewardPart> PartFromJson(const Json& json, const std::string& path,
   Result<std::unique_ptr<Rewarder>> rewarder = SourceFromJson(found, path, options);
   if (!rewarder.ok()) return rewarder.error().In(path);
   part.rewarder = std::move(rewarder).value();
+  if (flip && !(flip->share >= 0 && flip->share <= 1)) {
+    return Error(ErrorCode::kInvalidArgument, path + ".flip.share: must be from 0 to 1");
+  }
+  if (flip) part.rewarder = NewFlippedRewarder(std::move(part.rewarder), *std::move(flip));
   return part;
 }
 

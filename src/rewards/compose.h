@@ -34,7 +34,8 @@ std::unique_ptr<Rewarder> NewSum(std::vector<RewardPart> parts);
 //   {"preset": "toolrl"}   {"command": ["python3", "r.py"], "deadline_ms": 5000, "term": "reward"}
 //   {"costs": {"per_call": 0.1}}   {"sum": [reward, ...]}
 //
-// and "weight", "gate": {"term", "at_least"}, "terms". Errors name the place.
+// and "weight", "gate": {"term", "at_least"}, "terms", "flip": {"share", "terms", "seed"}
+// (flipped.h). Errors name the place.
 Result<std::unique_ptr<Rewarder>> RewarderFromJson(const Json& json,
                                                    const PresetOptions& options = {});
 

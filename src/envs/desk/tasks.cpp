@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "envs/desk/chain.h"
 #include "envs/desk/tools.h"
 
 namespace hone::desk {
@@ -50,7 +51,9 @@ void AcceptSameExpressions(Plan* plan) {
 
 class DeskTasks final : public TaskSource {
  public:
-  explicit DeskTasks(const TaskOptions& options) : options_(options) {
+  explicit DeskTasks(const TaskOptions& options)
+      : options_(options), chain_name_(fmt::format("chain_{}", options.chain)) {
+    if (options.chain != 0) return;
     for (const Kind& kind : Kinds()) {
       if (kind.family == Family::kHard && !options.hard) continue;
       if (!options.kinds.empty() &&
@@ -63,6 +66,10 @@ class DeskTasks final : public TaskSource {
   }
 
   std::optional<uint64_t> count(Split split) const override {
+    if (options_.chain != 0) {
+      const bool unseen = split == Split::kUnseenKinds || split == Split::kUnseenPhrases;
+      return unseen ? std::optional<uint64_t>(0) : std::nullopt;
+    }
     const bool any = std::any_of(kinds_.begin(), kinds_.end(),
                                  [&](const Kind* kind) { return IsIn(*kind, split); });
     return any ? std::nullopt : std::optional<uint64_t>(0);
@@ -70,7 +77,8 @@ class DeskTasks final : public TaskSource {
 
   Task Make(Split split, uint64_t index) const override {
     const Rng rng = Rng(options_.seed).Split("desk").Split(SplitName(split)).Split(index);
-    const Kind& kind = DrawKind(split, rng.Split("kind"));
+    const Kind chain{.name = chain_name_, .family = Family::kPipeline, .calls = options_.chain};
+    const Kind& kind = options_.chain != 0 ? chain : DrawKind(split, rng.Split("kind"));
     Draft draft = Write(kind, split, rng);
     AcceptSameExpressions(&draft.plan);
     Task task;
@@ -123,7 +131,8 @@ class DeskTasks final : public TaskSource {
     for (uint64_t n = 0; n < kMaxDrafts; ++n) {
       Draft draft(rng.Split(n), split);
       if (options_.world != 0) draft.UseWorld(options_.world);
-      if (!kind.write(&draft)) continue;
+      if (!(options_.chain != 0 ? WriteChain(options_.chain, &draft) : kind.write(&draft)))
+        continue;
       if (!AddChatter(rng.Split("chatter").Split(n), &draft)) continue;
       return draft;
     }
@@ -142,6 +151,7 @@ class DeskTasks final : public TaskSource {
   }
 
   const TaskOptions options_;
+  const std::string chain_name_;
   std::vector<const Kind*> kinds_;
 };
 
@@ -163,6 +173,10 @@ Result<void> CheckTaskOptions(const TaskOptions& options) {
                    fmt::format("kinds: no kind \"{}\"{}", kind, DidYouMean(kind, names)));
     }
   }
+  if (options.chain < 0 || options.chain > kMaxChain) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("chain: from 1 to {} calls; 0: no chains", kMaxChain));
+  }
   const DeskTasks tasks(options);
   if (tasks.count(Split::kTrain) == 0u && tasks.count(Split::kUnseenKinds) == 0u) {
     return Error(ErrorCode::kInvalidArgument, "kinds: nothing is left of them");
@@ -182,6 +196,11 @@ TaskOptions ReadTaskOptions(RecipeTable table) {
   table.Read("kinds", &options.kinds, "only these kinds; empty: all");
   table.Read("max_calls", &options.max_calls, "no task that needs more calls", AtLeast(0));
   table.Read("world", &world, "one fixed world for all tasks; 0: a fresh one for each", AtLeast(0));
+  // A recipe that has none says nothing of it, so that it stays the recipe that it was.
+  if (table.Has("chain")) {
+    table.Read("chain", &options.chain, "only chains of so many dependent calls; 0: none",
+               Between(0, kMaxChain));
+  }
   options.seed = static_cast<uint64_t>(seed);
   options.world = static_cast<uint64_t>(world);
   if (const Result<void> checked = CheckTaskOptions(options); !checked.ok()) {

@@ -19,6 +19,7 @@ struct TaskOptions {
   std::vector<std::string> kinds;               // only these; empty: all that the rest allows
   int64_t max_calls = 4;                        // no task that needs more calls
   uint64_t world = 0;  // one fixed session seed for all tasks; 0: fresh ones
+  int64_t chain = 0;   // only chains of so many dependent calls (chain.h), over the rest; 0: none
 };
 // The error names the key.
 Result<void> CheckTaskOptions(const TaskOptions& options);

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "evaluate/comparison_text.h"
+#include "learn/comparison_runs.h"
+
+namespace hone {
+
+// What the commands that compare (`hone compare`, `hone prove`) have in common: runs are made or
+// looked at, reported on, and written down.
+
+// A word as a shell takes it.
+std::string QuotedForShell(const std::string& word);
+
+struct SessionOptions {
+  std::filesystem::path out;  // folder of runs and report
+  int64_t jobs = 1;           // runs at a time
+  bool report_only = false;   // make none
+  bool json = false;          // progress for programs
+  std::string command;        // that this is, to be named when it is stopped
+};
+
+// All runs of the plan that are not finished are made; a signal lets them save and end (kStopped).
+// Folders that belong to other recipes are refused before anything is done.
+Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
+                                                    const SessionOptions& options);
+
+// What they show. Points into the records, which must outlive it.
+struct ComparisonFindings {
+  std::vector<ComparedSection> sections;
+  std::vector<SectionReport> reports;
+  std::vector<std::string> problems;  // starts that differ and should not
+  int64_t failed = 0;                 // runs
+  Json json;                          // all of it, as an event "end"
+};
+ComparisonFindings FindingsOf(const ComparisonPlan& plan, const std::vector<ComparedRun>& records,
+                              const std::string& command);
+
+// Writes NAME.md, NAME.html and NAME.json into the folder, and the Markdown to `copy`, too, unless
+// that is empty. Returns the Markdown.
+Result<std::string> WriteFindings(const ComparisonText& head, const ComparisonFindings& findings,
+                                  const std::vector<ComparedRun>& records,
+                                  const std::filesystem::path& folder, const std::string& name,
+                                  const std::string& copy);
+
+}  // namespace hone

@@ -1,0 +1,42 @@
+#include "app/comparison_session.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+TEST(ComparisonSession, WordsAreQuotedForTheShellWhereTheyMustBe) {
+  EXPECT_EQ(QuotedForShell("runs/a"), "runs/a");
+  EXPECT_EQ(QuotedForShell("a b"), "'a b'");
+  EXPECT_EQ(QuotedForShell("it's"), "'it'\\''s'");
+  EXPECT_EQ(QuotedForShell(""), "''");
+}
+
+TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
+  const TemporaryDirectory folder;
+  const std::filesystem::path recipe = folder.path() / "tiny.toml";
+  ASSERT_TRUE(WriteFileAtomic(recipe, TinyRecipe("runs")).ok());
+  const ComparisonPlan plan = ReadComparison({.files = {recipe.string()}, .seeds = 2}).value();
+  const auto records =
+      CarryOutComparison(plan, {.out = folder.path() / "out", .report_only = true});
+  ASSERT_TRUE(records.ok()) << records.error().message();
+  ASSERT_EQ(records->size(), 2u);
+  const ComparisonFindings findings = FindingsOf(plan, *records, "hone compare");
+  EXPECT_EQ(findings.failed, 0);
+  EXPECT_EQ(*findings.json.Find("event"), Json("end"));
+  const ComparisonText head{.title = "T", .front_markdown = "FRONT\n\n", .front_html = "<b>F</b>"};
+  const auto text = WriteFindings(head, findings, *records, folder.path() / "out", "proof",
+                                  (folder.path() / "copy.md").string());
+  ASSERT_TRUE(text.ok()) << text.error().message();
+  EXPECT_NE(text->find("FRONT"), std::string::npos);
+  EXPECT_EQ(ReadFile(folder.path() / "copy.md").value(), *text);
+  EXPECT_EQ(ReadFile(folder.path() / "out/proof.md").value(), *text);
+  EXPECT_NE(ReadFile(folder.path() / "out/proof.html").value().find("<b>F</b>"), std::string::npos);
+  EXPECT_TRUE(ParseJson(ReadFile(folder.path() / "out/proof.json").value()).ok());
+}
+
+}  // namespace
+}  // namespace hone

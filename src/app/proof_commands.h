@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "app/commands.h"
+
+namespace hone {
+
+// What lets others check a claim: `hone replay` derives a run again, `hone prove` answers the
+// founding question.
+void AddReplay(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddProve(CLI::App& app, std::shared_ptr<CommandContext> context);
+
+}  // namespace hone

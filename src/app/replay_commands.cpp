@@ -1,0 +1,86 @@
+// hone replay.
+
+#include <atomic>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/progress_bar.h"
+#include "app/proof_commands.h"
+#include "app/replay_view.h"
+#include "app/report.h"
+#include "learn/verify_run.h"
+
+namespace hone {
+namespace {
+
+struct ReplayArguments {
+  std::string run, scratch;
+  bool verify = false;
+  VerifyOptions options;
+};
+
+std::atomic<bool> interrupted = false;  // what a signal handler may touch
+
+void OnInterrupt(int signal) {
+  interrupted = true;
+  std::signal(signal, SIG_DFL);
+}
+
+Result<std::string> ReplayRun(const ReplayArguments& arguments, CommandContext* context) {
+  VerifyOptions options = arguments.options;
+  options.scratch = arguments.scratch;
+  const Terminal terminal = Terminal::Of(stdout);
+  if (!arguments.verify) {
+    HONE_ASSIGN_OR_RETURN(const Verification plan, PlanVerification(arguments.run, options));
+    if (!context->json) return ReplayPlanView(arguments.run, plan, terminal);
+    Json json = plan.ToJson();
+    json.Set("passed", Json());  // nobody knows yet
+    return DumpJson(json) + "\n";
+  }
+  ProgressBar bar(stderr);
+  options.progress = [&](std::string_view stage, int64_t step, int64_t steps) {
+    bar.Show(fmt::format("deriving, {}", stage), step, steps);
+  };
+  options.stop = [] { return interrupted.load(); };
+  std::signal(SIGINT, OnInterrupt);
+  std::signal(SIGTERM, OnInterrupt);
+  const Result<Verification> verification = VerifyRun(arguments.run, options);
+  bar.Erase();
+  if (!verification.ok()) return verification.error();
+  if (!verification->passed()) context->exit_status = verification->ended ? 3 : 1;
+  if (context->json) return DumpJson(verification->ToJson()) + "\n";
+  return ReplayView(arguments.run, *verification, terminal);
+}
+
+}  // namespace
+
+void AddReplay(CLI::App& app, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<ReplayArguments>();
+  VerifyOptions& options = arguments->options;
+  CLI::App* replay = app.add_subcommand(
+      "replay", "Derives a run again and compares it, bit by bit, with what it stored");
+  replay->add_option("run", arguments->run, "its folder: runs/NAME")->required();
+  replay->add_flag("--verify", arguments->verify, "do it; else say what would be derived");
+  replay->add_option("--from", options.from,
+                     "begin at the newest checkpoint not behind this step; else at the beginning");
+  replay->add_option("--to", options.to, "end before this step");
+  replay->add_flag("--fresh", options.fresh,
+                   "make imitation and simulators again, too: take nothing from the cache");
+  replay->add_flag("--keep-going", options.keep_going, "look on behind the first difference");
+  replay->add_option("--threads", options.threads, "else as the recipe says")
+      ->check(CLI::Range(0, 1024));
+  replay->add_option("--scratch", arguments->scratch,
+                     "an empty folder to work in; else a temporary one");
+  replay->footer(
+      "Nothing in the run's folder is changed, and no tool outside this program is asked.\n"
+      "Exit status: 0 the same, 3 a difference, 1 it could not be told.\n"
+      "Examples:\n"
+      "  hone replay runs/quickstart                      what is stored\n"
+      "  hone replay runs/quickstart --verify             every step of it\n"
+      "  hone replay runs/quickstart --verify --from 900  from the checkpoint at step 900 on\n");
+  replay->callback([=] { Finish(context.get(), ReplayRun(*arguments, context.get())); });
+}
+
+}  // namespace hone

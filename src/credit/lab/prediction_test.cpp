@@ -1,0 +1,79 @@
+#include "credit/lab/prediction.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace hone::lab {
+namespace {
+
+const std::vector<std::string> kMethods = {"smeared:norm=mean_std",
+                                           "toolpo-per-call:norm=mean_std"};
+
+TEST(Prediction, AChainOfASkillHasTheProbabilitiesThatItSays) {
+  for (const int length : {1, 2, 4}) {
+    const DecisionProcess process = ChainAt(length, 0.7, 0.9);
+    double all = 0, success = 0;
+    for (const Path& path : process.paths) {
+      all += path.probability;
+      success += path.probability * path.outcome;
+    }
+    EXPECT_NEAR(all, 1, 1e-12);
+    EXPECT_NEAR(success, std::pow(0.7, length) * 0.9, 1e-12);
+  }
+}
+
+TEST(Prediction, TheSkillOfAnImitatorFollowsFromTheTeacher) {
+  EXPECT_EQ(SkillOf(0), 1);
+  EXPECT_NEAR(SkillOf(0.5), (0.5 + 0.5 * 0.44) * 0.95, 1e-12);
+}
+
+TEST(Prediction, AllLengthsBeginWithAboutTheSameSuccess) {
+  for (const auto& [length, teacher_error] : ProvenChains()) {
+    EXPECT_NEAR(std::pow(SkillOf(teacher_error), length), 0.46, 0.06) << length;
+  }
+}
+
+TEST(Prediction, TheWayEndsWhereTheGoalIs) {
+  const auto chains = PredictChains({{1, 0.8}, {2, 0.5}}, kMethods, {.points = 3}).value();
+  ASSERT_EQ(chains.size(), 2u);
+  EXPECT_NEAR(std::pow(chains[1].skills.back(), 2) * 0.95, 0.8, 1e-12);
+  EXPECT_NEAR(chains[1].skills.front(), SkillOf(0.5), 1e-12);
+  EXPECT_NEAR(chains[1].start, std::pow(SkillOf(0.5), 2) * 0.95, 1e-12);
+  EXPECT_EQ(chains[1].methods[0].noise.size(), 3u);
+}
+
+TEST(Prediction, LongerChainsAreNoisierForEveryMethod) {
+  const auto chains =
+      PredictChains({{1, 0.5}, {2, 0.5}, {4, 0.5}}, kMethods, {.points = 3}).value();
+  for (size_t method = 0; method < kMethods.size(); ++method) {
+    for (size_t i = 1; i < chains.size(); ++i) {
+      EXPECT_GT(chains[i].methods[method].noise[0], chains[i - 1].methods[method].noise[0])
+          << kMethods[method] << " at " << chains[i].length;
+    }
+  }
+}
+
+// A method against itself takes as long; one that goes down the gradient never arrives.
+TEST(Prediction, RatiosAreOfWhatTheMethodsTake) {
+  const std::vector<std::string> twice = {"grpo", "grpo", "placebo"};
+  const auto chains = PredictChains({{8, 0.15}}, twice, {.points = 2}).value();
+  EXPECT_EQ(chains[0].Ratio(0, 1), 1);
+  EXPECT_GT(chains[0].Ratio(2, 1), 1);
+}
+
+TEST(Prediction, IsReadAsItWasWritten) {
+  const PredictionOptions options{.points = 2};
+  const auto chains = PredictChains({{1, 0.8}, {2, 0.5}}, kMethods, options).value();
+  const auto again = PredictionsFromJson(*ParseJson(DumpJson(ToJson(chains, options)))).value();
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[1].length, 2);
+  EXPECT_EQ(again[1].teacher_error, 0.5);
+  EXPECT_EQ(again[1].Ratio(0, 1), chains[1].Ratio(0, 1));
+  EXPECT_FALSE(PredictionsFromJson(*ParseJson("{}")).ok());
+  EXPECT_FALSE(PredictionsFromJson(*ParseJson(R"({"chains":[{"length":1}]})")).ok());
+  EXPECT_FALSE(PredictChains({{1, 0.5}}, {"no-such-method"}).ok());
+}
+
+}  // namespace
+}  // namespace hone::lab

@@ -1,0 +1,372 @@
+#include "evaluate/proof_text.h"
+
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/html.h"
+#include "evaluate/plot.h"
+
+namespace hone {
+namespace {
+
+std::string RatioText(double ratio) {
+  return std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "no way up";
+}
+
+std::string MedianText(const std::optional<MedianReached>& median) {
+  if (!median) return "-";
+  return fmt::format("{}{:.0f} ({}/{})", median->later ? "later than " : "", median->value,
+                     median->reached, median->runs);
+}
+
+std::string Percent(const Quantity& quantity) {
+  if (!quantity.mean) return "-";
+  std::string text = fmt::format("{:.1f}", 100 * quantity.mean->value);
+  if (quantity.has_interval) {
+    text += fmt::format(" [{:.1f}, {:.1f}]", 100 * quantity.mean->low, 100 * quantity.mean->high);
+  }
+  return text;
+}
+
+std::string Plain(const Quantity& quantity) {
+  if (!quantity.mean) return "-";
+  std::string text = fmt::format("{:.2f}", quantity.mean->value);
+  if (quantity.has_interval) {
+    text += fmt::format(" [{:.2f}, {:.2f}]", quantity.mean->low, quantity.mean->high);
+  }
+  return text;
+}
+
+std::string Points(const Difference& difference, double factor, int digits) {
+  if (!difference.mean) return "-";
+  std::string text = fmt::format("{:+.{}f}", factor * difference.mean->value, digits);
+  if (difference.has_interval) {
+    text += fmt::format(" [{:+.{}f}, {:+.{}f}]", factor * difference.mean->low, digits,
+                        factor * difference.mean->high, digits);
+  }
+  return text;
+}
+
+const ProofEffect* EffectOf(const ProofRow& row, ProofRole without, ProofRole with) {
+  for (const ProofEffect& effect : row.effects) {
+    if (effect.without == without && effect.with == with) return &effect;
+  }
+  return nullptr;
+}
+
+// "at 4 and 8 calls"
+std::string Lengths(const std::vector<int>& lengths) {
+  std::string text;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == lengths.size() ? " and " : ", ";
+    text += std::to_string(lengths[i]);
+  }
+  return fmt::format("at {} call{}", text, lengths == std::vector<int>{1} ? "" : "s");
+}
+
+// Where the intervals show something, which way, and where they do not.
+std::string Findings(const std::vector<int>& more, const std::vector<int>& less,
+                     const std::vector<int>& none, const char* if_more, const char* if_less) {
+  std::vector<std::string> parts;
+  if (!more.empty()) parts.push_back(fmt::format("{} {}", if_more, Lengths(more)));
+  if (!less.empty()) parts.push_back(fmt::format("{} {}", if_less, Lengths(less)));
+  if (!none.empty()) parts.push_back("no effect shown " + Lengths(none));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+struct Found {
+  std::vector<int> more, less, none;
+};
+
+std::string TimeSentence(const Proof& proof, ProofRole without, ProofRole with) {
+  Found found;
+  for (const ProofRow& row : proof.rows) {
+    const ProofEffect* effect = EffectOf(row, without, with);
+    if (effect == nullptr || !effect->ratio) continue;
+    auto& list = effect->ratio->NoEffectShown() ? found.none
+                 : effect->ratio->low > 1       ? found.less
+                                                : found.more;
+    list.push_back(row.length);
+  }
+  return Findings(found.more, found.less, found.none, "more trajectories to the goal",
+                  "fewer trajectories to the goal");
+}
+
+std::string SuccessSentence(const Proof& proof, ProofRole without, ProofRole with) {
+  Found found;
+  for (const ProofRow& row : proof.rows) {
+    const ProofEffect* effect = EffectOf(row, without, with);
+    if (effect == nullptr || !effect->success.mean) continue;
+    auto& list = effect->success.NoEffectShown()   ? found.none
+                 : effect->success.mean->value > 0 ? found.more
+                                                   : found.less;
+    list.push_back(row.length);
+  }
+  return Findings(found.more, found.less, found.none, "higher", "lower");
+}
+
+void AddSentence(const Proof& proof, const char* what, ProofRole without, ProofRole with,
+                 std::vector<std::string>* sentences) {
+  const std::string time = TimeSentence(proof, without, with);
+  const std::string success = SuccessSentence(proof, without, with);
+  if (time.empty() && success.empty()) return;
+  std::string text = std::string(what) + ": ";
+  text += time.empty() ? "nobody reached the goal" : time;
+  if (!success.empty()) text += ". Test success at the end: " + success;
+  sentences->push_back(text + ".");
+}
+
+TableRows RoleTable(const Proof& proof, const char* first,
+                    const std::function<std::string(const ProofRow&, size_t)>& cell) {
+  TableRows rows = {{first}};
+  for (int i = 0; i < kProofRoles; ++i) {
+    rows[0].emplace_back(RoleLabel(static_cast<ProofRole>(i)));
+  }
+  for (const ProofRow& row : proof.rows) {
+    std::vector<std::string>& cells = rows.emplace_back();
+    cells.push_back(std::to_string(row.length));
+    for (size_t i = 0; i < kProofRoles; ++i) cells.push_back(cell(row, i));
+  }
+  return rows;
+}
+
+Curve MeasuredCurve(const Proof& proof, ProofRole without, ProofRole with, std::string name) {
+  Curve curve{.name = std::move(name), .dots = true};
+  for (const ProofRow& row : proof.rows) {
+    const ProofEffect* effect = EffectOf(row, without, with);
+    if (effect == nullptr || !effect->ratio) continue;
+    const ReachedRatio& ratio = *effect->ratio;
+    // What is not known upwards ends at twice of what is.
+    curve.points.push_back({.x = static_cast<double>(row.length),
+                            .y = ratio.value,
+                            .low = ratio.low > 0 ? ratio.low : ratio.value / 2,
+                            .high = std::isfinite(ratio.high) ? ratio.high : 2 * ratio.value});
+  }
+  return curve;
+}
+
+Plot RatioPlot(const Proof& proof) {
+  Plot plot{.title = "Trajectories to the goal, smeared / attributed: laboratory and measurement",
+            .x_label = "calls in the chain",
+            .y_label = "times as many"};
+  Curve predicted{.name = "laboratory", .dashed = true, .dots = true};
+  for (const ProofRow& row : proof.rows) {
+    if (!row.predicted || !std::isfinite(*row.predicted)) continue;
+    const double ratio = *row.predicted;
+    predicted.points.push_back(
+        {.x = static_cast<double>(row.length), .y = ratio, .low = ratio, .high = ratio});
+  }
+  for (Curve curve :
+       {std::move(predicted),
+        MeasuredCurve(proof, ProofRole::kSmearedReal, ProofRole::kAttributedReal,
+                      "measured, real tools"),
+        MeasuredCurve(proof, ProofRole::kSmearedSimulated, ProofRole::kAttributedSimulated,
+                      "measured, simulated tools")}) {
+    if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
+  }
+  return plot;
+}
+
+// The laboratory's noise and the trajectories that were taken, on one scale: the noise is known up
+// to a factor, which is chosen so that the two agree for attributed credit at the first length.
+Plot NoisePlot(const Proof& proof) {
+  Plot plot{
+      .title = "Trajectories to the goal, real tools (dots), and the laboratory's noise (dashed)",
+      .x_label = "calls in the chain; noise scaled to meet attributed credit once",
+      .y_label = "trajectories"};
+  plot.log_y = true;
+  const auto measured = static_cast<size_t>(ProofRole::kAttributedReal);
+  double factor = 0;
+  for (const ProofRow& row : proof.rows) {
+    if (factor > 0 || row.noise.size() < 2) continue;
+    if (!row.reached[measured] || row.reached[measured]->later) continue;
+    factor = row.reached[measured]->value / row.noise[1];
+  }
+  const std::pair<ProofRole, const char*> kLines[] = {{ProofRole::kSmearedReal, "smeared"},
+                                                      {ProofRole::kAttributedReal, "attributed"},
+                                                      {ProofRole::kPlacebo, "placebo"}};
+  for (size_t i = 0; i < std::size(kLines); ++i) {
+    Curve seen{.name = kLines[i].second, .dots = true};
+    Curve expected{.name = fmt::format("{}, laboratory", kLines[i].second), .dashed = true};
+    for (const ProofRow& row : proof.rows) {
+      const auto x = static_cast<double>(row.length);
+      // A median that is later than all that was seen is no number.
+      const auto& reached = row.reached[static_cast<size_t>(kLines[i].first)];
+      if (reached && !reached->later) {
+        seen.points.push_back(
+            {.x = x, .y = reached->value, .low = reached->value, .high = reached->value});
+      }
+      if (i < row.noise.size() && std::isfinite(row.noise[i]) && factor > 0) {
+        const double y = factor * row.noise[i];
+        expected.points.push_back({.x = x, .y = y, .low = y, .high = y});
+      }
+    }
+    for (Curve* curve : {&seen, &expected}) {
+      if (!curve->points.empty()) plot.curves.push_back(std::move(*curve));
+    }
+  }
+  return plot;
+}
+
+Plot QuantityPlot(const Proof& proof, const char* title, const char* unit,
+                  const std::vector<Quantity> ProofRow::*which) {
+  Plot plot{.title = title, .x_label = "calls in the chain", .y_label = unit};
+  for (size_t i = 0; i < kProofRoles; ++i) {
+    Curve curve{.name = std::string(RoleLabel(static_cast<ProofRole>(i))), .dots = true};
+    curve.dashed = i >= 4;
+    for (const ProofRow& row : proof.rows) {
+      const Quantity& quantity = (row.*which)[i];
+      if (!quantity.mean) continue;
+      curve.points.push_back({.x = static_cast<double>(row.length),
+                              .y = quantity.mean->value,
+                              .low = quantity.mean->low,
+                              .high = quantity.mean->high});
+    }
+    if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
+  }
+  return plot;
+}
+
+std::string HtmlTable(const TableRows& rows) {
+  std::string html = "<div class=\"scroll\"><table>\n";
+  for (size_t r = 0; r < rows.size(); ++r) {
+    html += "<tr>";
+    for (const std::string& cell : rows[r]) {
+      html += fmt::format("<{0}>{1}</{0}>", r == 0 ? "th" : "td", EscapeHtml(cell));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+}  // namespace
+
+std::vector<std::string> ProofSentences(const Proof& proof) {
+  std::vector<std::string> sentences;
+  AddSentence(proof, "Credit on the calls instead of smeared, real tools", ProofRole::kSmearedReal,
+              ProofRole::kAttributedReal, &sentences);
+  AddSentence(proof, "Credit on the calls instead of smeared, simulated tools",
+              ProofRole::kSmearedSimulated, ProofRole::kAttributedSimulated, &sentences);
+  AddSentence(proof, "Simulated instead of real tools, smeared credit", ProofRole::kSmearedReal,
+              ProofRole::kSmearedSimulated, &sentences);
+  AddSentence(proof, "Simulated instead of real tools, credit on the calls",
+              ProofRole::kAttributedReal, ProofRole::kAttributedSimulated, &sentences);
+  AddSentence(proof, "Credit on the calls instead of on as many tokens in the wrong place",
+              ProofRole::kPlacebo, ProofRole::kAttributedReal, &sentences);
+  AddSentence(proof, "With a fifth of the call labels flipped", ProofRole::kAttributedReal,
+              ProofRole::kFlipped, &sentences);
+  return sentences;
+}
+
+std::vector<ReportTable> ProofTables(const Proof& proof) {
+  std::vector<ReportTable> tables;
+  TableRows ratios = {{"calls", "laboratory", "measured, real tools", "seeds (real)",
+                       "measured, simulated tools", "seeds (simulated)", "laboratory, placebo",
+                       "measured, placebo"}};
+  for (const ProofRow& row : proof.rows) {
+    const auto cells = [&](ProofRole without,
+                           ProofRole with) -> std::pair<std::string, std::string> {
+      const ProofEffect* effect = EffectOf(row, without, with);
+      if (effect == nullptr) return {"-", "-"};
+      return {effect->ratio ? effect->ratio->Text() : "-",
+              effect->race ? fmt::format("{} sooner, {} later, p = {:.2g}", effect->race->a_first,
+                                         effect->race->b_first, effect->race->p)
+                           : "-"};
+    };
+    const auto real = cells(ProofRole::kSmearedReal, ProofRole::kAttributedReal);
+    const auto simulated = cells(ProofRole::kSmearedSimulated, ProofRole::kAttributedSimulated);
+    const auto placebo = cells(ProofRole::kPlacebo, ProofRole::kAttributedReal);
+    ratios.push_back({std::to_string(row.length), row.predicted ? RatioText(*row.predicted) : "-",
+                      real.first, real.second, simulated.first, simulated.second,
+                      row.predicted_placebo ? RatioText(*row.predicted_placebo) : "-",
+                      placebo.first});
+  }
+  tables.push_back({"How many times as many trajectories smeared credit takes", std::move(ratios),
+                    "Ratio of the medians over seeds; 95 % of 2000 resamples of the seeds, in "
+                    "pairs. \"More than\": smeared credit was not there when the runs ended. The "
+                    "laboratory's was computed before anything was measured."});
+  tables.push_back(
+      {"Trajectories until the goal is reached on dev, median",
+       RoleTable(proof, "calls",
+                 [](const ProofRow& row, size_t i) { return MedianText(row.reached[i]); }),
+       "In brackets: runs that reached it, of all."});
+  tables.push_back(
+      {"Success on test at the end, sampled, in per cent",
+       RoleTable(proof, "calls",
+                 [](const ProofRow& row, size_t i) { return Percent(row.success[i]); }),
+       "95 % intervals over seeds and tasks."});
+  tables.push_back(
+      {"Calls per task of test at the end",
+       RoleTable(proof, "calls", [](const ProofRow& row, size_t i) { return Plain(row.calls[i]); }),
+       "The plan has as many as the chain is long."});
+  TableRows differences = {{"what changes", "calls", "success, points", "calls per task"}};
+  for (const ProofRow& row : proof.rows) {
+    for (const ProofEffect& effect : row.effects) {
+      differences.push_back({effect.name, std::to_string(row.length),
+                             Points(effect.success, 100, 1), Points(effect.calls, 1, 2)});
+    }
+  }
+  tables.push_back({"What each change does at the end", std::move(differences),
+                    "Paired by seed and task, 95 % intervals over both."});
+  return tables;
+}
+
+std::string ProofMarkdown(const Proof& proof) {
+  std::string text;
+  for (const std::string& sentence : ProofSentences(proof)) text += "- " + sentence + "\n";
+  if (!text.empty()) text = "## What was found\n\n" + text + "\n";
+  for (const ReportTable& table : ProofTables(proof)) {
+    text +=
+        fmt::format("### {}\n\n{}\n{}\n\n", table.heading, MarkdownTable(table.rows), table.note);
+  }
+  return text;
+}
+
+std::string ProofHtml(const Proof& proof) {
+  std::string html;
+  const std::vector<std::string> sentences = ProofSentences(proof);
+  if (!sentences.empty()) {
+    html += "<h2>What was found</h2>\n<ul>\n";
+    for (const std::string& one : sentences) html += fmt::format("<li>{}</li>\n", EscapeHtml(one));
+    html += "</ul>\n";
+  }
+  html += fmt::format(
+      "<div class=\"pictures\"><div>{}</div><div>{}</div><div>{}</div><div>{}</div></div>\n",
+      ToSvg(RatioPlot(proof)), ToSvg(NoisePlot(proof)),
+      ToSvg(QuantityPlot(proof, "Success on test at the end, sampled", "share of tasks",
+                         &ProofRow::success)),
+      ToSvg(QuantityPlot(proof, "Calls per task of test at the end", "calls", &ProofRow::calls)));
+  for (const ReportTable& table : ProofTables(proof)) {
+    html += fmt::format("<h3>{}</h3>\n{}<p class=\"dim\">{}</p>\n", EscapeHtml(table.heading),
+                        HtmlTable(table.rows), EscapeHtml(table.note));
+  }
+  return html;
+}
+
+std::string PredictionMarkdown(const std::vector<lab::ChainPrediction>& predictions,
+                               const lab::PredictionOptions& options) {
+  TableRows rows = {{"calls", "teacher's errors", "success at the start", "noise, smeared",
+                     "noise, attributed", "noise, placebo", "trajectories, smeared / attributed",
+                     "trajectories, placebo / attributed"}};
+  for (const lab::ChainPrediction& one : predictions) {
+    const auto range = [&](size_t method) {
+      const std::vector<double>& noise = one.methods[method].noise;
+      return noise.empty()
+                 ? std::string("-")
+                 : fmt::format("{} .. {}", RatioText(noise.front()), RatioText(noise.back()));
+    };
+    rows.push_back({std::to_string(one.length), fmt::format("{:g}", one.teacher_error),
+                    fmt::format("{:.0f} %", 100 * one.start), range(0), range(1), range(2),
+                    RatioText(one.Ratio(0, 1)), RatioText(one.Ratio(2, 1))});
+  }
+  return fmt::format(
+      "{}\nNoise: variance of a group's gradient over the squared gain along the gradient of "
+      "success, from the first point of the way (who has imitated the teacher) to the last "
+      "({:.0f} % of the chains succeed). Groups of {}, exact.\n",
+      MarkdownTable(rows), 100 * options.goal, options.group);
+}
+
+}  // namespace hone

@@ -1,0 +1,54 @@
+#include "evaluate/proof_text.h"
+
+#include <gtest/gtest.h>
+
+#include "support/proof_runs.h"
+
+namespace hone {
+namespace {
+
+Proof Sample() {
+  static const ProofRuns made(
+      {{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+  return MakeProof(made.sections, made.predictions).value();
+}
+
+TEST(ProofText, TheSentencesSayWhatTheIntervalsShow) {
+  const std::vector<std::string> sentences = ProofSentences(Sample());
+  ASSERT_EQ(sentences.size(), 6u);
+  EXPECT_TRUE(
+      sentences[0].starts_with("Credit on the calls instead of smeared, real tools: fewer "
+                               "trajectories to the goal at 2 and 4 calls"))
+      << sentences[0];
+  EXPECT_NE(sentences[0].find("Test success at the end: higher at 2 and 4 calls."),
+            std::string::npos)
+      << sentences[0];
+}
+
+TEST(ProofText, WithoutRunsNothingIsClaimed) {
+  EXPECT_TRUE(ProofSentences({}).empty());
+  Proof proof = Sample();
+  for (ProofRow& row : proof.rows) row.effects.clear();
+  EXPECT_TRUE(ProofSentences(proof).empty());
+}
+
+TEST(ProofText, TheReportHasTheTablesAndTheLaboratoryBesideTheMeasurement) {
+  const std::string text = ProofMarkdown(Sample());
+  for (const char* part : {"## What was found", "laboratory", "1.50", "more than ", "later than ",
+                           "Calls per task of test at the end", "p = "}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  const std::string html = ProofHtml(Sample());
+  EXPECT_NE(html.find("<svg"), std::string::npos);
+  EXPECT_NE(html.find("laboratory and measurement"), std::string::npos);
+}
+
+TEST(ProofText, ThePredictionStandsAlone) {
+  const ProofRuns made({{2, {800, 400, 900, 450, 800, 500}}});
+  const std::string text = PredictionMarkdown(made.predictions, {});
+  EXPECT_NE(text.find("trajectories, smeared / attributed"), std::string::npos);
+  EXPECT_NE(text.find("1.50"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace hone
