@@ -372,14 +372,14 @@ Result<BfclVerdict> CheckBfclCalls(const std::string& category, const Json& func
   const auto& expected = accepted.AsArray();
   const auto& given = calls.AsArray();
   if (parallel) return CheckParallel(functions, expected, given, dots_as_underscores, language);
-  if (multiple ? given.size() != expected.size() : given.size() != 1) {
-    return Failed(multiple ? "multiple_function_checker:wrong_count"
-                           : "simple_function_checker:wrong_count");
-  }
   const Json* function = multiple ? FunctionNamed(functions, expected[0].AsObject()[0].first)
                                   : &functions.AsArray()[0];
   if (function == nullptr) {
     return Error(ErrorCode::kInvalidArgument, "functions: the expected one is not documented");
+  }
+  if (multiple ? given.size() != expected.size() : given.size() != 1) {
+    return Failed(multiple ? "multiple_function_checker:wrong_count"
+                           : "simple_function_checker:wrong_count");
   }
   const Failure failure = CheckOne(*function, expected[0], given[0], dots_as_underscores, language);
   return failure ? Failed(*failure) : BfclVerdict{true, ""};

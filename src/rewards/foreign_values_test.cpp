@@ -58,12 +58,21 @@ TEST(ForeignValues, JavaScriptValues) {
   EXPECT_EQ(Js("new Array(1, 2)", "array", "integer"), "[1,2]");
   EXPECT_EQ(Js("[]", "array", "String"), "[]");
   EXPECT_EQ(Js("[[1, 2], [3, 'x']]", "array", "array"), R"([[1,2],[3,"x"]])");
+  EXPECT_EQ(Js("new Array([1], [2])", "array", "array"), "[[1],[2]]");
+  EXPECT_EQ(Js("[[1],\n [2]]", "array", "array"), "[[1],[2]]") << "lines may end between rows";
   EXPECT_EQ(Js("[{k: 1}, {l: 2}]", "array", "dict"), R"([{"k":1},{"l":2}])");
   EXPECT_EQ(Js("x", "array", "String"), "\"x\"");
   EXPECT_EQ(Js("{}", "dict"), "{}");
   EXPECT_EQ(Js("{'a': 1, b: ['x', 2], c: \"7\", d: true}", "dict"),
             R"({"a":1,"b":["x",2],"c":7,"d":true})");
   EXPECT_EQ(Js("{\n a: 1\n}", "dict"), R"("{\n a: 1\n}")") << "only on one line";
+}
+
+TEST(ForeignValues, ManyRowsThatDoNotEndTakeNoTime) {
+  std::string rows = "[";
+  for (int i = 0; i < 600; ++i) rows += "[1],";
+  EXPECT_NE(Js(rows + "null]", "array", "array"), "");
+  EXPECT_NE(Js(rows, "array", "array"), "");
 }
 
 }  // namespace

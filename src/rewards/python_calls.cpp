@@ -98,6 +98,19 @@ Value OfReals(std::string_view symbol, double a, double b) {
   return std::nullopt;
 }
 
+// Bytes and elements, those of elements too: what a copy takes.
+size_t WeightOf(const Json& value) {
+  if (value.is_string()) return value.AsString().size() + 1;
+  size_t weight = 1;
+  if (value.is_array()) {
+    for (const Json& one : value.AsArray()) weight += WeightOf(one);
+  }
+  if (value.is_object()) {
+    for (const auto& [name, one] : value.AsObject()) weight += name.size() + WeightOf(one);
+  }
+  return weight;
+}
+
 // Texts and lists: joined, or repeated.
 Value OfSequences(std::string_view symbol, const Json& a, const Json& b) {
   if (symbol == "+" && a.is_string() && b.is_string()) return Json(a.AsString() + b.AsString());
@@ -111,7 +124,7 @@ Value OfSequences(std::string_view symbol, const Json& a, const Json& b) {
   const Json& sequence = first ? a : b;
   const std::optional<int64_t> times = AsWhole(first ? b : a);
   if (!times || !(sequence.is_string() || sequence.is_array())) return std::nullopt;
-  const size_t size = sequence.is_string() ? sequence.AsString().size() : sequence.AsArray().size();
+  const size_t size = WeightOf(sequence);
   const size_t repeats = *times > 0 ? static_cast<size_t>(*times) : 0;
   if (repeats > 0 && size > kLongestText / repeats) return std::nullopt;
   std::string text;

@@ -76,7 +76,8 @@ TEST(PythonCalls, ArithmeticIsPythons) {
   EXPECT_EQ(Argument("[1] + [2]"), "[1,2]");
   EXPECT_EQ(Argument("2 * +3"), "6") << "inside arithmetic a sign is what it is";
   for (const char* none : {"1 / 0", "1 % 0", "x + 1", "'a' + 1", "9 ** 99", "'a' * 9999999999",
-                           "1 * None", "True * b'a'", "None + None"}) {
+                           "1 * None", "True * b'a'", "None + None", "[[0] * 1000000] * 1000000",
+                           "[['a' * 1000000] * 1000] * 1000"}) {
     EXPECT_EQ(Argument(none), "no value") << none;
   }
 }

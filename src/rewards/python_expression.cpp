@@ -429,17 +429,27 @@ class Parser {
   Parsed Display(Kind kind, std::string_view closing) {
     const size_t first = at_ - 1;
     PythonNode display = Made(kind, "", {});
-    while (!Take(closing)) {
-      Parsed element = StarredOrNamed();
-      if (!element) return std::nullopt;
-      display.children.push_back(*std::move(element));
+    if (Take(closing)) return display;
+    Parsed element = StarredOrNamed();
+    if (!element) return std::nullopt;
+    return Rest(std::move(display), *std::move(element), closing, first);
+  }
+
+  // Behind its first element, which is read once: read again for each bracket around it, it would
+  // take twice as long with every one. `first` is where the bracket stands.
+  Parsed Rest(PythonNode display, PythonNode element, std::string_view closing, size_t first) {
+    while (true) {
+      display.children.push_back(std::move(element));
       if (Is("for") || Is("async")) {
         if (display.children.size() > 1 || !Clauses() || !Take(closing)) return std::nullopt;
         return Other(first);
       }
       if (!Take(",") && !Is(closing)) return std::nullopt;
+      if (Take(closing)) return display;
+      Parsed next = StarredOrNamed();
+      if (!next) return std::nullopt;
+      element = *std::move(next);
     }
-    return display;
   }
 
   // Behind "{": a dictionary, or a set.
@@ -453,13 +463,11 @@ class Parser {
         dict.children.push_back(Made(Kind::kStarred, "**", {}));
         dict.children.push_back(*std::move(value));
       } else {
-        const size_t begin = at_;
         Parsed key = StarredOrNamed();
         if (!key) return std::nullopt;
         if (!Take(":")) {
           if (!dict.children.empty()) return std::nullopt;
-          at_ = begin;
-          return Display(Kind::kSet, "}");
+          return Rest(Made(Kind::kSet, "", {}), *std::move(key), "}", first);
         }
         Parsed value = Expression();
         if (!value || key->kind == Kind::kStarred) return std::nullopt;

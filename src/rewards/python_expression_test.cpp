@@ -69,6 +69,14 @@ TEST(PythonExpression, WhatPythonRefusesIsRefused) {
   }
 }
 
+TEST(PythonExpression, NestedSetsAreReadOnce) {
+  const std::string deep = std::string(40, '{') + "1" + std::string(40, '}');
+  EXPECT_TRUE(ParsePythonExpression(deep).ok());
+  EXPECT_TRUE(ParsePythonExpression("{1, 2, 3,}").ok());
+  EXPECT_FALSE(ParsePythonExpression("{1, 2: 3}").ok());
+  EXPECT_FALSE(ParsePythonExpression("{,}").ok());
+}
+
 TEST(PythonExpression, DeepTextsEndInAnErrorNotInACrash) {
   for (const char* opening : {"(", "[", "{1:", "f(", "-", "not ", "a[", "lambda:"}) {
     std::string deep;
