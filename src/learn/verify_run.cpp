@@ -76,6 +76,13 @@ class Verifier {
       scratch_ = temporary_->path();
     } else {
       scratch_ = options_.scratch;
+      std::error_code ignored;
+      if (Exists(scratch_) && !std::filesystem::is_empty(scratch_, ignored)) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("{} is not an empty folder; what lies there would be taken for "
+                                 "what was derived: name another (--scratch)",
+                                 scratch_.string()));
+      }
     }
     HONE_RETURN_IF_ERROR(Prepare());
     HONE_ASSIGN_OR_RETURN(const bool readable, LookThroughJournal());
@@ -322,7 +329,6 @@ class Watcher : public TrainObserver {
     if (step < end_step_ && problem_.ok()) {
       Result<StepVerifier::Outcome> outcome = verifier_.Verify(done);
       if (outcome.ok()) {
-        differs_ = differs_ || outcome->difference.has_value();
         outcomes_[step] = std::move(*outcome);
       } else {
         problem_ = outcome.error();
@@ -333,9 +339,10 @@ class Watcher : public TrainObserver {
   }
   bool Stop() const {
     return !problem_.ok() || done_ >= end_step_ || (options_->stop && options_->stop()) ||
-           (differs_ && !options_->keep_going && !may_go_back_);
+           (differs() && !options_->keep_going && !may_go_back_);
   }
-  bool AtEnd() const { return done_ >= end_step_ || differs_; }
+  bool AtEnd() const { return done_ >= end_step_ || differs(); }
+  int64_t done() const { return done_; }
   // Steps of imitation that were not derived: what they made was in the cache.
   int64_t skipped() const { return skipped_; }
 
@@ -343,13 +350,18 @@ class Watcher : public TrainObserver {
   std::map<int64_t, StepVerifier::Outcome> outcomes_;
 
  private:
+  // What a roll-back takes away counts no more.
+  bool differs() const {
+    return std::any_of(outcomes_.begin(), outcomes_.end(),
+                       [](const auto& one) { return one.second.difference.has_value(); });
+  }
+
   StepVerifier verifier_;
   const VerifyOptions* options_;
   int64_t end_step_;
   bool may_go_back_;
   int64_t done_;  // steps
   int64_t skipped_ = 0;
-  bool differs_ = false;
 };
 
 Result<void> Verifier::Derive() {
@@ -376,12 +388,21 @@ Result<void> Verifier::Derive() {
     result_.differences.push_back(std::move(*outcome.difference));
   }
   if (!report.ok()) {
-    if (report.error().code() == ErrorCode::kStopped && watcher.AtEnd()) return {};
-    if (report.error().code() == ErrorCode::kStopped && options_.stop && options_.stop()) {
+    const bool stopped = report.error().code() == ErrorCode::kStopped;
+    if (stopped && watcher.done() < result_.end_step && options_.stop && options_.stop()) {
       result_.ended = false;
       return {};
     }
+    if (stopped && watcher.AtEnd()) return {};
     return report.error().In("the run could not be derived again");
+  }
+  if (watcher.done() < result_.end_step && result_.differences.empty()) {
+    result_.differences.push_back({.step = watcher.done(),
+                                   .what = "steps",
+                                   .name = "",
+                                   .place = "the end of the run",
+                                   .derived = fmt::format("{} steps", watcher.done()),
+                                   .stored = fmt::format("{} steps", result_.end_step)});
   }
   return {};
 }
