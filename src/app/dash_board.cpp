@@ -124,6 +124,7 @@ struct DashBoard::Entry {
   std::optional<Json> result;
   std::optional<TrainingState> state;
   int64_t state_step = -1;  // whose checkpoint it is
+  std::optional<double> state_time;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::optional<Error> store_problem;
   std::string problem;  // the first thing that could not be read
@@ -170,14 +171,18 @@ void DashBoard::Entry::ReadResult() {
 // A trainer replaces checkpoints meanwhile: one that went away while it was read is no problem.
 void DashBoard::Entry::ReadState() {
   const std::vector<int64_t> steps = CheckpointsIn(place.folder);
-  if (steps.empty() || steps.back() == state_step) return;
+  if (steps.empty()) return;
   const std::filesystem::path checkpoint = CheckpointIn(place.folder, steps.back());
+  // A step is saved again with what was measured at its end.
+  const std::optional<double> changed = ChangedAt(checkpoint / "training.json");
+  if (steps.back() == state_step && changed == state_time) return;
   Result<TrainingState> read = ReadTrainingState(checkpoint);
   std::error_code ignored;
   if (!read.ok() && !std::filesystem::exists(checkpoint, ignored)) return;
   if (!read.ok()) return Note(read.error());
   state = *std::move(read);
   state_step = steps.back();
+  state_time = changed;
 }
 
 void DashBoard::Entry::Refresh() {

@@ -78,7 +78,9 @@ Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
   ticket->left_ = turns.size();
   std::lock_guard lock(mutex_);
   if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
-  // Places that are free now count, so that a full house is one where somebody really waits.
+  // Who has left does not wait, and places that are free now count, so that a full house is one
+  // where somebody really waits.
+  std::erase_if(waiting_, [](const Job& job) { return Gone(job); });
   const int64_t places = options_.max_live + options_.max_waiting - counters_.live;
   if (static_cast<int64_t>(waiting_.size() + turns.size()) > places) {
     return Error(ErrorCode::kFull, "too many requests are waiting; try again");

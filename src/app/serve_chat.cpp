@@ -21,7 +21,8 @@ class ChatAnswer final : public Answer {
   ChatAnswer(const AnswerContext& context, ServedChat request, RecordedPlace place, int64_t most)
       : context_(context), request_(std::move(request)), place_(std::move(place)), most_(most) {
     usage_.prompt = static_cast<int64_t>(place_.context.size());
-    request_.sampling.forbidden_set = 1;  // the agent never speaks as somebody else
+    // The agent never speaks as somebody else, where that can be told by tokens.
+    request_.sampling.forbidden_set = context_.model->engine->forbidden().empty() ? 0 : 1;
     for (int64_t i = 0; i < request_.n; ++i) {
       choices_.push_back({ServedTurn(context_.model->dialect.get(), context_.model->tokenizer.get(),
                                      request_.stops),

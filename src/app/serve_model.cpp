@@ -7,6 +7,7 @@
 #include "learn/run_folder.h"
 #include "learn/training_recipe.h"
 #include "rollout/policy.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -40,7 +41,9 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
     HONE_ASSIGN_OR_RETURN(settings, SettingsOf(place.run));
   }
   if (!choice.dialect.empty()) settings.dialect = choice.dialect;
-  if (settings.dialect == "template") settings.dialect = "template:" + place.folder.string();
+  // A run's checkpoints speak with the template of the model that it began with.
+  settings.dialect = DialectIn(settings.dialect,
+                               settings.folder.empty() ? place.folder.string() : settings.folder);
   if (!choice.precision.empty()) {
     settings.precision = choice.precision == "f32" ? Precision::kF32 : Precision::kBf16;
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -208,7 +209,11 @@ void Server::Accept() {
   connection->refuse = connections_.size() >= limit;
   Connection* raw = connection.get();
   connections_.emplace(id, std::move(connection));
-  raw->thread = std::thread([this, id, raw] { Serve(id, raw); });
+  try {
+    raw->thread = std::thread([this, id, raw] { Serve(id, raw); });
+  } catch (const std::system_error&) {  // no thread to be had: as when there is no descriptor
+    connections_.erase(id);
+  }
 }
 
 void Server::Reap() {

@@ -14,7 +14,10 @@ Result<Appending> AppendingOf(const Dialect& dialect) {
       next.messages = messages;
       const Result<Piece> piece = dialect.Continue(turn, next);
       if (piece.ok()) continue;
-      if (piece.error().code() != ErrorCode::kUnsupported) return piece.error();
+      // Templates refuse what their model does not know: a tool's result, a question behind one.
+      // Only one that cannot take a question is of no use; the others say so where it happens.
+      const bool refused = piece.error().code() != ErrorCode::kUnsupported;
+      if (refused && messages.front().role == Role::kUser) return piece.error();
       appending = Appending::kNotAlways;
     }
   }

@@ -45,6 +45,18 @@ TEST_F(SegmentTest, OnlySomeTemplatesCannotAlwaysAppend) {
   EXPECT_EQ(*AppendingOf(*NewDialect(Rewrites()).value()), Appending::kNotAlways);
 }
 
+TEST_F(SegmentTest, ATemplateMayRefuseResultsButNotQuestions) {
+  const auto refusing = [&](const std::string& role) {
+    return NewDialect(Named("refuses.jinja", "{% for m in messages %}{% if m.role == '" + role +
+                                                 "' and loop.index > 1 %}{{ raise_exception('no') "
+                                                 "}}{% endif %}{% endfor %}" +
+                                                 kTemplate))
+        .value();
+  };
+  EXPECT_EQ(*AppendingOf(*refusing("tool")), Appending::kNotAlways);
+  EXPECT_FALSE(AppendingOf(*refusing("user")).ok());
+}
+
 TEST_F(SegmentTest, ADemonstrationBeginsASegmentWhereTheTemplateRewrites) {
   const DeskPolicy desk({.dialect = Rewrites(), .tasks = 4, .least_calls = 1});
   for (size_t i = 0; i < desk.tasks().size(); ++i) {
