@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "app/report.h"
 #include "app/terminal.h"
 #include "base/clock.h"
 
@@ -126,10 +127,7 @@ class ProgramsView final : public ComparisonObserver {
   }
 
  private:
-  void Write(const Json& event) {
-    std::fputs((DumpJson(event) + "\n").c_str(), stream_);
-    std::fflush(stream_);
-  }
+  void Write(const Json& event) { WriteEvent(event, stream_); }
 
   std::FILE* stream_;
 };

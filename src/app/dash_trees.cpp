@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/views.h"
 #include "base/utf8.h"
 #include "credit/methods.h"
 #include "evaluate/measures.h"
@@ -34,19 +35,6 @@ std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return lower;
-}
-
-// What the user asked for last.
-std::string RequestOf(const Task& task) {
-  std::string request;
-  if (!task.messages.is_array()) return request;
-  for (const Json& message : task.messages.AsArray()) {
-    const Json* role = message.Find("role");
-    const Json* content = message.Find("content");
-    if (role == nullptr || !role->is_string() || role->AsString() != "user") continue;
-    if (content != nullptr && content->is_string()) request = content->AsString();
-  }
-  return request;
 }
 
 std::vector<std::optional<double>> RewardsOf(const ScoredTree& record) {

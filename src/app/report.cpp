@@ -32,4 +32,9 @@ void Finish(CommandContext* context, const Result<std::string>& output) {
   }
 }
 
+void WriteEvent(const Json& event, std::FILE* stream) {
+  std::fputs((DumpJson(event) + "\n").c_str(), stream);
+  std::fflush(stream);
+}
+
 }  // namespace hone

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "app/commands.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace hone {
@@ -16,5 +18,8 @@ void Print(CommandContext* context, std::string_view text);
 
 // What most commands end with: prints the output, or reports why there is none.
 void Finish(CommandContext* context, const Result<std::string>& output);
+
+// One event of a long work as a line of JSON, at once.
+void WriteEvent(const Json& event, std::FILE* stream);
 
 }  // namespace hone

@@ -8,6 +8,7 @@
 #include "app/credit_view.h"
 #include "app/run_curves.h"
 #include "app/train_progress.h"
+#include "app/views.h"
 #include "base/file.h"
 #include "base/html.h"
 #include "learn/before_after.h"
@@ -213,19 +214,6 @@ std::string AlarmsHtml(const RunHistory& run) {
         text(alarm, "name"), text(alarm, "message"), text(alarm, "remedy"));
   }
   return html + "</table><p class=\"dim\">Steps of the stage.</p>\n";
-}
-
-// What the user asked for.
-std::string RequestOf(const Task& task) {
-  std::string request;
-  if (!task.messages.is_array()) return request;
-  for (const Json& message : task.messages.AsArray()) {
-    const Json* role = message.Find("role");
-    const Json* content = message.Find("content");
-    if (role == nullptr || !role->is_string() || role->AsString() != "user") continue;
-    if (content != nullptr && content->is_string()) request = content->AsString();
-  }
-  return request;
 }
 
 std::string ScoreText(const ScoredTree& record, int32_t leaf) {

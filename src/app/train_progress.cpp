@@ -6,6 +6,7 @@
 
 #include "app/evaluation_view.h"
 #include "app/progress_bar.h"
+#include "app/report.h"
 #include "app/terminal.h"
 #include "learn/before_after.h"
 
@@ -148,10 +149,7 @@ class ProgramsView final : public TrainObserver {
   }
 
  private:
-  void Write(const Json& event) {
-    std::fputs((DumpJson(event) + "\n").c_str(), stream_);
-    std::fflush(stream_);
-  }
+  void Write(const Json& event) { WriteEvent(event, stream_); }
 
   std::FILE* stream_;
 };

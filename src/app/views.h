@@ -45,4 +45,7 @@ struct TreeViewOptions {
 std::string TreeView(const ScoredTree& record, const Tokenizer* tokenizer, const Terminal& terminal,
                      const TreeViewOptions& options = {});
 
+// What the user asked for last; empty where nobody did.
+std::string RequestOf(const Task& task);
+
 }  // namespace hone

@@ -117,5 +117,14 @@ TEST(TreeView, ADeepEpisodeIsNoProblem) {
   EXPECT_NE(TreeView(record, &Golden(), {}).find("#20001 "), std::string::npos);
 }
 
+TEST(Views, TheRequestIsWhatTheUserSaidLast) {
+  Task task;
+  EXPECT_EQ(RequestOf(task), "");
+  task.messages =
+      *ParseJson(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+                                {"role": "user", "content": "c"}, {"role": "tool", "content": "d"}])");
+  EXPECT_EQ(RequestOf(task), "c");
+}
+
 }  // namespace
 }  // namespace hone
