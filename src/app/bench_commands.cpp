@@ -1,8 +1,8 @@
 // hone bench: how fast this machine is.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/doctor.h"
 #include "app/report.h"
@@ -93,20 +93,18 @@ Result<std::string> ModelReport(const std::string& folder, const ModelCostOption
 
 }  // namespace
 
-void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* group = app.add_subcommand("bench", "Measure how fast Hone is on this machine");
-  group->require_subcommand(1);
-  group->footer("Example:\n  hone bench engine --quick\n");
+void AddBench(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("bench", "Measure how fast Hone is on this machine");
+  group.NeedsCommand();
+  group.Footer("Example:\n  hone bench engine --quick\n");
   auto options = std::make_shared<BenchmarkOptions>();
-  CLI::App* engine = group->add_subcommand(
+  Command engine = group.AddCommand(
       "engine", "Products, training, decoding and trees, as shares of the machine's own speed");
-  engine->add_flag("--quick", options->quick, "fewer repetitions: about ten seconds");
-  engine->add_option("--threads", options->threads, "0: all cores")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  engine->footer(
+  engine.AddFlag("--quick", &options->quick, "fewer repetitions: about ten seconds");
+  engine.AddOption("--threads", &options->threads, "0: all cores").Between(0, 1024).ShowDefault();
+  engine.Footer(
       "Example:\n  hone bench engine --quick\n  HONE_ISA=avx2 hone bench engine --json\n");
-  engine->callback([=] {
+  engine.Action([=] {
     const Terminal progress = Terminal::Of(stderr);
     const BenchmarkReport report = MeasureEngine(*options, [&](std::string_view part) {
       if (!context->json)
@@ -122,19 +120,19 @@ void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context) {
     ModelCostOptions options;
   };
   auto arguments = std::make_shared<ModelArguments>();
-  CLI::App* model = group->add_subcommand(
+  Command model = group.AddCommand(
       "model", "What a model costs here: loading, drawing, scoring, one training step, memory");
-  model->add_option("model", arguments->folder, "a Hugging Face folder")->required();
-  model->add_option("--precision", arguments->precision, "f32 or bf16")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
-  model->add_option("--tokens", arguments->options.train_tokens, "of the training step")
-      ->check(CLI::Range(2, 1 << 20))
-      ->capture_default_str();
-  model->add_flag("--recompute", arguments->options.recompute_activations,
-                  "compute activations again in backward instead of keeping them");
-  model->footer("Example:\n  hone bench model path/to/Qwen2.5-0.5B\n");
-  model->callback([=] {
+  model.AddOption("model", &arguments->folder, "a Hugging Face folder").Required();
+  model.AddOption("--precision", &arguments->precision, "f32 or bf16")
+      .OneOf({"f32", "bf16"})
+      .ShowDefault();
+  model.AddOption("--tokens", &arguments->options.train_tokens, "of the training step")
+      .Between(2, 1 << 20)
+      .ShowDefault();
+  model.AddFlag("--recompute", &arguments->options.recompute_activations,
+                "compute activations again in backward instead of keeping them");
+  model.Footer("Example:\n  hone bench model path/to/Qwen2.5-0.5B\n");
+  model.Action([=] {
     arguments->options.bf16 = arguments->precision == "bf16";
     Finish(context.get(), ModelReport(arguments->folder, arguments->options, context->json));
   });

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include "app/chat_talk.h"
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/evaluation_setup.h"
 #include "app/report.h"
@@ -115,40 +115,37 @@ Result<std::string> Chat(const ChatArguments& arguments) {
 
 }  // namespace
 
-void AddChat(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddChat(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ChatArguments>();
   EvaluationChoice& choice = arguments->choice;
-  CLI::App* chat = app.add_subcommand("chat", "Talks to an agent, and shows what it does");
-  chat->add_option("model", choice.model,
-                   "a run (runs/NAME), a checkpoint or a Hugging Face folder")
-      ->required();
-  chat->add_option("--env", choice.environment,
-                   "whose tools it has: desk, quiz, service or a recipe (.toml); else its run's");
-  chat->add_option("--task", arguments->task,
-                   "of the environment's dev tasks: whose place it is at")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  chat->add_option("--system", arguments->system, "what it is told first; else as in training");
-  chat->add_option("--temperature", arguments->temperature, "0: greedy")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
-  chat->add_option("--seed", arguments->seed, "of what is drawn")->capture_default_str();
-  chat->add_option("--max-tokens", arguments->max_tokens, "of a turn, where no recipe says it")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  chat->add_flag("--yes,-y", arguments->yes, "do not ask before calls that cannot be undone");
-  chat->add_option("--checkpoint", choice.checkpoint, "of a run: last, best or a step")
-      ->capture_default_str();
-  chat->add_option("--dialect", choice.dialect, "how the model spells calls; else as its run did");
-  chat->add_option("--tokenizer,-t", arguments->tokenizer, "when it is not in the folder");
-  chat->add_option("--set", choice.overrides, "change the recipe: environment.tasks.hard=true");
-  chat->add_option("--threads", choice.threads, "else as many as the machine has")
-      ->check(CLI::Range(0, 1024));
-  chat->footer(
+  Command chat = program.AddCommand("chat", "Talks to an agent, and shows what it does");
+  chat.AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+      .Required();
+  chat.AddOption("--env", &choice.environment,
+                 "whose tools it has: desk, quiz, service or a recipe (.toml); else its run's");
+  chat.AddOption("--task", &arguments->task, "of the environment's dev tasks: whose place it is at")
+      .NotNegative()
+      .ShowDefault();
+  chat.AddOption("--system", &arguments->system, "what it is told first; else as in training");
+  chat.AddOption("--temperature", &arguments->temperature, "0: greedy")
+      .Between(0.0, 100.0)
+      .ShowDefault();
+  chat.AddOption("--seed", &arguments->seed, "of what is drawn").ShowDefault();
+  chat.AddOption("--max-tokens", &arguments->max_tokens, "of a turn, where no recipe says it")
+      .Positive()
+      .ShowDefault();
+  chat.AddFlag("--yes,-y", &arguments->yes, "do not ask before calls that cannot be undone");
+  chat.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
+      .ShowDefault();
+  chat.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
+  chat.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
+  chat.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true");
+  chat.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
+  chat.Footer(
       "One line is one message; /examples, /tools, /new and /quit are commands.\nExamples:\n"
       "  hone chat runs/quickstart\n"
       "  echo 'What is the weather in Oslo on Monday?' | hone chat runs/quickstart\n");
-  chat->callback([=] { Finish(context.get(), Chat(*arguments)); });
+  chat.Action([=] { Finish(context.get(), Chat(*arguments)); });
 }
 
 }  // namespace hone

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "app/serve_turn.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "tools/sessions.h"
 
 namespace hone {
@@ -33,6 +35,7 @@ Talk::~Talk() = default;
 void Talk::Forget() {
   sampler_ = parts_.policy->engine().NewSampler();
   sequence_ = -1;
+  said_.clear();
   turns_ = 0;
   ++conversations_;
   if (parts_.environment != nullptr) {
@@ -115,17 +118,11 @@ Result<void> Talk::Run() {
 // What the person says, and all that the agent does about it.
 Result<void> Talk::Say(const std::string& text) {
   const TurnCodec& codec = parts_.policy->codec();
+  said_.push_back(Json::Of({{"role", "user"}, {"content", text}}));
   if (sequence_ < 0) {
-    Opening opening = parts_.opening;
-    opening.messages.AsArray().push_back(Json::Of({{"role", "user"}, {"content", text}}));
-    HONE_ASSIGN_OR_RETURN(const std::vector<Node> prompt, codec.Prompt(opening));
-    std::vector<TokenId> tokens;
-    for (const Node& node : prompt) {
-      tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
-    }
-    sequence_ = sampler_->Start(std::move(tokens));
+    HONE_RETURN_IF_ERROR(Render());
   } else {
-    HONE_RETURN_IF_ERROR(Hear(last_, {}, {.user = text}));
+    HONE_RETURN_IF_ERROR(Hear({}, {.user = text}));
   }
   for (int64_t turn = 0; turn < options_.max_turns && !left_; ++turn) {
     const auto length = static_cast<int64_t>(sampler_->Tokens(sequence_).size());
@@ -141,20 +138,68 @@ Result<void> Talk::Say(const std::string& text) {
     if (agent.answer) {
       *out_ << terminal_.Bold("agent> ") << Printable(*agent.answer) << "\n";
     }
-    if (agent.calls.empty()) return {};
+    if (agent.calls.empty()) {
+      Remember(agent);
+      return {};
+    }
     agent.results = Carry(agent.calls);
     if (left_) return {};
-    HONE_RETURN_IF_ERROR(Hear(last_, agent, {}));
+    Remember(agent);
+    HONE_RETURN_IF_ERROR(Hear(agent, {}));
   }
   if (!left_) *out_ << terminal_.Yellow("it goes on and on; say something") << "\n";
   return {};
 }
 
-Result<void> Talk::Hear(const Node& turn, const AgentTurn& agent,
-                        const EnvironmentTurn& environment) {
-  HONE_ASSIGN_OR_RETURN(const Node node, parts_.policy->codec().After(turn, agent, environment));
-  sampler_->Append(sequence_, node.tokens);
+Result<void> Talk::Hear(const AgentTurn& agent, const EnvironmentTurn& environment) {
+  const Result<Node> node = parts_.policy->codec().After(last_, agent, environment);
+  if (!node.ok()) {
+    if (node.error().code() != ErrorCode::kUnsupported) return node.error();
+    return Render();
+  }
+  sampler_->Append(sequence_, node->tokens);
   return {};
+}
+
+Result<void> Talk::Render() {
+  Opening opening = parts_.opening;
+  Json::Array& messages = opening.messages.AsArray();
+  messages.insert(messages.end(), said_.begin(), said_.end());
+  HONE_ASSIGN_OR_RETURN(const std::vector<Node> prompt, parts_.policy->codec().Prompt(opening));
+  std::vector<TokenId> tokens;
+  for (const Node& node : prompt) {
+    tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
+  }
+  sampler_ = parts_.policy->engine().NewSampler();
+  sequence_ = sampler_->Start(std::move(tokens));
+  return {};
+}
+
+// The agent's turn and what came back, as messages.
+void Talk::Remember(const AgentTurn& agent) {
+  const TurnCodec& codec = parts_.policy->codec();
+  std::string bytes;
+  for (const TokenId token : last_.tokens) bytes += codec.tokenizer().TokenBytes(token);
+  const ParsedTurn parsed = codec.dialect().Parse(bytes, TurnEnd::kUnknown);
+  Json message = Json::Of({{"role", "assistant"}});
+  // What cannot be read is what it said.
+  const bool unread = !parsed.answer && parsed.calls.empty() && parsed.content.empty();
+  message.Set("content", unread ? Utf8Lossy(BeforeStop(bytes, codec.dialect().traits().stops))
+                                : parsed.answer.value_or(parsed.content));
+  if (!parsed.reasoning.empty()) message.Set("reasoning_content", parsed.reasoning);
+  Json::Array calls;
+  for (const Call& call : agent.calls) {
+    calls.push_back(
+        Json::Of({{"type", "function"},
+                  {"function", Json::Of({{"name", call.name}, {"arguments", call.arguments}})}}));
+  }
+  if (!calls.empty()) message.Set("tool_calls", std::move(calls));
+  said_.push_back(std::move(message));
+  for (const ToolResult& result : agent.results) {
+    said_.push_back(Json::Of({{"role", "tool"},
+                              {"name", agent.calls[static_cast<size_t>(result.call)].name},
+                              {"content", result.content}}));
+  }
 }
 
 Result<Node> Talk::Draw() {

@@ -54,7 +54,11 @@ class Talk {
   Result<Node> Draw();
   std::vector<ToolResult> Carry(const std::vector<Call>& calls);
   bool MayCall(const Call& call);
-  Result<void> Hear(const Node& turn, const AgentTurn& agent, const EnvironmentTurn& environment);
+  // What follows the agent's turn. Where the dialect writes the past anew, all of it is.
+  Result<void> Hear(const AgentTurn& agent, const EnvironmentTurn& environment);
+  // Begins with everything that was said until now.
+  Result<void> Render();
+  void Remember(const AgentTurn& agent);
 
   const TalkParts parts_;
   const TalkOptions options_;
@@ -65,6 +69,7 @@ class Talk {
   std::shared_ptr<Sessions> sessions_;
   Sampler::Id sequence_ = -1;  // the conversation; -1: nothing was said
   Node last_;                  // the agent's last turn
+  Json::Array said_;           // behind the opening
   int64_t conversations_ = 0, turns_ = 0;
   bool left_ = false;
 };

@@ -4,13 +4,15 @@
 
 #include <sstream>
 
+#include "base/file.h"
 #include "support/tiny_served.h"
 
 namespace hone {
 namespace {
 
-std::string Transcript(const std::string& input, std::vector<std::string> examples = {}) {
-  const auto served = TinyServed();
+std::string Transcript(const std::string& input, std::vector<std::string> examples = {},
+                       const std::string& dialect = "hermes") {
+  const auto served = TinyServed(dialect);
   PolicyOptions options;
   options.sampling = {.temperature = 0, .forbidden_set = 1};
   options.max_turn_tokens = 6;
@@ -49,6 +51,18 @@ TEST(ChatTalk, TheSameIsSaidToTheSame) {
   EXPECT_EQ(once, Transcript("Hello\n"));
   const std::string many = Transcript("Hello\nand\nthen\n" + std::string(40, 'x') + "\n");
   EXPECT_TRUE(many.starts_with(once.substr(0, once.rfind("you> "))));
+}
+
+TEST(ChatTalk, WhereTheTemplateRewritesThePastAllOfItIsRenderedAnew) {
+  const TemporaryDirectory model;
+  ASSERT_TRUE(WriteFileAtomic(model.path() / "chat_template.jinja",
+                              "{{ messages|length }}{% for m in messages %}<|im_start|>{{ m.role "
+                              "}}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+                              "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+                  .ok());
+  const std::string out = Transcript("Hello\nand\nthen\n", {}, "template:" + model.path().string());
+  EXPECT_NE(out.find("you> and\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("you> then\n"), std::string::npos) << "the talk goes on: " << out;
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 #include <memory>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace hone {
+
+class Command;
 
 // What every command knows.
 struct CommandContext {
@@ -17,30 +15,30 @@ struct CommandContext {
 
 // Each adds one command to the program. The command's callback prints its result and sets
 // exit_status; an Error goes through Report.
-void AddDoctor(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddTokenize(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddTokenizer(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddRender(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddParse(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddGenerate(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddLogprobs(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddBench(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddJournal(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddRewards(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddCredit(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddLab(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddTrain(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddServe(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddChat(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddRunReport(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddCompare(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddDash(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddDoctor(Command program, std::shared_ptr<CommandContext> context);
+void AddTokenize(Command program, std::shared_ptr<CommandContext> context);
+void AddTokenizer(Command program, std::shared_ptr<CommandContext> context);
+void AddRender(Command program, std::shared_ptr<CommandContext> context);
+void AddParse(Command program, std::shared_ptr<CommandContext> context);
+void AddShow(Command program, std::shared_ptr<CommandContext> context);
+void AddGenerate(Command program, std::shared_ptr<CommandContext> context);
+void AddLogprobs(Command program, std::shared_ptr<CommandContext> context);
+void AddModel(Command program, std::shared_ptr<CommandContext> context);
+void AddBench(Command program, std::shared_ptr<CommandContext> context);
+void AddJournal(Command program, std::shared_ptr<CommandContext> context);
+void AddTools(Command program, std::shared_ptr<CommandContext> context);
+void AddRewards(Command program, std::shared_ptr<CommandContext> context);
+void AddCredit(Command program, std::shared_ptr<CommandContext> context);
+void AddLab(Command program, std::shared_ptr<CommandContext> context);
+void AddSimulate(Command program, std::shared_ptr<CommandContext> context);
+void AddEnv(Command program, std::shared_ptr<CommandContext> context);
+void AddTrain(Command program, std::shared_ptr<CommandContext> context);
+void AddServe(Command program, std::shared_ptr<CommandContext> context);
+void AddChat(Command program, std::shared_ptr<CommandContext> context);
+void AddEval(Command program, std::shared_ptr<CommandContext> context);
+void AddRunReport(Command program, std::shared_ptr<CommandContext> context);
+void AddCompare(Command program, std::shared_ptr<CommandContext> context);
+void AddDash(Command program, std::shared_ptr<CommandContext> context);
+void AddPipe(Command program, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // hone compare.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/comparison_session.h"
 #include "app/report.h"
@@ -47,6 +47,7 @@ Result<Outcome> Compare(const CompareArguments& arguments, bool json) {
                                                   .report_only = arguments.report_only,
                                                   .json = json,
                                                   .command = command}));
+  if (arguments.report_only) HONE_RETURN_IF_ERROR(CheckSomethingThere(records, arguments.out));
   const ComparisonFindings findings = FindingsOf(plan, records, command);
   const ComparisonText head{plan.title.empty() ? "Comparison" : plan.title, plan.text, command};
   HONE_ASSIGN_OR_RETURN(
@@ -57,36 +58,32 @@ Result<Outcome> Compare(const CompareArguments& arguments, bool json) {
 
 }  // namespace
 
-void AddCompare(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddCompare(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<CompareArguments>();
   ComparisonRequest& request = arguments->request;
-  CLI::App* compare = app.add_subcommand(
+  Command compare = program.AddCommand(
       "compare", "Trains by several recipes with several seeds, and says what differs");
-  compare->add_option("recipes", request.files, "recipes, or one comparison file (TOML)")
-      ->required();
-  compare->add_option("--seeds", request.seeds, "how many (1)")->check(CLI::Range(1, 1000));
-  compare->add_option("--seed-from", request.seed_from, "the first (1)")
-      ->check(CLI::NonNegativeNumber);
-  compare->add_option("--jobs,-j", arguments->jobs, "runs at a time, which share the cores")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  compare->add_option("--out", arguments->out, "folder of runs and report")->capture_default_str();
-  compare->add_option("--baseline", request.baseline,
-                      "the arm that the others are compared with (the first)");
-  compare->add_option("--goal", request.goal, "success on dev that is to be reached (0.8)")
-      ->check(CLI::Range(0.0, 1.0));
-  compare->add_option("--set", request.set, "key=value, over every recipe's")
-      ->take_all()
-      ->allow_extra_args(false);
-  compare->add_option("--markdown", arguments->markdown, "write the report here, too");
-  compare->add_flag("--report-only", arguments->report_only,
-                    "make no run: report on what there is, also while others are at it");
-  compare->footer(
+  compare.AddOption("recipes", &request.files, "recipes, or one comparison file (TOML)").Required();
+  compare.AddOption("--seeds", &request.seeds, "how many (1)").Between(1, 1000);
+  compare.AddOption("--seed-from", &request.seed_from, "the first (1)").NotNegative();
+  compare.AddOption("--jobs,-j", &arguments->jobs, "runs at a time, which share the cores")
+      .Between(1, 1024)
+      .ShowDefault();
+  compare.AddOption("--out", &arguments->out, "folder of runs and report").ShowDefault();
+  compare.AddOption("--baseline", &request.baseline,
+                    "the arm that the others are compared with (the first)");
+  compare.AddOption("--goal", &request.goal, "success on dev that is to be reached (0.8)")
+      .Between(0.0, 1.0);
+  compare.AddOption("--set", &request.set, "key=value, over every recipe's").OneAtATime();
+  compare.AddOption("--markdown", &arguments->markdown, "write the report here, too");
+  compare.AddFlag("--report-only", &arguments->report_only,
+                  "make no run: report on what there is, also while others are at it");
+  compare.Footer(
       "Finished runs are not made again; interrupted ones go on. The exit status is 0 when every\n"
       "run has finished, 3 when some failed. Writes compare.md, compare.html and compare.json.\n"
       "Example:\n  hone compare recipes/grpo.toml recipes/toolpo.toml --seeds 5 --jobs 2 --out "
       "runs/methods\n");
-  compare->callback([=] {
+  compare.Action([=] {
     const Result<Outcome> outcome = Compare(*arguments, context->json);
     if (!outcome.ok()) return Report(context.get(), outcome.error());
     Print(context.get(), outcome->text);

@@ -1,5 +1,6 @@
 #include "app/comparison_session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -65,6 +66,19 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
                              options.command));
   }
   return made;
+}
+
+Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
+                                 const std::filesystem::path& out) {
+  const bool nothing = std::all_of(records.begin(), records.end(), [](const ComparedRun& run) {
+    return run.status == ComparedRun::Status::kMissing;
+  });
+  if (!nothing) return {};
+  return Error(
+      ErrorCode::kNotFound,
+      fmt::format("{} has no run of this comparison to report on; make them first, without "
+                  "--report-only",
+                  out.string()));
 }
 
 ComparisonFindings FindingsOf(const ComparisonPlan& plan, const std::vector<ComparedRun>& records,

@@ -28,6 +28,10 @@ struct SessionOptions {
 Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
                                                     const SessionOptions& options);
 
+// An error when none of the runs was ever begun: then there is nothing to report.
+Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
+                                 const std::filesystem::path& out);
+
 // What they show. Points into the records, which must outlive it.
 struct ComparisonFindings {
   std::vector<ComparedSection> sections;

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/credit_view.h"
 #include "app/records.h"
@@ -126,40 +126,36 @@ Result<std::string> Explain(const ExplainArguments& arguments, bool json) {
 
 }  // namespace
 
-void AddCredit(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* credit = app.add_subcommand("credit", "Who earned what, token by token");
-  credit->require_subcommand(1);
-  credit->footer(
-      "Example:\n  hone credit explain runs/tour --method toolpo-split --against grpo\n");
+void AddCredit(Command program, std::shared_ptr<CommandContext> context) {
+  Command credit = program.AddCommand("credit", "Who earned what, token by token");
+  credit.NeedsCommand();
+  credit.Footer("Example:\n  hone credit explain runs/tour --method toolpo-split --against grpo\n");
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* explain =
-      credit->add_subcommand("explain", "The tokens of a tree with the credit of each channel");
+  Command explain =
+      credit.AddCommand("explain", "The tokens of a tree with the credit of each channel");
   explain
-      ->add_option("tree", arguments->tree,
-                   "a run's folder, its store, a file of trees, or of a group in the short form")
-      ->required();
-  explain->add_option("--method,-m", arguments->method, "see hone credit methods")->required();
-  explain->add_option("--against", arguments->against, "a second method, side by side");
-  explain->add_option("--tree,-n", arguments->number, "which tree; absent: the first");
-  explain->add_option("--leaf", arguments->leaf, "which leaf, counted from 0; absent: all");
-  explain->add_option("--tokenizer,-t", arguments->tokenizer,
-                      "to show tokens as text; by default the tokenizer.json beside the store");
-  explain->add_option("--html", arguments->html, "write a page instead");
-  explain->footer(
+      .AddOption("tree", &arguments->tree,
+                 "a run's folder, its store, a file of trees, or of a group in the short form")
+      .Required();
+  explain.AddOption("--method,-m", &arguments->method, "see hone credit methods").Required();
+  explain.AddOption("--against", &arguments->against, "a second method, side by side");
+  explain.AddOption("--tree,-n", &arguments->number, "which tree; absent: the first");
+  explain.AddOption("--leaf", &arguments->leaf, "which leaf, counted from 0; absent: all");
+  explain.AddOption("--tokenizer,-t", &arguments->tokenizer,
+                    "to show tokens as text; by default the tokenizer.json beside the store");
+  explain.AddOption("--html", &arguments->html, "write a page instead");
+  explain.Footer(
       "Example:\n  hone credit explain runs/tour --method toolpo --against grpo --html "
       "credit.html\n");
-  explain->callback([=] { Finish(context.get(), Explain(*arguments, context->json)); });
+  explain.Action([=] { Finish(context.get(), Explain(*arguments, context->json)); });
 
-  CLI::App* methods = credit->add_subcommand("methods", "All methods with their settings");
-  methods->footer("Each has a page in docs/algorithms.\nExample:\n  hone credit methods --json\n");
-  methods->callback([=] {
+  Command methods = credit.AddCommand("methods", "All methods with their settings");
+  methods.Footer("Each has a page in docs/algorithms.\nExample:\n  hone credit methods --json\n");
+  methods.Action([=] {
     const std::vector<MethodSummary> list = ListMethods();
     Print(context.get(), context->json ? DumpJson(MethodsJson(list)) + "\n"
                                        : MethodsView(list, Terminal::Of(stdout)));
   });
-  credit->fallthrough();
-  explain->fallthrough();
-  methods->fallthrough();
 }
 
 }  // namespace hone

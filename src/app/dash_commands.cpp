@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/dash_api.h"
 #include "app/dash_page.h"
@@ -105,19 +105,19 @@ Result<void> Serve(CommandContext* context, const DashArguments& arguments) {
 
 }  // namespace
 
-void AddDash(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddDash(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<DashArguments>();
-  CLI::App* dash = app.add_subcommand(
+  Command dash = program.AddCommand(
       "dash", "Shows runs in a browser: curves, trajectories with credit, comparisons");
-  dash->add_option("runs", arguments->folders, "folders of runs, or of many (runs, unless given)");
-  dash->add_option("--port,-p", arguments->port, "on 127.0.0.1; 0: any that is free")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 65535));
-  dash->footer(
+  dash.AddOption("runs", &arguments->folders, "folders of runs, or of many (runs, unless given)");
+  dash.AddOption("--port,-p", &arguments->port, "on 127.0.0.1; 0: any that is free")
+      .ShowDefault()
+      .Between(0, 65535);
+  dash.Footer(
       "Works while training goes on, and after it. Only this machine can reach it; the line with "
       "ssh\nthat it prints is for looking from another one. docs/dashboard.md says what is "
       "shown.\nExample:\n  hone dash runs --port 7400\n");
-  dash->callback([=] {
+  dash.Action([=] {
     const Result<void> served = Serve(context.get(), *arguments);
     if (!served.ok()) Report(context.get(), served.error());
   });

@@ -72,7 +72,7 @@ void ExamineCpu(std::vector<Finding>* out) {
   out->push_back(
       {"cpu", "kernels in use", ignored ? State::kMissing : State::kGood, BestKernels().name,
        ignored ? fmt::format("HONE_ISA={} is unknown or not of this processor; unset it, "
-                             "or use plain, avx2, avx512 or amx",
+                             "or use plain, avx2, avx512, avx512_bf16 or amx",
                              asked)
                : ""});
 }

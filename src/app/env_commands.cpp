@@ -6,15 +6,14 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/env_episodes.h"
 #include "app/env_player.h"
 #include "app/env_recipe.h"
 #include "app/report.h"
 #include "base/file.h"
-#include "envs/desk/teacher.h"
 #include "envs/plan.h"
 #include "envs/task_file.h"
 #include "envs/world.h"
@@ -171,8 +170,8 @@ Result<std::string> PlayAgent(const EnvArguments& arguments, bool json) {
 Result<Json> Demonstration(const EnvArguments& arguments, const LoadedEnvironment& loaded,
                            const Task& task, Executor* executor) {
   HONE_ASSIGN_OR_RETURN(const auto teacher,
-                        desk::NewTeacher(task, *arguments.teacher_error,
-                                         Rng(arguments.seed).Split("teacher").Split(task.id)));
+                        loaded.teacher(task, *arguments.teacher_error,
+                                       Rng(arguments.seed).Split("teacher").Split(task.id)));
   HONE_ASSIGN_OR_RETURN(const Playthrough played,
                         Play(*loaded.environment, task, arguments.seed, teacher.get(), executor));
   return Json::Of(
@@ -183,8 +182,8 @@ Result<std::string> WriteTasks(const EnvArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
   const LoadedEnvironment& loaded = opened.loaded;
   HONE_ASSIGN_OR_RETURN(const Split split, SplitOf(arguments, loaded));
-  if (arguments.teacher_error && loaded.environment->traits().name != "desk") {
-    return Error(ErrorCode::kUnsupported, "only the desk has a teacher");
+  if (arguments.teacher_error && !loaded.teacher) {
+    return Error(ErrorCode::kUnsupported, "only desk and service have a teacher");
   }
   std::optional<AnsweredRun> run;  // of the teacher
   if (arguments.teacher_error) {
@@ -339,91 +338,91 @@ Result<std::string> Check(EnvArguments arguments, bool json, bool* bad) {
 
 constexpr char kNameHelp[] = "desk, quiz, service, or a recipe (.toml)";
 
-void AddAnswers(CLI::App* command, EnvArguments* arguments) {
-  command->add_option("--set", arguments->choice.overrides,
-                      "change the recipe: environment.tasks.hard=true");
-  command->add_option("--mode", arguments->choice.mode,
-                      "who answers calls: live, record, replay, replay-else-simulate or simulate; "
-                      "else as the recipe says");
-  command->add_option("--journal", arguments->choice.journal,
-                      "what calls are answered, else the recipe's");
+void AddAnswers(Command command, EnvArguments* arguments) {
+  command.AddOption("--set", &arguments->choice.overrides,
+                    "change the recipe: environment.tasks.hard=true");
+  command.AddOption("--mode", &arguments->choice.mode,
+                    "who answers calls: live, record, replay, replay-else-simulate or simulate; "
+                    "else as the recipe says");
+  command.AddOption("--journal", &arguments->choice.journal,
+                    "what calls are answered, else the recipe's");
 }
 
-CLI::App* AddNamed(CLI::App* group, const char* name, const char* about,
-                   const std::shared_ptr<EnvArguments>& arguments) {
-  CLI::App* command = group->add_subcommand(name, about);
-  command->add_option("environment", arguments->choice.name, kNameHelp)->required();
+Command AddNamed(Command group, const char* name, const char* about,
+                 const std::shared_ptr<EnvArguments>& arguments) {
+  Command command = group.AddCommand(name, about);
+  command.AddOption("environment", &arguments->choice.name, kNameHelp).Required();
   command
-      ->add_option("--split", arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
-      ->capture_default_str();
+      .AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
+      .ShowDefault();
   AddAnswers(command, arguments.get());
   return command;
 }
 
 }  // namespace
 
-void AddEnv(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* group = app.add_subcommand("env", "Environments: look, play, write tasks, check tasks");
-  group->require_subcommand(1);
-  group->footer("Example:\n  hone env play desk\n");
+void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("env", "Environments: look, play, write tasks, check tasks");
+  group.NeedsCommand();
+  group.Footer("Example:\n  hone env play desk\n");
   auto arguments = std::make_shared<EnvArguments>();
 
-  CLI::App* list = group->add_subcommand("list", "Environments that come with the program");
-  list->footer("Example:\n  hone env list\n");
-  list->callback([=] { Finish(context.get(), List(context->json)); });
+  Command list = group.AddCommand("list", "Environments that come with the program");
+  list.Footer("Example:\n  hone env list\n");
+  list.Action([=] { Finish(context.get(), List(context->json)); });
 
-  CLI::App* show =
+  Command show =
       AddNamed(group, "show", "An environment, its tools and one of its tasks", arguments);
-  show->add_option("--index", arguments->index, "which task")->capture_default_str();
-  show->footer("Example:\n  hone env show desk --split test --index 3\n");
-  show->callback([=] { Finish(context.get(), Show(*arguments, context->json)); });
+  show.AddOption("--index", &arguments->index, "which task").ShowDefault();
+  show.Footer("Example:\n  hone env show desk --split test --index 3\n");
+  show.Action([=] { Finish(context.get(), Show(*arguments, context->json)); });
 
-  CLI::App* play = AddNamed(group, "play", "Be the agent, or let one play many tasks", arguments);
-  play->add_option("--index", arguments->index, "which task, or the first")->capture_default_str();
-  play->add_option("--seed", arguments->seed, "of the episode")->capture_default_str();
-  play->add_option("--agent", arguments->agent,
-                   "person, gold (as the task's plan says), random, idle or always-call")
-      ->capture_default_str();
-  play->add_option("--count,-n", arguments->count, "how many tasks an agent plays; else all");
-  play->add_option("--run", arguments->run, "the name of the run in the journal");
-  play->add_option("--out,-o", arguments->out, "JSON Lines of an agent's episodes");
-  play->footer(
+  Command play = AddNamed(group, "play", "Be the agent, or let one play many tasks", arguments);
+  play.AddOption("--index", &arguments->index, "which task, or the first").ShowDefault();
+  play.AddOption("--seed", &arguments->seed, "of the episode").ShowDefault();
+  play.AddOption("--agent", &arguments->agent,
+                 "person, gold (as the task's plan says), random, idle or always-call")
+      .ShowDefault();
+  play.AddOption("--count,-n", &arguments->count, "how many tasks an agent plays; else all");
+  play.AddOption("--run", &arguments->run, "the name of the run in the journal");
+  play.AddOption("--out,-o", &arguments->out, "JSON Lines of an agent's episodes");
+  play.Footer(
       "A line is a call, NAME {\"argument\": ...}, or what you say to the user.\n"
       "Examples:\n  hone env play service --split dev\n"
       "  hone env play mine.toml --agent gold --mode record\n");
-  play->callback([=] {
+  play.Action([=] {
     const bool person = arguments->agent == "person";
     Finish(context.get(),
            person ? PlayHere(*arguments, context->json) : PlayAgent(*arguments, context->json));
   });
 
-  CLI::App* tasks = AddNamed(group, "tasks", "Write tasks as JSON Lines", arguments);
-  tasks->add_option("--count,-n", arguments->count, "how many; else at most 1000");
-  tasks->add_option("--index", arguments->index, "the first")->capture_default_str();
-  tasks->add_option("--out,-o", arguments->out, "the file; standard output when absent");
+  Command tasks = AddNamed(group, "tasks", "Write tasks as JSON Lines", arguments);
+  tasks.AddOption("--count,-n", &arguments->count, "how many; else at most 1000");
+  tasks.AddOption("--index", &arguments->index, "the first").ShowDefault();
+  tasks.AddOption("--out,-o", &arguments->out, "the file; standard output when absent");
   tasks
-      ->add_option("--teacher-error", arguments->teacher_error,
-                   "write demonstrations of the desk's teacher instead, with this share of errors")
-      ->check(CLI::Range(0.0, 1.0));
-  tasks->add_option("--seed", arguments->seed, "of the teacher")->capture_default_str();
-  tasks->footer("Example:\n  hone env tasks desk --split dev -n 100 -o dev.jsonl\n");
-  tasks->callback([=] { Finish(context.get(), WriteTasks(*arguments)); });
+      .AddOption(
+          "--teacher-error", &arguments->teacher_error,
+          "write a teacher's demonstrations instead, with this share of errors (desk, service)")
+      .Between(0.0, 1.0);
+  tasks.AddOption("--seed", &arguments->seed, "of the teacher").ShowDefault();
+  tasks.Footer("Example:\n  hone env tasks desk --split dev -n 100 -o dev.jsonl\n");
+  tasks.Action([=] { Finish(context.get(), WriteTasks(*arguments)); });
 
-  CLI::App* stats = AddNamed(group, "stats", "Kinds of tasks, their calls and lengths", arguments);
-  stats->add_option("--count,-n", arguments->count, "of how many tasks; else at most 1000");
-  stats->footer("Example:\n  hone env stats desk -n 5000\n");
-  stats->callback([=] { Finish(context.get(), Stats(*arguments, context->json)); });
+  Command stats = AddNamed(group, "stats", "Kinds of tasks, their calls and lengths", arguments);
+  stats.AddOption("--count,-n", &arguments->count, "of how many tasks; else at most 1000");
+  stats.Footer("Example:\n  hone env stats desk -n 5000\n");
+  stats.Action([=] { Finish(context.get(), Stats(*arguments, context->json)); });
 
-  CLI::App* check = group->add_subcommand("check", "List every problem of tasks");
-  check->add_option("file", arguments->file, "tasks as JSON Lines, or a recipe (.toml)")
-      ->required();
-  check->add_option("--env", arguments->environment,
-                    std::string("whose tools gold calls go to: ") + kNameHelp);
+  Command check = group.AddCommand("check", "List every problem of tasks");
+  check.AddOption("file", &arguments->file, "tasks as JSON Lines, or a recipe (.toml)").Required();
+  check.AddOption("--env", &arguments->environment,
+                  std::string("whose tools gold calls go to: ") + kNameHelp);
   AddAnswers(check, arguments.get());
-  check->footer(
+  check.Footer(
       "Exit status 1 when there is a problem.\nExamples:\n"
       "  hone env check mine.toml\n  hone env check tasks.jsonl --env desk\n");
-  check->callback([=] {
+  check.Action([=] {
     bool bad = false;
     Finish(context.get(), Check(*arguments, context->json, &bad));
     if (bad) context->exit_status = 1;

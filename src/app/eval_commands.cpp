@@ -1,8 +1,8 @@
 // hone eval.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/evaluation_setup.h"
 #include "app/evaluation_view.h"
@@ -110,42 +110,39 @@ Result<std::string> Evaluate(const EvalArguments& arguments, bool json) {
 
 }  // namespace
 
-void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddEval(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<EvalArguments>();
   EvaluationChoice& choice = arguments->choice;
-  CLI::App* eval =
-      app.add_subcommand("eval", "Measures a model on the real tools, or on a suite of cases");
-  eval->add_option("model", choice.model,
-                   "a run (runs/NAME), a checkpoint or a Hugging Face folder; for suites also the "
-                   "URL of an endpoint (http://127.0.0.1:8000/v1)")
-      ->required();
+  Command eval =
+      program.AddCommand("eval", "Measures a model on the real tools, or on a suite of cases");
+  eval.AddOption("model", &choice.model,
+                 "a run (runs/NAME), a checkpoint or a Hugging Face folder; for suites also the "
+                 "URL of an endpoint (http://127.0.0.1:8000/v1)")
+      .Required();
   AddSuiteOptions(eval, &arguments->suite);
-  eval->add_option("--env", choice.environment,
-                   "desk, quiz, service or a recipe (.toml); else as the model's run");
-  eval->add_option("--split", arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
-      ->capture_default_str();
-  eval->add_option("--tasks,-n", arguments->tasks,
-                   "the first of the split; else as the recipe says")
-      ->check(CLI::Range(int64_t{1}, int64_t{10'000'000}));
-  eval->add_option("--temperature", arguments->temperature,
-                   "only sampled, at this one; else sampled and greedy")
-      ->check(CLI::Range(0.0, 100.0));
-  eval->add_flag("--greedy", arguments->greedy, "only greedy");
-  eval->add_option("--samples,-k", arguments->samples,
-                   "trajectories per task: pass@k (one of k does it) and pass^k (all k do)")
-      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
-      ->capture_default_str();
-  eval->add_option("--seed", arguments->seed, "of what is drawn; else the recipe's");
-  eval->add_option("--checkpoint", choice.checkpoint, "of a run: last, best or a step")
-      ->capture_default_str();
-  eval->add_option("--dialect", choice.dialect, "how the model spells calls; else as its run did");
-  eval->add_option("--set", choice.overrides, "change the recipe: environment.tasks.hard=true");
-  eval->add_option("--threads", choice.threads, "else as many as the machine has")
-      ->check(CLI::Range(0, 1024));
-  eval->add_option(
-      "--out,-o", arguments->out,
-      "write everything to this file as JSON, too; of a suite: every case, a line each");
-  eval->footer(
+  eval.AddOption("--env", &choice.environment,
+                 "desk, quiz, service or a recipe (.toml); else as the model's run");
+  eval.AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
+      .ShowDefault();
+  eval.AddOption("--tasks,-n", &arguments->tasks, "the first of the split; else as the recipe says")
+      .Between(1, 10'000'000);
+  eval.AddOption("--temperature", &arguments->temperature,
+                 "only sampled, at this one; else sampled and greedy")
+      .Between(0.0, 100.0);
+  eval.AddFlag("--greedy", &arguments->greedy, "only greedy");
+  eval.AddOption("--samples,-k", &arguments->samples,
+                 "trajectories per task: pass@k (one of k does it) and pass^k (all k do)")
+      .Between(1, 1024)
+      .ShowDefault();
+  eval.AddOption("--seed", &arguments->seed, "of what is drawn; else the recipe's");
+  eval.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
+      .ShowDefault();
+  eval.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
+  eval.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true");
+  eval.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
+  eval.AddOption("--out,-o", &arguments->out,
+                 "write everything to this file as JSON, too; of a suite: every case, a line each");
+  eval.Footer(
       "Nothing is trained and nothing is written to the run. docs/evaluation.md says what the\n"
       "figures are, docs/suites.md which suites there are.\nExamples:\n"
       "  hone eval runs/quickstart\n"
@@ -153,7 +150,7 @@ void AddEval(CLI::App& app, std::shared_ptr<CommandContext> context) {
       "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n"
       "  hone eval my-model bfcl:/data/bfcl --category simple_python,irrelevance --rename-tools\n"
       "  hone eval http://127.0.0.1:8000/v1 gsm8k:/data/gsm8k --model-name mine --tool python\n");
-  eval->callback([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });
+  eval.Action([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });
 }
 
 }  // namespace hone

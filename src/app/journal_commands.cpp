@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/journal_view.h"
 #include "app/report.h"
@@ -197,78 +197,75 @@ Result<std::string> Merge(const JournalArguments& arguments, bool json) {
   return Told(total, conflicts, json);
 }
 
-void AddFilters(CLI::App* command, const std::shared_ptr<JournalArguments>& arguments) {
-  command->add_option("--run", arguments->filter.run, "calls of this run only");
-  command->add_option("--task", arguments->filter.task, "calls of this task only");
-  command->add_option("--tool", arguments->filter.tool, "calls of this tool only");
-  command->add_option("--status", arguments->status, "calls that ended so only, e.g. timeout");
-  command->add_flag("--injected", arguments->filter.only_injected,
-                    "calls with a fault put in only");
+void AddFilters(Command command, const std::shared_ptr<JournalArguments>& arguments) {
+  command.AddOption("--run", &arguments->filter.run, "calls of this run only");
+  command.AddOption("--task", &arguments->filter.task, "calls of this task only");
+  command.AddOption("--tool", &arguments->filter.tool, "calls of this tool only");
+  command.AddOption("--status", &arguments->status, "calls that ended so only, e.g. timeout");
+  command.AddFlag("--injected", &arguments->filter.only_injected, "calls with a fault put in only");
 }
 
 // A command of `journal` with the journal as its first argument.
-CLI::App* AddCommand(CLI::App* journal, const std::string& name, const std::string& about,
-                     const std::string& first, const std::shared_ptr<JournalArguments>& arguments) {
-  CLI::App* command = journal->add_subcommand(name, about);
-  command->add_option("journal", arguments->journal, first)->required();
+Command AddCommand(Command journal, const std::string& name, const std::string& about,
+                   const std::string& first, const std::shared_ptr<JournalArguments>& arguments) {
+  Command command = journal.AddCommand(name, about);
+  command.AddOption("journal", &arguments->journal, first).Required();
   return command;
 }
 
 }  // namespace
 
-void AddJournal(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* journal = app.add_subcommand("journal", "What tools answered: look at it, carry it");
-  journal->require_subcommand(1);
-  journal->footer("Example:\n  hone journal stats runs/tour\n");
+void AddJournal(Command program, std::shared_ptr<CommandContext> context) {
+  Command journal = program.AddCommand("journal", "What tools answered: look at it, carry it");
+  journal.NeedsCommand();
+  journal.Footer("Example:\n  hone journal stats runs/tour\n");
   const auto arguments = std::make_shared<JournalArguments>();
   constexpr char kExisting[] = "a run's folder or its journal.sqlite";
   constexpr char kWritten[] = "a run's folder or a journal; made when absent";
 
-  CLI::App* stats =
+  Command stats =
       AddCommand(journal, "stats", "Calls by tool, status, fault and run", kExisting, arguments);
-  stats->footer("Example:\n  hone journal stats runs/tour --json\n");
-  stats->callback([=] { Finish(context.get(), Stats(*arguments, context->json)); });
+  stats.Footer("Example:\n  hone journal stats runs/tour --json\n");
+  stats.Action([=] { Finish(context.get(), Stats(*arguments, context->json)); });
 
-  CLI::App* show =
-      AddCommand(journal, "show", "One call, or a list of calls", kExisting, arguments);
-  show->add_option("id", arguments->id, "number of the call; absent: a list")
-      ->check(CLI::PositiveNumber);
+  Command show = AddCommand(journal, "show", "One call, or a list of calls", kExisting, arguments);
+  show.AddOption("id", &arguments->id, "number of the call; absent: a list").Positive();
   AddFilters(show, arguments);
-  show->add_option("--limit", arguments->limit, "so many calls of the list")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
-  show->add_flag("--full", arguments->full, "do not cut long texts");
-  show->footer(
+  show.AddOption("--limit", &arguments->limit, "so many calls of the list")
+      .Between(1, 1'000'000'000);
+  show.AddFlag("--full", &arguments->full, "do not cut long texts");
+  show.Footer(
       "Example:\n  hone journal show runs/tour --tool search --status timeout\n"
       "  hone journal show runs/tour 17\n");
-  show->callback([=] { Finish(context.get(), ShowCalls(*arguments, context->json)); });
+  show.Action([=] { Finish(context.get(), ShowCalls(*arguments, context->json)); });
 
-  CLI::App* exported = AddCommand(journal, "export", "Write calls as JSON Lines to standard output",
-                                  kExisting, arguments);
+  Command exported = AddCommand(journal, "export", "Write calls as JSON Lines to standard output",
+                                kExisting, arguments);
   AddFilters(exported, arguments);
-  exported->footer("Example:\n  hone journal export runs/tour > calls.jsonl\n");
-  exported->callback([=] {
+  exported.Footer("Example:\n  hone journal export runs/tour > calls.jsonl\n");
+  exported.Action([=] {
     const Result<void> done = Export(*arguments);
     if (!done.ok()) Report(context.get(), done.error());
   });
 
-  CLI::App* imported =
+  Command imported =
       AddCommand(journal, "import", "Add calls from JSON Lines", kWritten, arguments);
-  imported->add_option("files", arguments->files, "what export wrote; - is standard input")
-      ->required();
-  imported->add_flag("--redact", arguments->redact,
-                     "take out what the default rules call a secret first");
-  imported->footer(
+  imported.AddOption("files", &arguments->files, "what export wrote; - is standard input")
+      .Required();
+  imported.AddFlag("--redact", &arguments->redact,
+                   "take out what the default rules call a secret first");
+  imported.Footer(
       "What is there already is passed over, so that it may be done again.\n"
       "Example:\n  hone journal import runs/tour calls.jsonl\n");
-  imported->callback([=] { Finish(context.get(), Import(*arguments, context->json)); });
+  imported.Action([=] { Finish(context.get(), Import(*arguments, context->json)); });
 
-  CLI::App* merged =
+  Command merged =
       AddCommand(journal, "merge", "Add all calls of other journals", kWritten, arguments);
-  merged->add_option("from", arguments->files, "run folders or journals to read")->required();
-  merged->footer(
+  merged.AddOption("from", &arguments->files, "run folders or journals to read").Required();
+  merged.Footer(
       "Exit status 1 when a call is there with another outcome; it is left as it is.\n"
       "Example:\n  hone journal merge all.sqlite runs/monday runs/tuesday\n");
-  merged->callback([=] { Finish(context.get(), Merge(*arguments, context->json)); });
+  merged.Action([=] { Finish(context.get(), Merge(*arguments, context->json)); });
 }
 
 }  // namespace hone

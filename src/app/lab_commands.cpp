@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "base/file.h"
@@ -67,22 +67,20 @@ Result<std::string> Rule(const std::string& folder, bool json) {
 
 }  // namespace
 
-void AddLab(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* lab = app.add_subcommand("lab", "What methods of credit do where the truth is known");
-  lab->require_subcommand(1);
-  lab->footer("Example:\n  hone lab gradient\n");
+void AddLab(Command program, std::shared_ptr<CommandContext> context) {
+  Command lab = program.AddCommand("lab", "What methods of credit do where the truth is known");
+  lab.NeedsCommand();
+  lab.Footer("Example:\n  hone lab gradient\n");
   auto add = [&](const char* name, const char* about, auto run) {
     auto folder = std::make_shared<std::string>();
-    CLI::App* command = lab->add_subcommand(name, about);
-    command->add_option("--write", *folder, "also write the page into this folder");
-    command->footer(fmt::format("Example:\n  hone lab {} --write docs/algorithms\n", name));
-    command->fallthrough();
-    command->callback([=] { Finish(context.get(), run(*folder, context->json)); });
+    Command command = lab.AddCommand(name, about);
+    command.AddOption("--write", folder.get(), "also write the page into this folder");
+    command.Footer(fmt::format("Example:\n  hone lab {} --write docs/algorithms\n", name));
+    command.Action([=] { Finish(context.get(), run(*folder, context->json)); });
   };
   add("gradient", "Bias and variance against the exact gradient of small decision processes",
       &Gradient);
   add("rule", "How often right calls are punished and wrong calls paid, on random groups", &Rule);
-  lab->fallthrough();
 }
 
 }  // namespace hone

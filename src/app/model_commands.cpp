@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/serve_model.h"
@@ -306,106 +306,97 @@ Result<std::string> Logprobs(const ModelArguments& arguments, bool json) {
   return json ? DumpJson(Json::Of({{"tokens", std::move(rows)}})) + "\n" : out;
 }
 
-void AddPrecision(CLI::App* command, ModelArguments* arguments) {
-  command->add_option("--precision", arguments->precision, "f32 or bf16")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
+void AddPrecision(Command command, ModelArguments* arguments) {
+  command.AddOption("--precision", &arguments->precision, "f32 or bf16")
+      .OneOf({"f32", "bf16"})
+      .ShowDefault();
 }
 
-void AddType(CLI::App* command, ModelArguments* arguments) {
-  command->add_option("--type", arguments->type, "of the weights in the file: f32 or bf16")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
+void AddType(Command command, ModelArguments* arguments) {
+  command.AddOption("--type", &arguments->type, "of the weights in the file: f32 or bf16")
+      .OneOf({"f32", "bf16"})
+      .ShowDefault();
 }
 
 }  // namespace
 
-void AddModel(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* group = app.add_subcommand("model", "Make, look at, check and convert models");
-  group->require_subcommand(1);
-  group->footer("Example:\n  hone model info tests/golden/models/qwen3\n");
+void AddModel(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("model", "Make, look at, check and convert models");
+  group.NeedsCommand();
+  group.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   auto arguments = std::make_shared<ModelArguments>();
-  CLI::App* info = group->add_subcommand("info", "The shape of a model");
-  info->add_option("model", arguments->model, "a Hugging Face folder")->required();
-  info->footer("Example:\n  hone model info tests/golden/models/qwen3\n");
-  info->callback([=] { Finish(context.get(), Info(*arguments, context->json)); });
+  Command info = group.AddCommand("info", "The shape of a model");
+  info.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  info.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
+  info.Action([=] { Finish(context.get(), Info(*arguments, context->json)); });
 
-  CLI::App* fresh = group->add_subcommand("new", "A fresh model with random weights");
-  fresh->add_option("out", arguments->out, "the folder to write")->required();
-  fresh->add_option("overrides", arguments->overrides,
-                    "layers=4 width=256 heads=4 kv_heads=2 ffn=768 vocab=1024 ...");
-  fresh->add_option("--recipe", arguments->model, "a TOML file with these keys");
+  Command fresh = group.AddCommand("new", "A fresh model with random weights");
+  fresh.AddOption("out", &arguments->out, "the folder to write").Required();
+  fresh.AddOption("overrides", &arguments->overrides,
+                  "layers=4 width=256 heads=4 kv_heads=2 ffn=768 vocab=1024 ...");
+  fresh.AddOption("--recipe", &arguments->model, "a TOML file with these keys");
   AddType(fresh, arguments.get());
-  fresh->footer("Example:\n  hone model new /tmp/tiny layers=2 width=64 heads=4 vocab=512\n");
-  fresh->callback([=] { Finish(context.get(), New(*arguments, context->json)); });
+  fresh.Footer("Example:\n  hone model new /tmp/tiny layers=2 width=64 heads=4 vocab=512\n");
+  fresh.Action([=] { Finish(context.get(), New(*arguments, context->json)); });
 
-  CLI::App* convert = group->add_subcommand(
-      "convert", "Write a model in another type, with all that belongs to it");
-  convert->add_option("model", arguments->model, "a Hugging Face folder")->required();
-  convert->add_option("out", arguments->out, "the folder to write")->required();
+  Command convert =
+      group.AddCommand("convert", "Write a model in another type, with all that belongs to it");
+  convert.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  convert.AddOption("out", &arguments->out, "the folder to write").Required();
   AddType(convert, arguments.get());
-  convert->add_option("--adapter", arguments->adapter,
-                      "a PEFT folder to merge (its own folder \"adapter\" when absent)");
-  convert->add_option("--dialect", arguments->dialect,
-                      "write the chat template that renders as this dialect does");
-  convert->footer(
+  convert.AddOption("--adapter", &arguments->adapter,
+                    "a PEFT folder to merge (its own folder \"adapter\" when absent)");
+  convert.AddOption("--dialect", &arguments->dialect,
+                    "write the chat template that renders as this dialect does");
+  convert.Footer(
       "Example:\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3-bf16 --type bf16 "
       "--dialect hermes\n");
-  convert->callback([=] { Finish(context.get(), Convert(*arguments, context->json)); });
+  convert.Action([=] { Finish(context.get(), Convert(*arguments, context->json)); });
 
-  CLI::App* check = group->add_subcommand(
-      "check", "Does it load, and read English? Exit status 1 if it looks broken");
-  check->add_option("model", arguments->model, "a Hugging Face folder")->required();
-  check->add_option("--tokenizer,-t", arguments->tokenizer, "when it is not in the folder");
+  Command check =
+      group.AddCommand("check", "Does it load, and read English? Exit status 1 if it looks broken");
+  check.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  check.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   AddPrecision(check, arguments.get());
-  check->footer("Example:\n  hone model check path/to/Qwen2.5-0.5B\n");
-  check->callback([=] {
+  check.Footer("Example:\n  hone model check path/to/Qwen2.5-0.5B\n");
+  check.Action([=] {
     bool broken = false;
     Finish(context.get(), Check(*arguments, context->json, &broken));
     if (broken) context->exit_status = 1;
   });
 }
 
-void AddGenerate(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ModelArguments>();
-  CLI::App* command = app.add_subcommand("generate", "Let a model continue a text");
-  command->add_option("model", arguments->model, "a Hugging Face folder")->required();
-  command->add_option("prompt", arguments->text, "the text to continue")->required();
-  command->add_option("--tokenizer,-t", arguments->tokenizer, "when it is not in the folder");
-  command->add_option("--max-new", arguments->max_new, "tokens at most")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--temperature", arguments->sampling.temperature, "0: greedy")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
-  command->add_option("--top-k", arguments->sampling.top_k, "0: all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--top-p", arguments->sampling.top_p, "")
-      ->check(CLI::Range(0.0001, 1.0))
-      ->capture_default_str();
-  command->add_option("--min-p", arguments->sampling.min_p, "")
-      ->check(CLI::Range(0.0, 0.9999))
-      ->capture_default_str();
-  command->add_option("--stop", arguments->stops,
-                      "end as soon as this has been written; may repeat");
-  command->add_option("--seed", arguments->seed, "")->capture_default_str();
+  Command command = program.AddCommand("generate", "Let a model continue a text");
+  command.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  command.AddOption("prompt", &arguments->text, "the text to continue").Required();
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
+  command.AddOption("--max-new", &arguments->max_new, "tokens at most").NotNegative().ShowDefault();
+  command.AddOption("--temperature", &arguments->sampling.temperature, "0: greedy")
+      .Between(0.0, 100.0)
+      .ShowDefault();
+  command.AddOption("--top-k", &arguments->sampling.top_k, "0: all").NotNegative().ShowDefault();
+  command.AddOption("--top-p", &arguments->sampling.top_p, "").Between(0.0001, 1.0).ShowDefault();
+  command.AddOption("--min-p", &arguments->sampling.min_p, "").Between(0.0, 0.9999).ShowDefault();
+  command.AddOption("--stop", &arguments->stops,
+                    "end as soon as this has been written; may repeat");
+  command.AddOption("--seed", &arguments->seed, "").ShowDefault();
   AddPrecision(command, arguments.get());
-  command->footer(
+  command.Footer(
       "Example:\n  hone generate path/to/model \"The weather in Paris\" --temperature 0.7\n");
-  command->callback([=] { Finish(context.get(), Generate(*arguments, context->json)); });
+  command.Action([=] { Finish(context.get(), Generate(*arguments, context->json)); });
 }
 
-void AddLogprobs(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddLogprobs(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ModelArguments>();
-  CLI::App* command =
-      app.add_subcommand("logprobs", "How likely a model finds each token of a text");
-  command->add_option("model", arguments->model, "a Hugging Face folder")->required();
-  command->add_option("text", arguments->text, "the text")->required();
-  command->add_option("--tokenizer,-t", arguments->tokenizer, "when it is not in the folder");
+  Command command = program.AddCommand("logprobs", "How likely a model finds each token of a text");
+  command.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  command.AddOption("text", &arguments->text, "the text").Required();
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   AddPrecision(command, arguments.get());
-  command->footer("Example:\n  hone logprobs path/to/model \"The weather in Paris\"\n");
-  command->callback([=] { Finish(context.get(), Logprobs(*arguments, context->json)); });
+  command.Footer("Example:\n  hone logprobs path/to/model \"The weather in Paris\"\n");
+  command.Action([=] { Finish(context.get(), Logprobs(*arguments, context->json)); });
 }
 
 }  // namespace hone

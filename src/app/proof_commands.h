@@ -8,7 +8,7 @@ namespace hone {
 
 // What lets others check a claim: `hone replay` derives a run again, `hone prove` answers the
 // founding question.
-void AddReplay(CLI::App& app, std::shared_ptr<CommandContext> context);
-void AddProve(CLI::App& app, std::shared_ptr<CommandContext> context);
+void AddReplay(Command program, std::shared_ptr<CommandContext> context);
+void AddProve(Command program, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // hone prove.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/comparison_session.h"
 #include "app/proof_commands.h"
 #include "app/prove_plan.h"
@@ -117,33 +117,31 @@ Result<Outcome> Prove(const ProveArguments& arguments, bool json) {
 
 }  // namespace
 
-void AddProve(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddProve(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ProveArguments>();
-  CLI::App* prove = app.add_subcommand(
+  Command prove = program.AddCommand(
       "prove", "Can simulated APIs and token-level credit train better tool-using agents?");
-  prove->add_option("comparison", arguments->file,
-                    "TOML, with arms named ROLE-LENGTH (comparisons/prove.toml)");
-  prove->add_flag("--quick", arguments->quick, "a smaller one: minutes, not hours");
-  prove->add_flag("--plan", arguments->plan, "say what it will take, and do nothing");
-  prove->add_flag("--predict", arguments->predict,
-                  "what the laboratory expects, computed exactly; nothing is trained");
+  prove.AddOption("comparison", &arguments->file,
+                  "TOML, with arms named ROLE-LENGTH (comparisons/prove.toml)");
+  prove.AddFlag("--quick", &arguments->quick, "a smaller one: minutes, not hours");
+  prove.AddFlag("--plan", &arguments->plan, "say what it will take, and do nothing");
+  prove.AddFlag("--predict", &arguments->predict,
+                "what the laboratory expects, computed exactly; nothing is trained");
   prove
-      ->add_option("--prediction", arguments->prediction,
-                   "what it expected before the measurement, to be drawn beside it")
-      ->capture_default_str();
-  prove->add_option("--seeds", arguments->request.seeds, "how many; else as the file says")
-      ->check(CLI::Range(1, 1000));
-  prove->add_option("--jobs,-j", arguments->jobs, "runs at a time, which share the cores")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  prove->add_option("--out", arguments->out, "folder of runs and report (runs/prove)");
-  prove->add_option("--markdown", arguments->markdown, "write the report here, too");
-  prove->add_option("--set", arguments->request.set, "key=value, over every recipe's")
-      ->take_all()
-      ->allow_extra_args(false);
-  prove->add_flag("--report-only", arguments->report_only,
-                  "make no run: report on what there is, also while others are at it");
-  prove->footer(
+      .AddOption("--prediction", &arguments->prediction,
+                 "what it expected before the measurement, to be drawn beside it")
+      .ShowDefault();
+  prove.AddOption("--seeds", &arguments->request.seeds, "how many; else as the file says")
+      .Between(1, 1000);
+  prove.AddOption("--jobs,-j", &arguments->jobs, "runs at a time, which share the cores")
+      .Between(1, 1024)
+      .ShowDefault();
+  prove.AddOption("--out", &arguments->out, "folder of runs and report (runs/prove)");
+  prove.AddOption("--markdown", &arguments->markdown, "write the report here, too");
+  prove.AddOption("--set", &arguments->request.set, "key=value, over every recipe's").OneAtATime();
+  prove.AddFlag("--report-only", &arguments->report_only,
+                "make no run: report on what there is, also while others are at it");
+  prove.Footer(
       "Finished runs are not made again; interrupted ones go on. Writes prove.md, prove.html and\n"
       "prove.json. Exit status: 0 every run has finished, 3 some failed.\n"
       "Examples:\n"
@@ -151,7 +149,7 @@ void AddProve(CLI::App& app, std::shared_ptr<CommandContext> context) {
       "  hone prove --plan\n"
       "  hone prove --quick\n"
       "  hone prove --jobs 2 --markdown docs/prove/report.md\n");
-  prove->callback([=] {
+  prove.Action([=] {
     const Result<Outcome> outcome = Prove(*arguments, context->json);
     if (!outcome.ok()) return Report(context.get(), outcome.error());
     Print(context.get(), outcome->text);

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/doctor.h"
 #include "app/passes.h"
@@ -90,18 +90,18 @@ std::string PassesView(const std::vector<Pass>& passes, const Terminal& terminal
   return out;
 }
 
-void AddPass(CLI::App& pipe, std::shared_ptr<CommandContext> context, const Pass& pass) {
-  CLI::App* command = pipe.add_subcommand(pass.name, pass.about);
+void AddPass(Command pipe, std::shared_ptr<CommandContext> context, const Pass& pass) {
+  Command command = pipe.AddCommand(pass.name, pass.about);
   auto values = std::make_shared<PassOptions>();
   for (const PassOption& option : pass.options) {
-    CLI::Option* added = command->add_option_function<std::string>(
+    Option added = command.AddOption(
         "--" + option.name, [=](const std::string& value) { (*values)[option.name] = value; },
         option.about);
-    if (option.required) added->required();
+    if (option.required) added.Required();
   }
-  command->footer(
+  command.Footer(
       fmt::format("JSON Lines in, JSON Lines out. An example line:\n  {}\n", pass.example));
-  command->callback([=] {
+  command.Action([=] {
     std::ios::sync_with_stdio(false);
     const Result<int64_t> failed = RunPipe(pass, *values, std::cin, std::cout);
     if (!failed.ok()) {
@@ -114,42 +114,42 @@ void AddPass(CLI::App& pipe, std::shared_ptr<CommandContext> context, const Pass
 
 }  // namespace
 
-void AddShow(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddShow(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* command = app.add_subcommand("show", "Show the trees of a run, token by token");
-  command->add_option("run", arguments->run, "a run's folder, its store, or a file of trees")
-      ->required();
-  command->add_option("tree", arguments->tree, "number of the tree; absent: a list");
-  command->add_option("--tokenizer,-t", arguments->tokenizer,
-                      "to show tokens as text; by default the tokenizer.json beside the store");
-  command->add_flag("--full", arguments->full, "do not cut long texts");
-  command->footer("Example:\n  hone show runs/tour 1\n");
-  command->callback([=] { Finish(context.get(), Show(*arguments, context->json)); });
+  Command command = program.AddCommand("show", "Show the trees of a run, token by token");
+  command.AddOption("run", &arguments->run, "a run's folder, its store, or a file of trees")
+      .Required();
+  command.AddOption("tree", &arguments->tree, "number of the tree; absent: a list");
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer,
+                    "to show tokens as text; by default the tokenizer.json beside the store");
+  command.AddFlag("--full", &arguments->full, "do not cut long texts");
+  command.Footer("Example:\n  hone show runs/tour 1\n");
+  command.Action([=] { Finish(context.get(), Show(*arguments, context->json)); });
 }
 
-void AddPipe(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* pipe = app.add_subcommand("pipe", "Run one pass over JSON Lines");
-  pipe->require_subcommand(1);
-  pipe->footer(
+void AddPipe(Command program, std::shared_ptr<CommandContext> context) {
+  Command pipe = program.AddCommand("pipe", "Run one pass over JSON Lines");
+  pipe.NeedsCommand();
+  pipe.Footer(
       "Example:\n  echo '{\"text\": \"hi\"}' | hone pipe tokenize --tokenizer "
       "tests/golden/tokenizer\n");
   const std::vector<Pass> passes = BuiltInPasses();
-  for (const Pass& pass : passes) AddPass(*pipe, context, pass);
-  CLI::App* list = pipe->add_subcommand("list", "All passes with their options and schemas");
+  for (const Pass& pass : passes) AddPass(pipe, context, pass);
+  Command list = pipe.AddCommand("list", "All passes with their options and schemas");
   auto markdown = std::make_shared<bool>(false);
-  list->add_flag("--markdown", *markdown, "as docs/pipe.md");
-  list->callback([=] {
+  list.AddFlag("--markdown", markdown.get(), "as docs/pipe.md");
+  list.Action([=] {
     Print(context.get(), *markdown       ? PassesMarkdown(passes)
                          : context->json ? DumpJson(PassesJson(passes)) + "\n"
                                          : PassesView(passes, Terminal::Of(stdout)));
   });
 }
 
-void AddDoctor(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* command = app.add_subcommand("doctor", "What this machine has and what Hone misses");
-  command->footer(
+void AddDoctor(Command program, std::shared_ptr<CommandContext> context) {
+  Command command = program.AddCommand("doctor", "What this machine has and what Hone misses");
+  command.Footer(
       "Exit status 1 when something needed is missing.\nExample:\n  hone doctor --json\n");
-  command->callback([=] {
+  command.Action([=] {
     const std::vector<Finding> findings = ExamineMachine();
     Print(context.get(), context->json ? DumpJson(FindingsJson(findings)) + "\n"
                                        : FindingsView(findings, Terminal::Of(stdout)));

@@ -4,8 +4,8 @@
 #include <csignal>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/progress_bar.h"
 #include "app/proof_commands.h"
 #include "app/replay_view.h"
@@ -56,31 +56,30 @@ Result<std::string> ReplayRun(const ReplayArguments& arguments, CommandContext* 
 
 }  // namespace
 
-void AddReplay(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddReplay(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ReplayArguments>();
   VerifyOptions& options = arguments->options;
-  CLI::App* replay = app.add_subcommand(
+  Command replay = program.AddCommand(
       "replay", "Derives a run again and compares it, bit by bit, with what it stored");
-  replay->add_option("run", arguments->run, "its folder: runs/NAME")->required();
-  replay->add_flag("--verify", arguments->verify, "do it; else say what would be derived");
-  replay->add_option("--from", options.from,
-                     "begin at the newest checkpoint not behind this step; else at the beginning");
-  replay->add_option("--to", options.to, "end before this step");
-  replay->add_flag("--fresh", options.fresh,
-                   "make imitation and simulators again, too: take nothing from the cache");
-  replay->add_flag("--keep-going", options.keep_going, "look on behind the first difference");
-  replay->add_option("--threads", options.threads, "else as the recipe says")
-      ->check(CLI::Range(0, 1024));
-  replay->add_option("--scratch", arguments->scratch,
-                     "an empty folder to work in; else a temporary one");
-  replay->footer(
+  replay.AddOption("run", &arguments->run, "its folder: runs/NAME").Required();
+  replay.AddFlag("--verify", &arguments->verify, "do it; else say what would be derived");
+  replay.AddOption("--from", &options.from,
+                   "begin at the newest checkpoint not behind this step; else at the beginning");
+  replay.AddOption("--to", &options.to, "end before this step");
+  replay.AddFlag("--fresh", &options.fresh,
+                 "make imitation and simulators again, too: take nothing from the cache");
+  replay.AddFlag("--keep-going", &options.keep_going, "look on behind the first difference");
+  replay.AddOption("--threads", &options.threads, "else as the recipe says").Between(0, 1024);
+  replay.AddOption("--scratch", &arguments->scratch,
+                   "an empty folder to work in; else a temporary one");
+  replay.Footer(
       "Nothing in the run's folder is changed, and no tool outside this program is asked.\n"
       "Exit status: 0 the same, 3 a difference, 1 it could not be told.\n"
       "Examples:\n"
       "  hone replay runs/quickstart                      what is stored\n"
       "  hone replay runs/quickstart --verify             every step of it\n"
       "  hone replay runs/quickstart --verify --from 900  from the checkpoint at step 900 on\n");
-  replay->callback([=] { Finish(context.get(), ReplayRun(*arguments, context.get())); });
+  replay.Action([=] { Finish(context.get(), ReplayRun(*arguments, context.get())); });
 }
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // hone report.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/run_page.h"
@@ -18,15 +18,15 @@ Result<std::string> WriteReport(const std::string& folder, bool json) {
 
 }  // namespace
 
-void AddRunReport(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddRunReport(Command program, std::shared_ptr<CommandContext> context) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* report =
-      app.add_subcommand("report", "Writes the page of a run: before and after, curves, examples");
-  report->add_option("run", *folder, "its folder: runs/NAME")->required();
-  report->footer(
+  Command report =
+      program.AddCommand("report", "Writes the page of a run: before and after, curves, examples");
+  report.AddOption("run", folder.get(), "its folder: runs/NAME").Required();
+  report.Footer(
       "The page stands alone: no network, no scripts. A run that has not ended has one, too.\n"
       "Example:\n  hone report runs/quickstart\n");
-  report->callback([=] { Finish(context.get(), WriteReport(*folder, context->json)); });
+  report.Action([=] { Finish(context.get(), WriteReport(*folder, context->json)); });
 }
 
 }  // namespace hone

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/terminal.h"
@@ -47,14 +47,13 @@ std::string PresetsTable(const Terminal& terminal) {
 
 }  // namespace
 
-void AddRewards(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* group = app.add_subcommand("rewards", "Rewards that a tree can be scored with");
-  group->require_subcommand(1);
-  group->footer("Example:\n  hone rewards list\n");
-  CLI::App* list = group->add_subcommand("list", "The presets, their terms and labels");
-  list->footer(
-      "Example:\n  hone rewards list\n  hone pipe rewards --preset toolrl < trees.jsonl\n");
-  list->callback([=] {
+void AddRewards(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("rewards", "Rewards that a tree can be scored with");
+  group.NeedsCommand();
+  group.Footer("Example:\n  hone rewards list\n");
+  Command list = group.AddCommand("list", "The presets, their terms and labels");
+  list.Footer("Example:\n  hone rewards list\n  hone pipe rewards --preset toolrl < trees.jsonl\n");
+  list.Action([=] {
     Print(context.get(), context->json ? PresetsJson() : PresetsTable(Terminal::Of(stdout)));
   });
 }

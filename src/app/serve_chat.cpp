@@ -23,11 +23,11 @@ class ChatAnswer final : public Answer {
     usage_.prompt = static_cast<int64_t>(place_.context.size());
     // The agent never speaks as somebody else, where that can be told by tokens.
     request_.sampling.forbidden_set = context_.model->engine->forbidden().empty() ? 0 : 1;
+    const Dialect* dialect = context_.model->dialect.get();
+    const Tokenizer* tokenizer = context_.model->tokenizer.get();
+    const bool thinking = EndsInThought(*dialect, *tokenizer, place_.context);
     for (int64_t i = 0; i < request_.n; ++i) {
-      choices_.push_back({ServedTurn(context_.model->dialect.get(), context_.model->tokenizer.get(),
-                                     request_.stops),
-                          {},
-                          {}});
+      choices_.push_back({ServedTurn(dialect, tokenizer, request_.stops, thinking), {}, {}});
     }
   }
 

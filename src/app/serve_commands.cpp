@@ -6,8 +6,8 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/serve_service.h"
@@ -119,65 +119,64 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
 
 }  // namespace
 
-void AddServe(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddServe(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ServeArguments>();
   arguments->http.port = 8000;
   ServedModelChoice& choice = arguments->choice;
-  CLI::App* serve =
-      app.add_subcommand("serve", "Puts a model behind the API that clients of OpenAI speak");
+  Command serve =
+      program.AddCommand("serve", "Puts a model behind the API that clients of OpenAI speak");
   serve
-      ->add_option("model", choice.model,
-                   "a run (runs/NAME), a checkpoint or a Hugging Face folder")
-      ->required();
-  serve->add_option("--port,-p", arguments->http.port, "0: any free one")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
-  serve->add_option("--host", arguments->http.host, "the address to listen on; 0.0.0.0: all")
-      ->capture_default_str();
-  serve->add_option("--api-key", arguments->service.api_key,
-                    "that clients must send; better in HONE_API_KEY, where others do not see it");
-  serve->add_option("--allow-host", arguments->http.local_names,
-                    "further names that browsers may call this machine by; may repeat");
-  serve->add_option("--name", choice.name, "of the model; else that of its folder");
-  serve->add_option("--checkpoint", choice.checkpoint, "of a run: last, best or a step")
-      ->capture_default_str();
-  serve->add_option("--dialect", choice.dialect,
-                    "how the model spells calls; else as its run did, or hermes");
-  serve->add_option("--tokenizer,-t", choice.tokenizer, "when it is not in the folder");
-  serve->add_option("--precision", choice.precision, "f32 or bf16; else as its run, or bf16")
-      ->check(CLI::IsMember({"f32", "bf16"}));
-  serve->add_option("--threads", choice.threads, "0: as many as the machine has")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  serve->add_option("--record", arguments->record,
-                    "a run's folder: every conversation becomes a tree in its store");
-  serve->add_option("--max-tokens", arguments->service.max_tokens, "of one completion")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-      ->capture_default_str();
-  serve->add_option("--max-batch", arguments->service.batch.max_live, "completions drawn at a time")
-      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
-      ->capture_default_str();
+      .AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+      .Required();
+  serve.AddOption("--port,-p", &arguments->http.port, "0: any free one")
+      .Between(0, 65535)
+      .ShowDefault();
+  serve.AddOption("--host", &arguments->http.host, "the address to listen on; 0.0.0.0: all")
+      .ShowDefault();
+  serve.AddOption("--api-key", &arguments->service.api_key,
+                  "that clients must send; better in HONE_API_KEY, where others do not see it");
+  serve.AddOption("--allow-host", &arguments->http.local_names,
+                  "further names that browsers may call this machine by; may repeat");
+  serve.AddOption("--name", &choice.name, "of the model; else that of its folder");
+  serve.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
+      .ShowDefault();
+  serve.AddOption("--dialect", &choice.dialect,
+                  "how the model spells calls; else as its run did, or hermes");
+  serve.AddOption("--tokenizer,-t", &choice.tokenizer, "when it is not in the folder");
+  serve.AddOption("--precision", &choice.precision, "f32 or bf16; else as its run, or bf16")
+      .OneOf({"f32", "bf16"});
+  serve.AddOption("--threads", &choice.threads, "0: as many as the machine has")
+      .Between(0, 1024)
+      .ShowDefault();
+  serve.AddOption("--record", &arguments->record,
+                  "a run's folder: every conversation becomes a tree in its store");
+  serve.AddOption("--max-tokens", &arguments->service.max_tokens, "of one completion")
+      .Between(1, 1 << 30)
+      .ShowDefault();
+  serve.AddOption("--max-batch", &arguments->service.batch.max_live, "completions drawn at a time")
+      .Between(1, 4096)
+      .ShowDefault();
   serve
-      ->add_option("--max-waiting", arguments->service.batch.max_waiting,
-                   "completions that wait for it; more are told 429")
-      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
-      ->capture_default_str();
-  serve->add_option("--max-connections", arguments->http.max_connections, "more are told 503")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  serve->add_option("--max-body", arguments->body_mib, "MiB of a request")
-      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
-      ->capture_default_str();
-  serve->add_option("--memory", arguments->memory_mib, "MiB for keys and values")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-      ->capture_default_str();
-  serve->add_option("--seed", arguments->seed, "of requests that name none; else by chance");
+      .AddOption("--max-waiting", &arguments->service.batch.max_waiting,
+                 "completions that wait for it; more are told 429")
+      .Between(0, 1'000'000)
+      .ShowDefault();
+  serve.AddOption("--max-connections", &arguments->http.max_connections, "more are told 503")
+      .Between(1, 10000)
+      .ShowDefault();
+  serve.AddOption("--max-body", &arguments->body_mib, "MiB of a request")
+      .Between(1, 1024)
+      .ShowDefault();
+  serve.AddOption("--memory", &arguments->memory_mib, "MiB for keys and values")
+      .Between(1, 1 << 30)
+      .ShowDefault();
+  serve.AddOption("--seed", &arguments->seed, "of requests that name none; else by chance");
   serve
-      ->add_option("--grace", arguments->grace_seconds,
-                   "seconds that completions have to end at shutdown")
-      ->check(CLI::Range(int64_t{0}, int64_t{86400}))
-      ->capture_default_str();
-  serve->footer(
+      .AddOption("--grace", &arguments->grace_seconds,
+                 "seconds that completions have to end at shutdown")
+      .Between(0, 86400)
+      .ShowDefault();
+  serve.Footer(
       "GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET /health; see\n"
       "docs/serving.md.\nExamples:\n"
       "  hone serve runs/quickstart\n"
@@ -185,7 +184,7 @@ void AddServe(CLI::App& app, std::shared_ptr<CommandContext> context) {
       "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
       "    -d '{\"model\": \"quickstart\", \"messages\": [{\"role\": \"user\", \"content\": "
       "\"Hello\"}]}'\n");
-  serve->callback([=] { Finish(context.get(), Serve(context.get(), *arguments)); });
+  serve.Action([=] { Finish(context.get(), Serve(context.get(), *arguments)); });
 }
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 
 #include "base/recipe.h"
 #include "learn/model_place.h"
+#include "learn/recipe_checks.h"
 #include "learn/run_folder.h"
 #include "learn/training_recipe.h"
 #include "rollout/policy.h"
@@ -59,6 +60,7 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
   }
   served->tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
   HONE_ASSIGN_OR_RETURN(served->dialect, NewDialect(settings.dialect));
+  HONE_RETURN_IF_ERROR(CheckMarkers(*served->tokenizer, *served->dialect, tokenizer_at.string()));
   Engine::Options options;
   options.precision = settings.precision;
   options.threads = static_cast<int>(choice.threads);

@@ -26,6 +26,9 @@ TEST(ServeModel, AFolderIsServedUnderItsName) {
             "x");
   EXPECT_FALSE(OpenServedModel({.model = folder.string(), .dialect = "klingon"}).ok());
   EXPECT_FALSE(OpenServedModel({.model = "nowhere"}).ok());
+  const auto foreign = OpenServedModel({.model = folder.string(), .dialect = "tagged:desk"});
+  ASSERT_FALSE(foreign.ok()) << "its tokenizer has no <system>";
+  EXPECT_NE(foreign.error().message().find("<system>"), std::string::npos);
 }
 
 TEST(ServeModel, ATokenizerThatIsTooLargeIsRefused) {

@@ -5,10 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 
 namespace hone {
 namespace {
+
+// Samples of a task in one tree. A tree is read and written with every turn, so that one without an
+// end would cost ever more; a further one begins instead.
+constexpr size_t kGroup = 64;
 
 // Turns that can still be gone on from, and completions that can still be rewarded.
 constexpr size_t kRemembered = 200'000;
@@ -90,6 +95,19 @@ Result<std::vector<ToolResult>> ResultsOf(const ServedChat& request, size_t firs
   return results;
 }
 
+// Beside the store, so that whoever reads it can say what its tokens are.
+Result<void> KeepTokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "tokenizer.json";
+  const std::string text = tokenizer.ToJson();
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return WriteFileAtomic(file, text);
+  HONE_ASSIGN_OR_RETURN(const std::string there, ReadFile(file));
+  if (there == text) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{} is the tokenizer of another model; record into a folder of its own",
+                           file.string()));
+}
+
 template <typename Map>
 void Forget(Map* map, std::deque<std::string>* keys) {
   while (keys->size() > kRemembered) {
@@ -116,16 +134,19 @@ Result<std::vector<Node>> PromptNodes(const Dialect& dialect, const Tokenizer& t
 
 Result<std::unique_ptr<ConversationRecorder>> ConversationRecorder::Open(
     const std::filesystem::path& folder, const Dialect* dialect, const Tokenizer* tokenizer) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return Error(ErrorCode::kIo,
-                 fmt::format("cannot make {}: {}", folder.string(), failed.message()));
+  Result<std::unique_ptr<RunFolder>> run = RunFolder::Open(folder);
+  if (!run.ok()) {
+    if (run.error().code() != ErrorCode::kUnavailable) return run.error();
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("another process trains or records in {}; wait for it, or record into "
+                             "another folder",
+                             folder.string()));
   }
   HONE_ASSIGN_OR_RETURN(auto store, RunStore::Open(folder / "store.sqlite"));
+  HONE_RETURN_IF_ERROR(KeepTokenizer(*tokenizer, folder));
   HONE_ASSIGN_OR_RETURN(const int64_t trees, store->CountTrees());
   std::unique_ptr<ConversationRecorder> recorder(
-      new ConversationRecorder(std::move(store), dialect, tokenizer));
+      new ConversationRecorder(*std::move(run), std::move(store), dialect, tokenizer));
   recorder->conversations_ = trees;
   return recorder;
 }
@@ -183,6 +204,7 @@ Result<void> ConversationRecorder::Continue(const ServedChat& request, size_t kn
   std::string bytes;
   for (const TokenId token : turn) bytes += tokenizer_->TokenBytes(token);
   Conversation next;
+  next.enable_thinking = request.conversation.enable_thinking;
   next.messages.assign(request.conversation.messages.begin() + static_cast<std::ptrdiff_t>(known),
                        request.conversation.messages.end());
   place->tree = mark.tree;
@@ -223,8 +245,9 @@ Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
   if (id == 0 && !request.task.empty()) {
     group =
         ContentHash(Json::Of({{"task", request.task}, {"prompt", Json::ArrayOf(place.context)}}));
-    if (const auto found = groups_.find(group); found != groups_.end()) {
-      id = found->second;
+    if (const auto found = groups_.find(group);
+        found != groups_.end() && found->second.samples + turns.size() <= kGroup) {
+      id = found->second.tree;
       has_prompt = true;
     }
   }
@@ -263,8 +286,9 @@ Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
     HONE_RETURN_IF_ERROR(store_->ReplaceTree(id, record));
   } else {
     HONE_ASSIGN_OR_RETURN(id, store_->AddTree(0, record));
-    if (!group.empty()) groups_[group] = id;
+    if (!group.empty()) groups_[group] = {id, 0};
   }
+  if (!group.empty()) groups_[group].samples += turns.size();
   added.tree = id;
   for (size_t i = 0; i < turns.size(); ++i) {
     Remember(Said(place.said, turns[i].message, turns[i].call_ids), {id, added.nodes[i]});

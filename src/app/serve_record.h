@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/serve_request.h"
+#include "learn/run_folder.h"
 #include "record/store.h"
 #include "text/dialect.h"
 #include "text/tokenizer.h"
@@ -48,7 +49,9 @@ struct RecordedTurn {
 // new tree, which says so. After every turn the store holds all of it. Thread-safe.
 class ConversationRecorder {
  public:
-  // In folder/store.sqlite, behind what is there. The dialect and the tokenizer must outlive it.
+  // In folder/store.sqlite, behind what is there, with the tokenizer beside it. It has the run's
+  // lock: kUnavailable when somebody trains or records there. The dialect and the tokenizer must
+  // outlive it.
   static Result<std::unique_ptr<ConversationRecorder>> Open(const std::filesystem::path& folder,
                                                             const Dialect* dialect,
                                                             const Tokenizer* tokenizer);
@@ -75,9 +78,14 @@ class ConversationRecorder {
     std::vector<NodeId> nodes;
   };
 
-  ConversationRecorder(std::unique_ptr<RunStore> store, const Dialect* dialect,
-                       const Tokenizer* tokenizer)
-      : store_(std::move(store)), dialect_(dialect), tokenizer_(tokenizer) {}
+  struct Group {  // the tree that takes a task's next samples
+    int64_t tree = 0;
+    size_t samples = 0;
+  };
+
+  ConversationRecorder(std::unique_ptr<RunFolder> run, std::unique_ptr<RunStore> store,
+                       const Dialect* dialect, const Tokenizer* tokenizer)
+      : run_(std::move(run)), store_(std::move(store)), dialect_(dialect), tokenizer_(tokenizer) {}
   Mark* Find(const std::string& said);
   Result<void> Continue(const ServedChat& request, size_t known, const Mark& mark,
                         RecordedPlace* place) const;
@@ -85,11 +93,12 @@ class ConversationRecorder {
   void Remember(const std::string& said, const Mark& mark);
 
   mutable std::mutex mutex_;
+  std::unique_ptr<RunFolder> run_;  // its lock
   std::unique_ptr<RunStore> store_;
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
   int64_t conversations_ = 0;
-  std::map<std::string, int64_t> groups_;           // trees of named tasks
+  std::map<std::string, Group> groups_;             // of named tasks
   std::map<std::string, std::vector<Mark>> marks_;  // by what was said
   std::deque<std::string> marked_;                  // the keys of marks_, oldest first
   std::map<std::string, Completion> completions_;

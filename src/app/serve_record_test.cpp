@@ -9,9 +9,10 @@
 namespace hone {
 namespace {
 
-ServedChat Request(const std::string& messages, const std::string& task = "") {
+ServedChat Request(const std::string& messages, const std::string& task = "",
+                   const std::string& more = "") {
   return ReadChatRequest(R"({"model": "m", "metadata": {"task": ")" + task +
-                         R"("}, "messages": [)" + messages + "]}")
+                         R"("}, "messages": [)" + messages + "]" + more + "}")
       .value();
 }
 
@@ -189,6 +190,64 @@ TEST_F(ServeRecordTest, RewardsStayWithTheirTrajectories) {
   }
   EXPECT_EQ(rewards.begin()->second, 1) << "that of the older leaf is where it was";
   EXPECT_EQ(rewards.rbegin()->second, 0.75);
+}
+
+TEST_F(ServeRecordTest, ThinkingStaysSwitchedOffInLaterTurns) {
+  const TemporaryDirectory model;
+  ASSERT_TRUE(WriteFileAtomic(model.path() / "chat_template.jinja",
+                              "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content "
+                              "}}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
+                              "<|im_start|>assistant\n{% if enable_thinking is defined and not "
+                              "enable_thinking %}[quick]{% endif %}{% endif %}")
+                  .ok());
+  for (const std::string& dialect :
+       {"template:" + model.path().string(), std::string("hermes:qwen3-training")}) {
+    Open(dialect);
+    const std::string off = R"(, "chat_template_kwargs": {"enable_thinking": false})";
+    const ServedChat first = Request(kHello, "", off);
+    const RecordedPlace place = recorder_->Enter(first).value();
+    std::vector<RecordedTurn> turns;
+    turns.push_back(Turn("Hi<|im_end|>"));
+    ASSERT_TRUE(recorder_->Add(first, 7, place, "c-" + dialect, std::move(turns)).ok());
+    const RecordedPlace next =
+        recorder_
+            ->Enter(Request(std::string(kHello) + R"(, {"role": "assistant", "content": "Hi"},
+                                {"role": "user", "content": "x"})",
+                            "", off))
+            .value();
+    const std::string before = served_->tokenizer->Decode(place.context);
+    const std::string after = served_->tokenizer->Decode(next.context);
+    EXPECT_EQ(after.substr(after.rfind("assistant\n")), before.substr(before.rfind("assistant\n")))
+        << dialect;
+  }
+}
+
+TEST_F(ServeRecordTest, AFolderWhereSomebodyTrainsIsRefused) {
+  const auto other = ConversationRecorder::Open(directory_.path(), served_->dialect.get(),
+                                                served_->tokenizer.get());
+  ASSERT_FALSE(other.ok()) << "the fixture records there";
+  EXPECT_EQ(other.error().code(), ErrorCode::kUnavailable);
+  EXPECT_NE(other.error().message().find("another folder"), std::string::npos);
+}
+
+TEST_F(ServeRecordTest, TheTreesOfATaskStaySmall) {
+  for (int i = 0; i < 130; ++i) Talk(kHello, {"One<|im_end|>"}, "c", {}, "greet");
+  const auto trees = Trees();
+  ASSERT_EQ(trees.size(), 3u);
+  EXPECT_EQ(trees[0].tree.leaves.size(), 64u);
+  EXPECT_EQ(trees[2].tree.leaves.size(), 2u);
+  EXPECT_EQ(trees[2].tree.task.id, "greet");
+}
+
+TEST_F(ServeRecordTest, TheTokenizerStandsBesideTheStore) {
+  const auto file = directory_.path() / "tokenizer.json";
+  EXPECT_TRUE(Tokenizer::Load(file).ok());
+  recorder_.reset();
+  ASSERT_TRUE(WriteFileAtomic(file, "{}").ok());
+  EXPECT_FALSE(ConversationRecorder::Open(directory_.path(), served_->dialect.get(),
+                                          served_->tokenizer.get())
+                   .ok())
+      << "tokens of two tokenizers in one store mean nothing";
 }
 
 TEST_F(ServeRecordTest, AStoreOfAnEarlierServerIsContinuedBehind) {

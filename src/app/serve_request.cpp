@@ -154,6 +154,10 @@ Result<void> ReadSettings(Body* body, DrawSettings* settings) {
     if (!settings->stream) return Bad("stream_options", "is only for stream: true");
     Body of_stream(*options);
     HONE_RETURN_IF_ERROR(of_stream.Read("include_usage", &settings->include_usage));
+    of_stream.Ignore({"include_obfuscation"});  // nothing is padded here
+    if (const Result<void> known = of_stream.Unknown(); !known.ok()) {
+      return known.error().In("stream_options");
+    }
   }
   HONE_RETURN_IF_ERROR(body->Read("return_token_ids", &settings->return_token_ids));
   HONE_RETURN_IF_ERROR(ReadStops(body, &settings->stops));
@@ -304,7 +308,11 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
   for (const char* key : {"audio", "prediction", "web_search_options"}) {
     HONE_RETURN_IF_ERROR(body.Unsupported(key, {}, ""));
   }
-  body.Ignore({"parallel_tool_calls", "reasoning_effort", "verbosity"});
+  HONE_RETURN_IF_ERROR(body.Unsupported("parallel_tool_calls", {true},
+                                        ": a turn may call as often as its dialect has it"));
+  HONE_RETURN_IF_ERROR(
+      body.Unsupported("reasoning_effort", {}, "; use chat_template_kwargs.enable_thinking"));
+  HONE_RETURN_IF_ERROR(body.Unsupported("verbosity", {"medium"}, ""));
   if (const Json* metadata = body.Find("metadata")) {
     const Json* task = metadata->Find("task");
     if (task != nullptr && !task->is_string()) return Bad("metadata.task", "wants text");
@@ -312,9 +320,12 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
   }
   Json conversation = Json::Of({{"messages", request.messages}, {"tools", request.tools}});
   if (const Json* arguments = body.Find("chat_template_kwargs")) {
-    if (const Json* thinking = arguments->Find("enable_thinking")) {
+    if (!arguments->is_object()) return Bad("chat_template_kwargs", "wants an object");
+    Body of_template(*arguments);
+    if (const Json* thinking = of_template.Find("enable_thinking")) {
       conversation.Set("enable_thinking", *thinking);
     }
+    HONE_RETURN_IF_ERROR(of_template.Unknown());
   }
   HONE_RETURN_IF_ERROR(body.Unknown());
   HONE_ASSIGN_OR_RETURN(request.conversation, ConversationFromJson(conversation));

@@ -20,7 +20,7 @@ TEST(ServeRequest, ReadsWhatTheApiHas) {
       "max_completion_tokens": 9, "seed": -4, "stop": ["a", "b"], "stream": true,
       "stream_options": {"include_usage": true}, "logprobs": true, "top_logprobs": 5,
       "return_token_ids": true, "user": "somebody", "frequency_penalty": 0, "logit_bias": {},
-      "tool_choice": "auto", "metadata": {"task": "t-1"}, "parallel_tool_calls": false,
+      "tool_choice": "auto", "metadata": {"task": "t-1"}, "parallel_tool_calls": true,
       "chat_template_kwargs": {"enable_thinking": false}, "response_format": {"type": "text"})");
   ASSERT_TRUE(read.ok()) << read.error().message();
   EXPECT_EQ(read->model, "m");
@@ -46,6 +46,9 @@ TEST(ServeRequest, WhatIsWrongIsNamed) {
   EXPECT_TRUE(Problem(R"(, "stop": [1])").starts_with("stop: "));
   EXPECT_TRUE(Problem(R"(, "stream": 1)").starts_with("stream: "));
   EXPECT_TRUE(Problem(R"(, "stream_options": {})").starts_with("stream_options: "));
+  EXPECT_NE(Problem(R"(, "stream": true, "stream_options": {"include_usag": true})")
+                .find("include_usage"),
+            std::string::npos);
   EXPECT_TRUE(Problem(R"(, "top_logprobs": 3)").starts_with("top_logprobs: "));
   EXPECT_TRUE(Problem(R"(, "tools": [{"type": "function"}])").starts_with("tools[0]: "));
   EXPECT_TRUE(Problem(R"(, "seed": "x")").starts_with("seed: "));
@@ -61,9 +64,12 @@ TEST(ServeRequest, WhatIsNotSupportedIsRefusedAndNotIgnored) {
   for (const char* more :
        {R"("tool_choice": "required")", R"("tool_choice": {"type": "function"})",
         R"("frequency_penalty": 0.5)", R"("logit_bias": {"5": 1})", R"("functions": [])",
-        R"("response_format": {"type": "json_object"})", R"("audio": {})"}) {
+        R"("response_format": {"type": "json_object"})", R"("audio": {})",
+        R"("parallel_tool_calls": false)", R"("reasoning_effort": "low")", R"("verbosity": "high")",
+        R"("chat_template_kwargs": {"custom": 1})"}) {
     EXPECT_FALSE(Problem(", " + std::string(more)).empty()) << more;
   }
+  EXPECT_EQ(Problem(R"(, "parallel_tool_calls": true, "verbosity": "medium")"), "");
   EXPECT_TRUE(Chat(R"(, "tools": [{"type": "function", "function": {"name": "f"}}],
                    "tool_choice": "none")")
                   ->conversation.tools.empty());

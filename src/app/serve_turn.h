@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,29 +33,46 @@ struct TurnDelta {
   bool empty() const { return content.empty() && reasoning.empty() && calls.empty(); }
 };
 
+// Whether a prompt ends with an opened thought.
+bool EndsInThought(const Dialect& dialect, const Tokenizer& tokenizer,
+                   std::span<const TokenId> prompt);
+
 // A chat turn as it is written: content flows as soon as it is certain that it is content, a call
-// is told when it is whole. All deltas together are what Told says at the end.
+// is told when it is whole. All deltas together are what told() says at the end, however the tokens
+// came, and whatever they are: nothing is told that more text could take back.
+//
+// Told are the thoughts at the beginning, the calls that can be read, and as content the answer, a
+// part of it where a limit cut it off, or the text beside the calls; where there is neither, the
+// text as it is, the marks that make no sense included. Blanks around each are left out.
 class ServedTurn {
  public:
-  // `dialect` and `tokenizer` must outlive it. `stops` are the client's own.
-  ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops)
-      : dialect_(dialect), tokenizer_(tokenizer), stops_(std::move(stops)) {}
+  // `dialect` and `tokenizer` must outlive it. `stops` are the client's own. `thinking`: the prompt
+  // opened the thought that the turn begins with (EndsInThought).
+  ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops,
+             bool thinking = false)
+      : dialect_(dialect), tokenizer_(tokenizer), stops_(std::move(stops)), thinking_(thinking) {}
 
   TurnDelta Feed(std::span<const TokenId> tokens);
   // The turn is over: by the model (or a stop text), or by a limit.
   TurnDelta Finish(bool stopped);
 
-  // Everything, after Finish. A turn that cannot be read is told as the text it is.
+  // Everything, after Finish.
   const TurnDelta& told() const { return told_; }
-  // What the dialect reads in it, after Finish.
+  // What the dialect reads in it, after Finish; its calls are those that were told.
   const ParsedTurn& parsed() const { return parsed_; }
 
  private:
-  TurnDelta News(TurnDelta all, bool final);
+  // All that can be told of a text, which is the whole turn where its end is given.
+  TurnDelta Read(std::string_view text, std::optional<TurnEnd> end) const;
+  // Reads thoughts off the beginning and returns where the rest begins.
+  size_t ReadThoughts(std::string_view text, std::optional<TurnEnd> end, TurnDelta* told) const;
+  std::string ContentOf(std::string_view rest, const ParsedTurn& parsed, bool whole) const;
+  TurnDelta News(const TurnDelta& all);
 
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
   std::vector<std::string> stops_;
+  bool thinking_;
   std::string bytes_;
   size_t content_ = 0, reasoning_ = 0, calls_ = 0;  // told until now
   TurnDelta told_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
+#include "text/template_dialect.h"
+
 namespace hone {
 namespace {
 
@@ -17,10 +20,9 @@ struct Seen {
   size_t pieces = 0;  // of content
 };
 
-Seen Read(const std::string& dialect_name, const std::string& text, size_t step,
-          bool stopped = true, const std::vector<std::string>& stops = {}) {
-  const auto dialect = NewDialect(dialect_name).value();
-  ServedTurn turn(dialect.get(), &TheTokenizer(), stops);
+Seen Read(const Dialect& dialect, const std::string& text, size_t step, bool stopped = true,
+          const std::vector<std::string>& stops = {}, bool thinking = false) {
+  ServedTurn turn(&dialect, &TheTokenizer(), stops, thinking);
   const std::vector<TokenId> tokens = TheTokenizer().Encode(text);
   Seen seen;
   const auto add = [&](TurnDelta delta) {
@@ -38,6 +40,11 @@ Seen Read(const std::string& dialect_name, const std::string& text, size_t step,
   EXPECT_EQ(seen.deltas.reasoning, seen.told.reasoning) << text;
   EXPECT_EQ(seen.deltas.calls.size(), seen.told.calls.size()) << text;
   return seen;
+}
+
+Seen Read(const std::string& dialect, const std::string& text, size_t step, bool stopped = true,
+          const std::vector<std::string>& stops = {}, bool thinking = false) {
+  return Read(*NewDialect(dialect).value(), text, step, stopped, stops, thinking);
 }
 
 TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEnd) {
@@ -58,6 +65,116 @@ TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEnd) {
       Read("hermes", turn, step, false);
     }
   }
+}
+
+// Marks, halves of marks, calls and words in any order, in every dialect.
+TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEndWhateverTheTextIs) {
+  const char* fragments[] = {
+      "<think>",
+      "</think>",
+      "<answer>",
+      "</answer>",
+      "<tool_call>",
+      "</tool_call>",
+      "<search>",
+      "</search>",
+      "<code>",
+      "</code>",
+      "<action>",
+      "</action>",
+      "<fold_thought>",
+      "<|im_end|>",
+      "<|endoftext|>",
+      "<|eot_id|>",
+      "<|python_tag|>",
+      "<thi",
+      "</ans",
+      "<tool",
+      "<",
+      "\n",
+      "\n\n",
+      " ",
+      "  \n",
+      "Hello",
+      " so it is",
+      "42",
+      "你好",
+      "\\boxed{7}",
+      "{",
+      "}",
+      "\"",
+      "; ",
+      R"({"name": "f", "arguments": {"a": 1}})",
+      R"({"name": "f", "parameters": {}})",
+      R"({"name": "f")",
+      R"({"a": "x)",
+      R"({"a": [1]})",
+      "STOP",
+      "ST",
+      "<tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>",
+      "<function=f>",
+      "</function>",
+      "<parameter=x>",
+      "</parameter>",
+      "<tool_call><function=f><parameter=x>1</parameter></function></tool_call>",
+      R"(<action>{"type": "answer", "when": false, "content": "x"}</action>)",
+      R"(<action>{"type": "call", "when": true, "which": "f", "how": {}}</action>)"};
+  std::vector<std::unique_ptr<Dialect>> dialects;
+  for (const auto& [name, about] : BuiltInDialects()) {
+    if (name.ends_with(".toml") || name.starts_with("template:")) continue;
+    dialects.push_back(NewDialect(name).value());
+  }
+  for (const char* calls : {"hermes", "llama3", "qwen-xml", "none"}) {
+    ModelTemplate model;
+    model.where = "a test";
+    model.sources.emplace_back("default",
+                               "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content "
+                               "}}<|im_end|>\n{% endfor %}");
+    TemplateSettings settings;
+    settings.calls = CallFormatOf(calls);
+    dialects.push_back(NewTemplateDialect(std::move(model), std::move(settings)).value());
+  }
+  Rng rng(5);
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    for (uint64_t left = rng.Below(9); left > 0; --left) {
+      text += fragments[rng.Below(std::size(fragments))];
+    }
+    for (const auto& dialect : dialects) {
+      const bool stopped = rng.Below(2) == 0, thinking = rng.Below(3) == 0;
+      const std::vector<std::string> stops = {rng.Below(2) == 0 ? "STOP" : "zzz"};
+      for (const size_t step : {1, 2}) {
+        Read(*dialect, text, step, stopped, stops, thinking);
+        ASSERT_FALSE(testing::Test::HasFailure())
+            << dialect->traits().name << " thinking " << thinking << ": " << text;
+      }
+    }
+  }
+}
+
+TEST(ServedTurn, AThoughtIsToldApartAlsoWhereALimitEndsIt) {
+  const Seen cut = Read("hermes:qwen3", "<think>\nLet me see", 1, false);
+  EXPECT_EQ(cut.told.reasoning, "Let me see");
+  EXPECT_EQ(cut.told.content, "");
+  const Seen opened = Read("hermes:qwen3", "\nhm</think>\n\nHi<|im_end|>", 1, true, {}, true);
+  EXPECT_EQ(opened.told.reasoning, "hm");
+  EXPECT_EQ(opened.told.content, "Hi");
+  const Seen broken = Read("tagged:tapo", "<think>a</think> no action", 1, true);
+  EXPECT_EQ(broken.told.reasoning, "a");
+  EXPECT_EQ(broken.told.content, "no action");
+  const Seen forgot = Read(
+      "hermes:qwen3", "hm <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call><|im_end|>", 1,
+      true, {}, true);
+  EXPECT_EQ(forgot.told.reasoning, "hm");
+  EXPECT_EQ(forgot.told.calls.size(), 1u);
+}
+
+TEST(ServedTurn, AnAnswerBetweenTagsFlowsAndIsToldAsFarAsItCame) {
+  const Seen whole = Read("tagged:desk", "<answer> It is Monday, I think. </answer>", 1);
+  EXPECT_EQ(whole.told.content, "It is Monday, I think.");
+  EXPECT_GT(whole.pieces, 2u) << "not all at the end";
+  EXPECT_EQ(Read("tagged:desk", "<answer>It is Mon", 1, false).told.content, "It is Mon");
+  EXPECT_EQ(Read("tagged:tapo", "<think>a</think><answer>b</ans", 1, false).told.content, "b</ans");
 }
 
 TEST(ServedTurn, TextFlowsAndCallsComeWhole) {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/world_commands.h"
@@ -144,56 +144,55 @@ Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
   return json ? DumpJson(report.ToJson()) + "\n" : report.Table();
 }
 
-void AddCommon(CLI::App* command, SimulateArguments* arguments, bool journal_needed) {
-  command->add_option("--specs", arguments->specs, "JSON list of tools, OpenAI function schemas")
-      ->required();
-  CLI::Option* journal =
-      command->add_option("--journal", arguments->journal, "what the real tools answered");
-  if (journal_needed) journal->required();
-  command->add_option("overrides", arguments->overrides, "key=value, over the recipe's");
+void AddCommon(Command command, SimulateArguments* arguments, bool journal_needed) {
+  command.AddOption("--specs", &arguments->specs, "JSON list of tools, OpenAI function schemas")
+      .Required();
+  Option journal =
+      command.AddOption("--journal", &arguments->journal, "what the real tools answered");
+  if (journal_needed) journal.Required();
+  command.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
 }
 
 }  // namespace
 
-void AddSimulate(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* simulate =
-      app.add_subcommand("simulate", "Simulated APIs: record, train, measure, audit, call");
-  simulate->require_subcommand(1);
+void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
+  Command simulate =
+      program.AddCommand("simulate", "Simulated APIs: record, train, measure, audit, call");
+  simulate.NeedsCommand();
   auto arguments = std::make_shared<SimulateArguments>();
 
-  CLI::App* call = simulate->add_subcommand("call", "Lets the simulator answer one call");
-  call->add_option("tool", arguments->tool)->required();
-  call->add_option("arguments", arguments->call_arguments, "a JSON object");
-  call->add_option("--simulator", arguments->simulator, "TOML: kind, ... (default: random)");
-  call->add_option("--seed", arguments->seed, "of the environment");
+  Command call = simulate.AddCommand("call", "Lets the simulator answer one call");
+  call.AddOption("tool", &arguments->tool).Required();
+  call.AddOption("arguments", &arguments->call_arguments, "a JSON object");
+  call.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
+  call.AddOption("--seed", &arguments->seed, "of the environment");
   AddCommon(call, arguments.get(), false);
-  call->footer(
-      "Example:\n  hone simulate call weather '{\"city\": \"Oslo\"}' --specs tools.json\n");
-  call->callback([=] { Finish(context.get(), CallOnce(*arguments, context->json)); });
+  call.Footer("Example:\n  hone simulate call weather '{\"city\": \"Oslo\"}' --specs tools.json\n");
+  call.Action([=] { Finish(context.get(), CallOnce(*arguments, context->json)); });
 
-  CLI::App* train = simulate->add_subcommand("train", "Learns a simulator from a journal");
-  train->add_option("--out", arguments->out, "the folder to write")->required();
-  train->add_option("--held-out", arguments->held_out, "share of environments to leave out")
-      ->check(CLI::Range(0.0, 1.0));
+  Command train = simulate.AddCommand("train", "Learns a simulator from a journal");
+  train.AddOption("--out", &arguments->out, "the folder to write").Required();
+  train.AddOption("--held-out", &arguments->held_out, "share of environments to leave out")
+      .Between(0.0, 1.0);
   AddCommon(train, arguments.get(), true);
-  train->footer(
+  train.Footer(
       "Example:\n  hone simulate train --specs tools.json --journal calls.sqlite --out sim "
       "steps=600\n");
-  train->callback([=] { Finish(context.get(), TrainOne(*arguments, context->json)); });
+  train.Action([=] { Finish(context.get(), TrainOne(*arguments, context->json)); });
 
-  CLI::App* fidelity =
-      simulate->add_subcommand("fidelity", "How a simulator compares with held-out recorded calls");
-  fidelity->add_option("--simulator", arguments->simulator, "TOML: kind, ... (default: random)");
-  fidelity->add_option("--held-out", arguments->held_out, "share of environments to compare on")
-      ->check(CLI::Range(0.0, 1.0));
-  fidelity->add_option("--per-tool", arguments->per_tool, "compare at most so many calls of each");
-  fidelity->add_option("--apart-from", arguments->apart_from,
-                       "the journal it was trained on: an environment in both is an error");
+  Command fidelity =
+      simulate.AddCommand("fidelity", "How a simulator compares with held-out recorded calls");
+  fidelity.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
+  fidelity.AddOption("--held-out", &arguments->held_out, "share of environments to compare on")
+      .Between(0.0, 1.0);
+  fidelity.AddOption("--per-tool", &arguments->per_tool, "compare at most so many calls of each");
+  fidelity.AddOption("--apart-from", &arguments->apart_from,
+                     "the journal it was trained on: an environment in both is an error");
   AddCommon(fidelity, arguments.get(), true);
-  fidelity->footer(
+  fidelity.Footer(
       "Example:\n  hone simulate fidelity --specs tools.json --journal calls.sqlite "
       "kind=learned folder=sim\n");
-  fidelity->callback([=] { Finish(context.get(), Measure(*arguments, context->json)); });
+  fidelity.Action([=] { Finish(context.get(), Measure(*arguments, context->json)); });
   AddWorldCommands(simulate, context);
 }
 

@@ -7,11 +7,9 @@
 
 #include "app/evaluation_setup.h"
 
-namespace CLI {
-class App;
-}
-
 namespace hone {
+
+class Command;
 
 // What a command line says of a suite.
 struct SuiteOptions {
@@ -38,7 +36,7 @@ struct SuiteOptions {
 };
 
 // Adds them to `hone eval`.
-void AddSuiteOptions(CLI::App* eval, SuiteOptions* options);
+void AddSuiteOptions(Command eval, SuiteOptions* options);
 
 // What `hone eval` says for suites, too.
 struct SuiteCommand {

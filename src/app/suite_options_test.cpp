@@ -1,17 +1,18 @@
 #include "app/suite_options.h"
 
 #include <gtest/gtest.h>
-#include <CLI/CLI.hpp>
+
+#include "app/command_line.h"
 
 namespace hone {
 namespace {
 
 SuiteOptions Parsed(std::vector<std::string> arguments) {
   SuiteOptions options;
-  CLI::App app;
-  AddSuiteOptions(&app, &options);
-  std::reverse(arguments.begin(), arguments.end());  // as that parser wants them
-  app.parse(arguments);
+  CommandLine line("hone", "", "");
+  AddSuiteOptions(line.program(), &options);
+  const Result<void> run = line.Run(std::move(arguments));
+  EXPECT_TRUE(run.ok()) << run.error().message();
   return options;
 }
 

@@ -1,8 +1,8 @@
 // hone tokenize, hone tokenizer, hone render, hone parse.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/views.h"
@@ -147,65 +147,63 @@ constexpr char kTokenizerHelp[] = "tokenizer.json, or a folder with tokenizer fi
 
 }  // namespace
 
-void AddTokenize(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddTokenize(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TextArguments>();
-  CLI::App* command = app.add_subcommand("tokenize", "Show the tokens of a text");
-  command->add_option("--tokenizer,-t", arguments->tokenizer, kTokenizerHelp)->required();
-  CLI::Option* text =
-      command->add_option("text", arguments->text, "the text; standard input when absent");
+  Command command = program.AddCommand("tokenize", "Show the tokens of a text");
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer, kTokenizerHelp).Required();
+  Option text = command.AddOption("text", &arguments->text, "the text; standard input when absent");
   command
-      ->add_option("--file,-f", arguments->file, "read the text from a file ('-': standard input)")
-      ->excludes(text);
-  command->footer("Example:\n  hone tokenize -t tests/golden/tokenizer \"Hello, world!\"\n");
-  command->callback([=] { Finish(context.get(), Tokenize(*arguments, context->json)); });
+      .AddOption("--file,-f", &arguments->file, "read the text from a file ('-': standard input)")
+      .Excludes(text);
+  command.Footer("Example:\n  hone tokenize -t tests/golden/tokenizer \"Hello, world!\"\n");
+  command.Action([=] { Finish(context.get(), Tokenize(*arguments, context->json)); });
 }
 
-void AddTokenizer(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* group = app.add_subcommand("tokenizer", "Make a tokenizer");
-  group->require_subcommand(1);
+void AddTokenizer(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("tokenizer", "Make a tokenizer");
+  group.NeedsCommand();
   auto arguments = std::make_shared<TrainArguments>();
-  CLI::App* train = group->add_subcommand("train", "Train byte-level BPE on texts");
-  train->add_option("files", arguments->files, "text files")->required();
-  train->add_option("--out,-o", arguments->out, "the tokenizer.json to write")->required();
-  train->add_option("--vocab", arguments->vocab, "bytes and merges")->capture_default_str();
-  train->add_option("--min-frequency", arguments->min_frequency, "of a pair to be merged")
-      ->capture_default_str();
-  train->add_option("--split", arguments->split, "qwen2, gpt2, or a regular expression")
-      ->capture_default_str();
-  train->add_option("--dialect", arguments->dialect, "add this dialect's markers as tokens");
-  train->footer(
+  Command train = group.AddCommand("train", "Train byte-level BPE on texts");
+  train.AddOption("files", &arguments->files, "text files").Required();
+  train.AddOption("--out,-o", &arguments->out, "the tokenizer.json to write").Required();
+  train.AddOption("--vocab", &arguments->vocab, "bytes and merges").ShowDefault();
+  train.AddOption("--min-frequency", &arguments->min_frequency, "of a pair to be merged")
+      .ShowDefault();
+  train.AddOption("--split", &arguments->split, "qwen2, gpt2, or a regular expression")
+      .ShowDefault();
+  train.AddOption("--dialect", &arguments->dialect, "add this dialect's markers as tokens");
+  train.Footer(
       "Example:\n  hone tokenizer train README.md --vocab 600 --dialect hermes -o "
       "tokenizer.json\n");
-  train->callback([=] { Finish(context.get(), TrainTokenizer(*arguments, context->json)); });
+  train.Action([=] { Finish(context.get(), TrainTokenizer(*arguments, context->json)); });
 }
 
-void AddRender(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddRender(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TextArguments>();
-  CLI::App* command = app.add_subcommand("render", "Show a conversation as the policy reads it");
-  command->add_option("--dialect,-d", arguments->dialect, kDialectHelp)->required();
-  command->add_option("--tokenizer,-t", arguments->tokenizer, kTokenizerHelp);
-  command->add_option("file", arguments->file,
-                      "JSON with \"messages\" and \"tools\"; standard input when absent");
-  command->footer("Example:\n  hone render -d hermes examples/tour/conversation.json\n");
-  command->callback([=] { Finish(context.get(), Render(*arguments, context->json)); });
+  Command command = program.AddCommand("render", "Show a conversation as the policy reads it");
+  command.AddOption("--dialect,-d", &arguments->dialect, kDialectHelp).Required();
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer, kTokenizerHelp);
+  command.AddOption("file", &arguments->file,
+                    "JSON with \"messages\" and \"tools\"; standard input when absent");
+  command.Footer("Example:\n  hone render -d hermes examples/tour/conversation.json\n");
+  command.Action([=] { Finish(context.get(), Render(*arguments, context->json)); });
 }
 
-void AddParse(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddParse(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TextArguments>();
-  CLI::App* command = app.add_subcommand(
+  Command command = program.AddCommand(
       "parse", "Read a policy's turn: its calls, its answer, or the fault in it");
-  command->add_option("--dialect,-d", arguments->dialect, kDialectHelp)->required();
-  CLI::Option* text =
-      command->add_option("text", arguments->text, "the turn; standard input when absent");
-  command->add_option("--file,-f", arguments->file, "read it from a file ('-': standard input)")
-      ->excludes(text);
-  command->add_option("--end", arguments->end, "how the turn ended")
-      ->check(CLI::IsMember({"ended", "cut", "unknown"}))
-      ->capture_default_str();
-  command->footer(
+  command.AddOption("--dialect,-d", &arguments->dialect, kDialectHelp).Required();
+  Option text = command.AddOption("text", &arguments->text, "the turn; standard input when absent");
+  command.AddOption("--file,-f", &arguments->file, "read it from a file ('-': standard input)")
+      .Excludes(text);
+  command.AddOption("--end", &arguments->end, "how the turn ended")
+      .OneOf({"ended", "cut", "unknown"})
+      .ShowDefault();
+  command.Footer(
       "Exit status 1 when the turn has a fault.\nExample:\n"
       "  hone parse -d tagged:desk '<answer>fog</answer>'\n");
-  command->callback([=] {
+  command.Action([=] {
     bool faulty = false;
     Finish(context.get(), Parse(*arguments, context->json, &faulty));
     if (faulty) context->exit_status = 1;

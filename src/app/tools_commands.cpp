@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/tools_view.h"
@@ -211,47 +211,46 @@ Result<std::string> Import(const ToolsArguments& arguments, bool json) {
 
 }  // namespace
 
-void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context) {
-  CLI::App* group = app.add_subcommand("tools", "List, describe and call tools by hand");
-  group->require_subcommand(1);
+void AddTools(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("tools", "List, describe and call tools by hand");
+  group.NeedsCommand();
   auto arguments = std::make_shared<ToolsArguments>();
   auto add = [&](const char* name, const char* about) {
-    CLI::App* command = group->add_subcommand(name, about);
-    command->add_option("--tools,-t", arguments->tools,
-                        "TOML file with [[tools]] (docs/tools.md), or an environment's; "
-                        "calculator, python and files "
-                        "when absent");
+    Command command = group.AddCommand(name, about);
+    command.AddOption("--tools,-t", &arguments->tools,
+                      "TOML file with [[tools]] (docs/tools.md), or an environment's; "
+                      "calculator, python and files "
+                      "when absent");
     return command;
   };
 
-  CLI::App* list = add("list", "What there is");
-  list->footer("Example:\n  hone tools list\n");
-  list->callback([=] { Finish(context.get(), List(*arguments, context->json)); });
+  Command list = add("list", "What there is");
+  list.Footer("Example:\n  hone tools list\n");
+  list.Action([=] { Finish(context.get(), List(*arguments, context->json)); });
 
-  CLI::App* describe = add("describe", "One tool: its arguments, effects and limits");
-  describe->add_option("name", arguments->name, "the tool")->required();
-  describe->footer("Example:\n  hone tools describe calculator\n");
-  describe->callback([=] { Finish(context.get(), Describe(*arguments, context->json)); });
+  Command describe = add("describe", "One tool: its arguments, effects and limits");
+  describe.AddOption("name", &arguments->name, "the tool").Required();
+  describe.Footer("Example:\n  hone tools describe calculator\n");
+  describe.Action([=] { Finish(context.get(), Describe(*arguments, context->json)); });
 
-  CLI::App* call = add("call", "Call a tool, or several in one trajectory");
-  call->add_option("name", arguments->name, "the tool; -: a call per line of standard input")
-      ->required();
-  call->add_option("arguments", arguments->arguments, "a JSON object")->capture_default_str();
-  call->add_option("--mode", arguments->mode, "who answers: live, record, replay")
-      ->capture_default_str();
-  call->add_option("--journal", arguments->journal, "the journal to record to or replay from");
-  call->add_option("--run", arguments->run, "the name of the run in the journal");
-  call->add_option("--fault", arguments->faults,
-                   "put a fault in: KIND[,key=value...] (docs/tools.md); may be repeated")
-      ->allow_extra_args(false);
-  call->add_option("--seed", arguments->seed, "of sessions and faults")->capture_default_str();
-  call->footer(
+  Command call = add("call", "Call a tool, or several in one trajectory");
+  call.AddOption("name", &arguments->name, "the tool; -: a call per line of standard input")
+      .Required();
+  call.AddOption("arguments", &arguments->arguments, "a JSON object").ShowDefault();
+  call.AddOption("--mode", &arguments->mode, "who answers: live, record, replay").ShowDefault();
+  call.AddOption("--journal", &arguments->journal, "the journal to record to or replay from");
+  call.AddOption("--run", &arguments->run, "the name of the run in the journal");
+  call.AddOption("--fault", &arguments->faults,
+                 "put a fault in: KIND[,key=value...] (docs/tools.md); may be repeated")
+      .OneAtATime();
+  call.AddOption("--seed", &arguments->seed, "of sessions and faults").ShowDefault();
+  call.Footer(
       "Exit status 1 when a call does not end well.\nExamples:\n"
       "  hone tools call calculator '{\"expression\": \"2^100 / 7\"}'\n"
       "  hone tools call python '{\"code\": \"sum(range(10))\"}' --fault slow,delay_ms=500\n"
       "  printf '%s\\n' '{\"tool\": \"python\", \"arguments\": {\"code\": \"x = 6\"}}' \\\n"
       "    '{\"tool\": \"python\", \"arguments\": {\"code\": \"x * 7\"}}' | hone tools call -\n");
-  call->callback([=] {
+  call.Action([=] {
     const Result<bool> good = MakeCalls(context.get(), *arguments);
     if (!good.ok()) {
       Report(context.get(), good.error());
@@ -260,12 +259,12 @@ void AddTools(CLI::App& app, std::shared_ptr<CommandContext> context) {
     }
   });
 
-  CLI::App* import = add("import", "Write the descriptions of tools to a file");
-  import->add_option("source", arguments->source,
-                     "JSON or JSON Lines with function schemas; absent: the tools of --tools");
-  import->add_option("--out,-o", arguments->out, "the file to write")->required();
-  import->footer("Example:\n  hone tools import --tools my-server.toml -o my-server.json\n");
-  import->callback([=] { Finish(context.get(), Import(*arguments, context->json));
+  Command import = add("import", "Write the descriptions of tools to a file");
+  import.AddOption("source", &arguments->source,
+                   "JSON or JSON Lines with function schemas; absent: the tools of --tools");
+  import.AddOption("--out,-o", &arguments->out, "the file to write").Required();
+  import.Footer("Example:\n  hone tools import --tools my-server.toml -o my-server.json\n");
+  import.Action([=] { Finish(context.get(), Import(*arguments, context->json));
 });
 }  // namespace hone
 

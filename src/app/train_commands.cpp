@@ -4,8 +4,8 @@
 #include <csignal>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/run_page.h"
@@ -55,18 +55,18 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
 
 }  // namespace
 
-void AddTrain(CLI::App& app, std::shared_ptr<CommandContext> context) {
+void AddTrain(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TrainArguments>();
-  CLI::App* train = app.add_subcommand("train", "Trains an agent as a recipe says");
-  train->add_option("recipe", arguments->recipe, "TOML: recipes/quickstart.toml")->required();
-  train->add_option("overrides", arguments->overrides, "key=value, over the recipe's");
-  train->add_flag("--plan", arguments->plan,
-                  "say what it will take (memory, time, disk, money), and do nothing");
-  train->add_flag("--quiet,-q", arguments->quiet, "say nothing but the end");
-  train->footer(
+  Command train = program.AddCommand("train", "Trains an agent as a recipe says");
+  train.AddOption("recipe", &arguments->recipe, "TOML: recipes/quickstart.toml").Required();
+  train.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+  train.AddFlag("--plan", &arguments->plan,
+                "say what it will take (memory, time, disk, money), and do nothing");
+  train.AddFlag("--quiet,-q", &arguments->quiet, "say nothing but the end");
+  train.Footer(
       "Interrupted once it finishes its step and saves; the same command goes on from there.\n"
       "Example:\n  hone train recipes/quickstart.toml run.seed=2 run.name=second\n");
-  train->callback([=] { Finish(context.get(), TrainRecipe(*arguments, context->json)); });
+  train.Action([=] { Finish(context.get(), TrainRecipe(*arguments, context->json)); });
 }
 
 }  // namespace hone

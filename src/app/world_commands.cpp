@@ -3,8 +3,8 @@
 #include "app/world_commands.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "app/command_line.h"
 #include "app/env_recipe.h"
 #include "app/report.h"
 #include "base/file.h"
@@ -115,50 +115,49 @@ Result<std::string> Audit(const WorldArguments& arguments, bool json) {
   return json ? DumpJson(audit.ToJson()) + "\n" : audit.Table();
 }
 
-CLI::App* AddOne(CLI::App* simulate, const char* name, const char* about,
-                 const std::shared_ptr<WorldArguments>& arguments) {
-  CLI::App* command = simulate->add_subcommand(name, about);
+Command AddOne(Command simulate, const char* name, const char* about,
+               const std::shared_ptr<WorldArguments>& arguments) {
+  Command command = simulate.AddCommand(name, about);
   command
-      ->add_option("environment", arguments->environment,
-                   "desk, quiz, service, or a recipe (.toml)")
-      ->required();
+      .AddOption("environment", &arguments->environment, "desk, quiz, service, or a recipe (.toml)")
+      .Required();
   command
-      ->add_option("--split", arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
-      ->capture_default_str();
+      .AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
+      .ShowDefault();
   command
-      ->add_option("--seed", arguments->seed, "of tasks that are made, their worlds, and mistakes")
-      ->capture_default_str();
-  command->add_option("--mistakes", arguments->mistakes, "share of calls that go wrong")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command->add_option("--set", arguments->changes,
-                      "change the environment: environment.tasks.kinds=[\"kb\"]");
+      .AddOption("--seed", &arguments->seed, "of tasks that are made, their worlds, and mistakes")
+      .ShowDefault();
+  command.AddOption("--mistakes", &arguments->mistakes, "share of calls that go wrong")
+      .Between(0.0, 1.0)
+      .ShowDefault();
+  command.AddOption("--set", &arguments->changes,
+                    "change the environment: environment.tasks.kinds=[\"kb\"]");
   return command;
 }
 
 }  // namespace
 
-void AddWorldCommands(CLI::App* simulate, const std::shared_ptr<CommandContext>& context) {
+void AddWorldCommands(Command simulate, const std::shared_ptr<CommandContext>& context) {
   auto arguments = std::make_shared<WorldArguments>();
 
-  CLI::App* record =
+  Command record =
       AddOne(simulate, "record", "Plays against the real tools and journals the calls", arguments);
-  record->add_option("--episodes,-n", arguments->episodes, "how many")->capture_default_str();
-  record->add_flag("--gold", arguments->gold, "only as the tasks' plans say, without mistakes");
-  record->add_option("--out,-o", arguments->out, "the journal; what it has is kept")->required();
-  record->add_option("--specs", arguments->specs, "write the tools here, for the other commands");
-  record->footer(
+  record.AddOption("--episodes,-n", &arguments->episodes, "how many").ShowDefault();
+  record.AddFlag("--gold", &arguments->gold, "only as the tasks' plans say, without mistakes");
+  record.AddOption("--out,-o", &arguments->out, "the journal; what it has is kept").Required();
+  record.AddOption("--specs", &arguments->specs, "write the tools here, for the other commands");
+  record.Footer(
       "Example:\n  hone simulate record desk -n 20000 -o calls.sqlite --specs tools.json\n");
-  record->callback([=] { Finish(context.get(), Record(*arguments, context->json)); });
+  record.Action([=] { Finish(context.get(), Record(*arguments, context->json)); });
 
-  CLI::App* audit =
+  Command audit =
       AddOne(simulate, "audit", "Whether a simulated world is fit to train in", arguments);
-  audit->add_option("--tasks,-n", arguments->tasks, "how many")->capture_default_str();
-  audit->add_option("--simulator", arguments->simulator, "TOML: kind, ... (default: random)");
-  audit->add_option("--journal", arguments->journal, "asked before the simulator");
-  audit->add_option("overrides", arguments->overrides, "key=value, over the recipe's");
-  audit->footer("Example:\n  hone simulate audit desk -n 1000 kind=learned folder=sim\n");
-  audit->callback([=] { Finish(context.get(), Audit(*arguments, context->json)); });
+  audit.AddOption("--tasks,-n", &arguments->tasks, "how many").ShowDefault();
+  audit.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
+  audit.AddOption("--journal", &arguments->journal, "asked before the simulator");
+  audit.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+  audit.Footer("Example:\n  hone simulate audit desk -n 1000 kind=learned folder=sim\n");
+  audit.Action([=] { Finish(context.get(), Audit(*arguments, context->json)); });
 }
 
 }  // namespace hone

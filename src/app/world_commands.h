@@ -7,6 +7,6 @@
 namespace hone {
 
 // Adds `record` and `audit` to `hone simulate`: what needs an environment rather than a journal.
-void AddWorldCommands(CLI::App* simulate, const std::shared_ptr<CommandContext>& context);
+void AddWorldCommands(Command simulate, const std::shared_ptr<CommandContext>& context);
 
 }  // namespace hone

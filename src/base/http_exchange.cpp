@@ -58,8 +58,11 @@ SocketExchange::SocketExchange(int socket, const IncomingRequest* request,
       closing_(std::move(closing)) {}
 
 std::string SocketExchange::Head(const HttpAnswer& answer) {
-  CHECK(!begun_, "a request is answered once");
-  begun_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    CHECK(!begun_, "a request is answered once");
+    begun_ = true;
+  }
   if (closing_.stop_requested()) last_ = true;
   std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", answer.status,
                                  StatusText(answer.status), HttpDate());
@@ -78,6 +81,13 @@ std::string SocketExchange::Head(const HttpAnswer& answer) {
     head += "Connection: keep-alive\r\n";  // an HTTP/1.0 client that asked for it must be told
   }
   return head;
+}
+
+void SocketExchange::Probe() {
+  std::lock_guard lock(mutex_);
+  if (begun_ || !request_->chunks) return;
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  ::send(socket_, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
 }
 
 bool SocketExchange::Respond(const HttpAnswer& answer) {

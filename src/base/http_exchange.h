@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -27,6 +28,11 @@ class SocketExchange final : public HttpExchange {
   std::stop_token gone() const override { return gone_; }
   std::stop_token closing() const override { return closing_; }
 
+  // Sends a client that has closed its sending side, and has no answer yet, a line that tells
+  // whether it still reads: 100 Continue, which every client of HTTP/1.1 passes over. One that left
+  // answers with a reset. From any thread.
+  void Probe();
+
   // Whatever the client wants, this is the connection's last answer.
   void MakeLast() { last_ = true; }
   // After the handler: ends the answer. True when another request may follow.
@@ -40,6 +46,7 @@ class SocketExchange final : public HttpExchange {
   const IncomingRequest* request_;
   const HttpServerOptions* options_;
   const std::stop_token gone_, closing_;
+  std::mutex mutex_;  // of begun_, for Probe
   bool begun_ = false, streaming_ = false, last_ = false, failed_ = false;
 };
 

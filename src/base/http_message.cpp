@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <arpa/inet.h>
+
 #include "base/check.h"
 #include "base/strings.h"
 
@@ -344,7 +346,11 @@ bool IsLocalHost(std::string_view host, const std::vector<std::string>& names) {
     host = host.substr(0, colon);
   }
   const std::string name = LowerCase(host);
-  return name == "localhost" || name == "127.0.0.1" || name == "[::1]" || Contains(names, name);
+  in_addr address{};  // all of 127.0.0.0/8 is this machine
+  const bool loopback = name.starts_with("127.") && inet_pton(AF_INET, name.c_str(), &address) == 1;
+  return loopback || name == "localhost" || name == "[::1]" ||
+         std::any_of(names.begin(), names.end(),
+                     [&](const std::string& known) { return LowerCase(known) == name; });
 }
 
 bool IsLocalOrigin(std::string_view origin, const std::vector<std::string>& names) {

@@ -149,7 +149,12 @@ TEST(HttpMessage, WhichNamesAreThisMachine) {
   EXPECT_FALSE(IsLocalHost("evil.example"));
   EXPECT_FALSE(IsLocalHost("localhost.evil.example:8000"));
   EXPECT_FALSE(IsLocalHost(""));
+  EXPECT_TRUE(IsLocalHost("127.0.0.2:8000"));
+  EXPECT_FALSE(IsLocalHost("127.evil.example"));
+  EXPECT_FALSE(IsLocalHost("127.0.0.1.evil.example:8000"));
   EXPECT_TRUE(IsLocalHost("box:8000", {"box"}));
+  EXPECT_TRUE(IsLocalHost("box:8000", {"Box"}));
+  EXPECT_TRUE(IsLocalHost("BOX", {"box"}));
   EXPECT_TRUE(IsLocalOrigin("http://localhost:5173"));
   EXPECT_FALSE(IsLocalOrigin("https://evil.example"));
   EXPECT_FALSE(IsLocalOrigin("null"));

@@ -48,6 +48,8 @@ struct Connection {
   std::stop_source gone;
   bool idle = true;     // between two requests; guarded by the server's mutex
   bool refuse = false;  // beyond the limit: to be told so
+  bool silent = false;  // it has closed its sending side; guarded by the server's mutex
+  SocketExchange* exchange = nullptr;  // that its handler has; guarded by the server's mutex
   std::thread thread;
 };
 
@@ -76,6 +78,7 @@ class Server final : public HttpServer {
   static constexpr Id kListener = 0, kWake = 1;
 
   void Watch();
+  void Left(Id id, uint32_t events);
   void Accept();
   void Reap();
   void Wake() const {
@@ -171,17 +174,34 @@ void Server::Watch() {
         [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &value, sizeof value);
         if (closing_.stop_requested()) listener_.Close();  // leaves the epoll with it
       } else {
-        std::optional<std::stop_source> gone;
-        {
-          std::lock_guard lock(mutex_);
-          const auto found = connections_.find(id);
-          if (found != connections_.end()) gone = found->second->gone;
-        }
-        if (gone) gone->request_stop();  // without the lock: its callbacks are the handler's
+        Left(id, events[static_cast<size_t>(i)].events);
       }
     }
     Reap();
   }
+}
+
+// A client that closed its sending side may have left, or may wait for its answer. Nobody can tell
+// before it is sent something: it is, and the connection is watched for the reset.
+void Server::Left(Id id, uint32_t events) {
+  std::optional<std::stop_source> gone;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    Connection& connection = *found->second;
+    if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
+      gone = connection.gone;
+    } else {
+      epoll_event event{};
+      event.events = EPOLLONESHOT;  // EPOLLHUP and EPOLLERR always come
+      event.data.u64 = id;
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+      connection.silent = true;
+      if (connection.exchange != nullptr) connection.exchange->Probe();
+    }
+  }
+  if (gone) gone->request_stop();  // without the lock: its callbacks are the handler's
 }
 
 void Server::Accept() {
@@ -200,7 +220,8 @@ void Server::Accept() {
   if (connections_.size() >= limit + kRefusals) return;
   const Id id = next_++;
   epoll_event event{};
-  // Nothing but the news that the client left, once. What it sends is its thread's business.
+  // Nothing but the news that the client says no more, or left. What it sends is its thread's
+  // business.
   event.events = EPOLLRDHUP | EPOLLONESHOT;
   event.data.u64 = id;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return;
@@ -264,8 +285,16 @@ bool Server::ServeOne(Connection* connection, std::string* buffer) {
   }
   SocketExchange exchange(connection->socket.get(), &request, &options_,
                           connection->gone.get_token(), closing_.get_token());
+  const auto handed = [&](SocketExchange* to_watch) {
+    std::lock_guard lock(mutex_);
+    connection->exchange = to_watch;
+    if (to_watch != nullptr && connection->silent) to_watch->Probe();
+  };
+  handed(&exchange);
   handler_(exchange);
-  return exchange.End();
+  const bool more = exchange.End();
+  handed(nullptr);
+  return more;
 }
 
 // A whole request into the parser; the bytes behind it stay in the buffer.

@@ -47,6 +47,7 @@ class RawClient {
   }
   std::string ReadAll() { return ReadUntil(""); }
   void Close() { socket_.Close(); }
+  void CloseSending() { ::shutdown(socket_.get(), SHUT_WR); }
 
  private:
   Descriptor socket_;
@@ -224,6 +225,28 @@ TEST(HttpServer, AHandlerIsToldThatItsClientLeft) {
   called.get_future().wait();
   client.Close();
   EXPECT_TRUE(server->Stop(seconds(30)));
+}
+
+TEST(HttpServer, AClientThatOnlyClosedItsSendingSideGetsItsAnswer) {
+  std::promise<void> called, closed;
+  const auto server = Started({}, [&](HttpExchange& exchange) {
+    called.set_value();
+    closed.get_future().wait();
+    // The news of it may still come; it must not be that the client left.
+    for (int i = 0; i < 20 && !exchange.gone().stop_requested(); ++i) {
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    EXPECT_FALSE(exchange.gone().stop_requested());
+    exchange.Respond({200, "text/plain", "here", {}});
+  });
+  RawClient client(server->port());
+  client.Send(Get("/"));
+  called.get_future().wait();
+  client.CloseSending();
+  closed.set_value();
+  const std::string all = client.ReadAll();
+  EXPECT_NE(all.find("HTTP/1.1 200"), std::string::npos) << all;
+  EXPECT_TRUE(all.ends_with("here")) << all;
 }
 
 TEST(HttpServer, AStreamToAClientThatLeftOrDoesNotReadFails) {

@@ -32,6 +32,9 @@ class Application {
       : channel_(channel), group_(group), ledger_(*ledger), values_(channel.values(group)) {
     ledger_.Open(channel.name);
     CHECK(values_.size() == group.trajectories.size());
+    if (HasNothingToRead()) {
+      ledger_.Remark(NoteKind::kNothingToRead, -1, "nobody has a value, and nobody made a call");
+    }
     for (size_t i = 0; i < values_.size(); ++i) Enlist(i);
   }
 
@@ -52,6 +55,16 @@ class Application {
   }
 
  private:
+  // A channel of call rewards in a group without calls: that is not a reward gone missing.
+  bool HasNothingToRead() const {
+    return std::all_of(group_.trajectories.begin(), group_.trajectories.end(),
+                       [](const Trajectory& trajectory) { return trajectory.actions.empty(); }) &&
+           std::all_of(values_.begin(), values_.end(), [](const auto& units) {
+             return std::none_of(units.begin(), units.end(),
+                                 [](const auto& value) { return value.has_value(); });
+           });
+  }
+
   void Enlist(size_t i) {
     const Trajectory& trajectory = group_.trajectories[i];
     if (!trajectory.counts) return;  // said once for all channels

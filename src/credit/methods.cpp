@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "base/strings.h"
 #include "credit/methods/all.h"
 
 namespace hone {
@@ -118,7 +119,10 @@ Result<Method> NewMethodAt(std::string_view spec, int64_t step) {
   const bool has_step =
       std::any_of(options.asked().begin(), options.asked().end(),
                   [](const std::string& asked) { return asked.starts_with("step="); });
-  const auto says = [&](std::string_view text) { return spec.find(text) != spec.npos; };
+  // Blanks may stand around keys and values.
+  std::string written(spec);
+  std::erase_if(written, [](char c) { return kBlanks.find(c) != kBlanks.npos; });
+  const auto says = [&](std::string_view text) { return written.find(text) != written.npos; };
   if (!has_step || says(":step=") || says(",step=")) return method;
   return NewMethod(fmt::format("{}{}step={}", spec, says(":") ? "," : ":", step));
 }

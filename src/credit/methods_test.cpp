@@ -53,6 +53,8 @@ TEST(Methods, ThoseThatChangeWithTheStepAreToldIt) {
   EXPECT_NEAR(at("spear:step=0", 200), 0.05, 1e-6) << "what is said counts";
   EXPECT_EQ(at("grpo", 7), 0);
   EXPECT_FALSE(NewMethodAt("spaer", 1).ok());
+  EXPECT_TRUE(NewMethodAt("spear:horizon=50, step=3", 9).ok()) << "its step is written, not twice";
+  EXPECT_TRUE(NewMethodAt("spear: horizon = 50", 9).ok());
 }
 
 const char kTwoCalls[] = R"({"group":[

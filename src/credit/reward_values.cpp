@@ -14,7 +14,15 @@ bool Matches(std::string_view pattern, std::string_view name) {
 struct NameUse {
   std::string_view name;
   bool has_value = false;  // somewhere
+  bool on_action = false;  // somewhere with a value on an action
   bool whole = false;      // somewhere not on an action: then every trajectory must have it
+
+  // Then every call must have it. A term that is the trajectory's as a whole may happen to stand on
+  // the last turn's only action (a call that was cut off): it says nothing about calls.
+  bool IsOfCalls() const {
+    const std::vector<std::string>& calls = CallTermNames();
+    return on_action && (!whole || std::find(calls.begin(), calls.end(), name) != calls.end());
+  }
 };
 
 // A score all of whose terms are absent says nothing.
@@ -30,6 +38,8 @@ class Summer {
     for (const Trajectory& trajectory : group.trajectories) {
       if (trajectory.counts) Survey(trajectory);
     }
+    calls_are_scored_ =
+        std::any_of(uses_.begin(), uses_.end(), [](const NameUse& use) { return use.IsOfCalls(); });
   }
 
   std::optional<double> Sum(const Trajectory& trajectory) const {
@@ -60,10 +70,10 @@ class Summer {
       if (!selection_.Has(term.name)) continue;
       const bool on_action = PlaceOf(term, trajectory).action >= 0;
       size_t use = Use(term.name);
-      if (use == uses_.size()) uses_.push_back({term.name, false, false});
+      if (use == uses_.size()) uses_.push_back({term.name});
       if (term.value) uses_[use].has_value = true;
       if (!on_action) uses_[use].whole = true;
-      if (on_action && term.value) calls_are_scored_ = true;
+      if (on_action && term.value) uses_[use].on_action = true;
     }
   }
 

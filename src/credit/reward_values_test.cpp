@@ -54,6 +54,22 @@ TEST(RewardValues, ANameThatNobodyHasAValueForIsNoPartOfTheReward) {
       << "sums of different things are not compared";
 }
 
+// What is cut off in the middle of a call has its outcome on a turn with one action. It is still
+// the trajectory's: nobody else's calls must have an outcome of their own because of it.
+TEST(RewardValues, AnOutcomeOnACutOffCallIsTheTrajectorys) {
+  ShortGroup made = GroupFrom(R"({"group":[
+      {"terms":{"outcome":1},"turns":[{"tokens":4,"calls":[{"begin":0,"end":3}]},{"tokens":2}]},
+      {"terms":{"outcome":0},"turns":[{"tokens":4,"calls":[{"begin":0,"end":3}]},
+                                      {"tokens":9,"calls":[{"begin":0,"end":9}]}]}]})");
+  Tree& tree = made.record.tree;
+  for (Score& score : made.record.scores) score.terms[0].node = tree.leaves[score.leaf].node;
+  const Group group = *GroupOf(made.record);
+  EXPECT_EQ(PlaceOf(made.record.scores[1].terms[0], group.trajectories[1]).action, 1);
+  const UnitValues sums = TrajectorySums(group, kOutcome);
+  EXPECT_EQ(sums[0][0], 1);
+  EXPECT_EQ(sums[1][0], 0);
+}
+
 TEST(RewardValues, WeightsCount) {
   ShortGroup made = GroupFrom(GroupOfPlain({"1"}));
   made.record.scores[0].terms[0].weight = 10;

@@ -10,13 +10,12 @@
 namespace hone {
 namespace {
 
-// Where half number k % 2 of the pair of k lies in a bf16 panel.
-Bf16* HalfAt(float* panel, int64_t k, int64_t lane) {
-  return reinterpret_cast<Bf16*>(panel) + 2 * (k / 2 * kLanes + lane) + k % 2;
-}
-const Bf16* HalfAt(const float* panel, int64_t k, int64_t lane) {
-  return HalfAt(const_cast<float*>(panel), k, lane);
-}
+// The pairs of a bf16 panel.
+uint32_t* PairsOf(float* panel) { return reinterpret_cast<uint32_t*>(panel); }
+const uint32_t* PairsOf(const float* panel) { return reinterpret_cast<const uint32_t*>(panel); }
+uint32_t Pair(Bf16 low, Bf16 high) { return low | static_cast<uint32_t>(high) << 16; }
+Bf16 Low(uint32_t pair) { return static_cast<Bf16>(pair); }
+Bf16 High(uint32_t pair) { return static_cast<Bf16>(pair >> 16); }
 
 }  // namespace
 
@@ -92,29 +91,55 @@ void KvPages::Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, c
     }
     return;
   }
-  for (int64_t d = 0; d < head_dim_; ++d) {
-    *HalfAt(key_panel, d, lane) = Bf16OfFloat(key[d]);
-    float* value_panel = values + d / kLanes * (kKeyBlock / 2) * kLanes;
-    *HalfAt(value_panel, slot, d % kLanes) = Bf16OfFloat(value[d]);
+  const int64_t pair_rows = head_dim_ / 2;
+  uint32_t* key_pairs = PairsOf(key_panel) + lane;
+  for (int64_t d = 0; d < pair_rows; ++d) {
+    key_pairs[d * kLanes] = Pair(Bf16OfFloat(key[2 * d]), Bf16OfFloat(key[2 * d + 1]));
+  }
+  if (head_dim_ % 2 != 0) key_pairs[pair_rows * kLanes] = Bf16OfFloat(key[head_dim_ - 1]);
+  const bool late = slot % 2 != 0;  // the high half of its pair
+  for (int64_t first = 0; first < head_dim_; first += kLanes) {
+    uint32_t* pairs = PairsOf(values) + (first * (kKeyBlock / 2) + slot / 2 * kLanes);
+    const int64_t wide = std::min<int64_t>(kLanes, head_dim_ - first);
+    for (int64_t i = 0; i < wide; ++i) {
+      const Bf16 half = Bf16OfFloat(value[first + i]);
+      pairs[i] = late ? Pair(Low(pairs[i]), half) : Pair(half, High(pairs[i]));
+    }
   }
 }
 
 void KvPages::Read(PageId page, int64_t layer, int64_t kv_head, float* keys, float* values) const {
   const float* from = At(page, layer, kv_head);
   const float* from_values = from + key_floats_;
-  const bool bf16 = precision_ == Precision::kBf16;
+  const int64_t key_panel_floats = key_floats_ * kLanes / kKeyBlock;
+  if (precision_ == Precision::kF32) {
+    for (int64_t slot = 0; slot < kKeyBlock; ++slot) {
+      const float* key_panel = from + slot / kLanes * key_panel_floats;
+      for (int64_t d = 0; d < head_dim_; ++d) {
+        keys[slot * head_dim_ + d] = key_panel[d * kLanes + slot % kLanes];
+        values[slot * head_dim_ + d] =
+            from_values[(d / kLanes * kKeyBlock + slot) * kLanes + d % kLanes];
+      }
+    }
+    return;
+  }
   for (int64_t slot = 0; slot < kKeyBlock; ++slot) {
-    const float* key_panel = from + slot / kLanes * (key_floats_ * kLanes / kKeyBlock);
-    for (int64_t d = 0; d < head_dim_; ++d) {
-      float* key = keys + slot * head_dim_ + d;
-      float* value = values + slot * head_dim_ + d;
-      if (bf16) {
-        *key = FloatOfBf16(*HalfAt(key_panel, d, slot % kLanes));
-        const float* value_panel = from_values + d / kLanes * (kKeyBlock / 2) * kLanes;
-        *value = FloatOfBf16(*HalfAt(value_panel, slot, d % kLanes));
-      } else {
-        *key = key_panel[d * kLanes + slot % kLanes];
-        *value = from_values[(d / kLanes * kKeyBlock + slot) * kLanes + d % kLanes];
+    const uint32_t* pairs = PairsOf(from + slot / kLanes * key_panel_floats) + slot % kLanes;
+    float* key = keys + slot * head_dim_;
+    for (int64_t d = 0; d < head_dim_ / 2; ++d) {
+      key[2 * d] = FloatOfBf16(Low(pairs[d * kLanes]));
+      key[2 * d + 1] = FloatOfBf16(High(pairs[d * kLanes]));
+    }
+    if (head_dim_ % 2 != 0) key[head_dim_ - 1] = FloatOfBf16(Low(pairs[head_dim_ / 2 * kLanes]));
+  }
+  for (int64_t first = 0; first < head_dim_; first += kLanes) {
+    const int64_t wide = std::min<int64_t>(kLanes, head_dim_ - first);
+    for (int64_t slot = 0; slot < kKeyBlock; slot += 2) {
+      const uint32_t* pairs = PairsOf(from_values) + first * (kKeyBlock / 2) + slot / 2 * kLanes;
+      float* value = values + slot * head_dim_ + first;
+      for (int64_t i = 0; i < wide; ++i) {
+        value[i] = FloatOfBf16(Low(pairs[i]));
+        value[head_dim_ + i] = FloatOfBf16(High(pairs[i]));
       }
     }
   }
@@ -144,7 +169,8 @@ void KvPages::ClearFrom(PageId page, int64_t slot) {
     float* values = keys + key_floats_;
     for (float* panel = values; panel < values + value_floats_; panel += value_rows * kLanes) {
       if (bf16 && slot % 2 == 1) {  // rows are pairs of positions
-        for (int64_t lane = 0; lane < kLanes; ++lane) *HalfAt(panel, slot, lane) = 0;
+        uint32_t* pairs = PairsOf(panel) + slot / 2 * kLanes;
+        for (int64_t lane = 0; lane < kLanes; ++lane) pairs[lane] = Pair(Low(pairs[lane]), 0);
       }
       std::fill(panel + (bf16 ? (slot + 1) / 2 : slot) * kLanes, panel + value_rows * kLanes, 0.0f);
     }

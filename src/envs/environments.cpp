@@ -9,9 +9,11 @@
 #include "envs/data_env.h"
 #include "envs/desk/desk.h"
 #include "envs/desk/tasks.h"
+#include "envs/desk/teacher.h"
 #include "envs/plan.h"
 #include "envs/service/service.h"
 #include "envs/service/tasks.h"
+#include "envs/service/teacher.h"
 #include "envs/task_file.h"
 
 namespace hone {
@@ -46,14 +48,14 @@ Result<LoadedEnvironment> MakeDesk(const desk::DeskOptions& options, const desk:
                                    const Rules& rules) {
   HONE_ASSIGN_OR_RETURN(auto inner, desk::NewDesk(options));
   return LoadedEnvironment{WithRules(std::move(inner), rules), desk::NewTaskSource(tasks),
-                           PlanAgentFor, rules};
+                           PlanAgentFor, rules, options.quiz ? nullptr : desk::NewTeacher};
 }
 
 Result<LoadedEnvironment> MakeService(const service::ServiceOptions& options,
                                       const service::TaskOptions& tasks, const Rules& rules) {
   HONE_ASSIGN_OR_RETURN(auto inner, service::NewService(options));
   return LoadedEnvironment{WithRules(std::move(inner), rules), service::NewTaskSource(tasks),
-                           service::NewClerk, rules};
+                           service::NewClerk, rules, service::NewTeacher};
 }
 
 // A quiz is about one call at most: it has no second turn.
@@ -150,7 +152,7 @@ EnvironmentPlan ReadData(RecipeTable table) {
   const auto make = [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(auto tasks, LoadTasks(files, *tools));
     return LoadedEnvironment{WithRules(NewDataEnvironment(tools, options), rules), std::move(tasks),
-                             PlanAgentFor, rules};
+                             PlanAgentFor, rules, nullptr};
   };
   return {"data", make, files, rules};
 }
@@ -170,7 +172,7 @@ EnvironmentPlan ReadCommand(RecipeTable table, bool has_user) {
   const auto make = [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(auto tasks, LoadTasks(files, *tools));
     return LoadedEnvironment{WithRules(NewCommandEnvironment(tools, options), rules),
-                             std::move(tasks), PlanAgentFor, rules};
+                             std::move(tasks), PlanAgentFor, rules, nullptr};
   };
   return {"command", make, files, rules};
 }

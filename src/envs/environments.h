@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/recipe.h"
+#include "base/rng.h"
 #include "envs/environment.h"
 #include "envs/play.h"
 #include "envs/rules.h"
@@ -22,6 +23,8 @@ struct LoadedEnvironment {
   // Plays a task as its plan says.
   std::function<Result<std::unique_ptr<Agent>>(const Task&)> gold_agent;
   Rules rules;
+  // Shows how a task is done, sloppily (desk/teacher.h, service/teacher.h); null: there is nobody.
+  std::function<Result<std::unique_ptr<Agent>>(const Task&, double teacher_error, Rng)> teacher;
 };
 
 // Those that come with the program, with one line about each.

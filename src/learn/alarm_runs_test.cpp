@@ -52,6 +52,20 @@ class AlarmRuns : public testing::Test {
     }
   }
 
+  // Says nothing about every other trajectory.
+  std::string HalfAJudge() const {
+    const std::string file = (directory_.path() / "judge.py").string();
+    std::ofstream(file) << R"(
+import json, sys
+for line in sys.stdin:
+    ask = json.loads(line)
+    scores = [{"leaf": i, "terms": [{"name": "outcome", "value": i // 2 % 2 if i % 2 else None}]}
+              for i in range(len(ask["tree"]["leaves"]))]
+    print(json.dumps({"request": ask["request"], "scores": scores}), flush=True)
+)";
+    return file;
+  }
+
   // Records what the demonstrations are told. A replay of it has nobody who answers in rl.
   std::vector<std::string> NobodyAnswers() const {
     const std::string journal =
@@ -117,8 +131,8 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
   const std::vector<Failing> runs = {
       {"healthy", {}, {}},
       {"paid-for-failing",
-       {"rewards.weight=-1", "stage.1.learning_rate=0.003", "evaluation.every=3",
-        "evaluation.dev_tasks=12"},
+       {"rewards.weight=-1", "stage.1.learning_rate=0.003", "stage.1.steps=30",
+        "evaluation.every=3", "evaluation.dev_tasks=12"},
        {"reward-hacking", "success-collapse", "format-collapse", "wrong-tools", "truncation",
         "call-collapse", "length-explosion"}},
       {"paid-for-calls",
@@ -134,12 +148,16 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
         "stage.1.steps=4"},
        {"kl-explosion", "large-updates"}},
       {"larger-steps",
-       {"stage.0.steps=60", "stage.1.learning_rate=0.05"},
+       {"stage.0.steps=60", "stage.1.learning_rate=0.1", "stage.1.steps=30"},
        {"entropy-collapse", "no-signal"}},
       {"paid-for-noise",
        {"objective.entropy=1", "stage.1.learning_rate=0.003", "stage.1.steps=8"},
        {"entropy-eruption"}},
       {"paid-nothing", {"rewards.weight=0", "stage.1.steps=6"}, {"no-signal", "zero-gradient"}},
+      {"half-judged",
+       {"rewards={command=['python3', '" + HalfAJudge() + "']}", "credit.method=grpo",
+        "stage.1.steps=6"},
+       {"rewards-left-out"}},
       {"endless-loss",
        {"stage.0.steps=20", "objective.entropy=1.7e308", "stage.1.steps=1"},
        {"loss-not-finite"}},

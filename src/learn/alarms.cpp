@@ -82,6 +82,12 @@ std::vector<Alarm> BuiltInAlarms() {
        "nearly all groups have no signal: the tasks are too easy or too hard; change the "
        "curriculum, the group size or the temperature",
        {R::kDynamicSampling}},
+      {"rewards-left-out",
+       {C::kAbove, "left_out", 0.2, 5},
+       kWarning,
+       "a fifth of the trajectories is not compared with the others, because a reward is missing "
+       "that others have; hone credit explain says which",
+       {}},
       {"entropy-collapse",
        {C::kFallsTo, "entropy", 0.1, 5},
        kWarning,

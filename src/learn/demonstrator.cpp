@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "envs/desk/teacher.h"
 #include "rewards/labels.h"
 
 namespace hone {
@@ -36,7 +35,7 @@ Result<Demonstrator::Shown> Demonstrator::Show(uint64_t number) {
   std::unique_ptr<Agent> agent;
   if (settings_.agent == "teacher") {
     HONE_ASSIGN_OR_RETURN(
-        agent, desk::NewTeacher(shown.task, settings_.teacher_error, rng.Split("teacher")));
+        agent, environment_->teacher(shown.task, settings_.teacher_error, rng.Split("teacher")));
   } else {
     HONE_ASSIGN_OR_RETURN(agent, environment_->gold_agent(shown.task));
   }

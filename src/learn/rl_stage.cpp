@@ -315,6 +315,7 @@ Result<void> RlTraining::Assign(Batch* batch) {
     }
   }
   batch->out["zero_advantage_groups"] = SilentShare(batch->credits);
+  batch->out["left_out"] = LeftOutShare(batch->credits);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "learn/rl_values.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hone {
 namespace {
@@ -92,6 +93,25 @@ double SilentShare(std::span<const Credit> credits) {
     silent += zero ? 1 : 0;
   }
   return Share(silent, static_cast<int64_t>(credits.size()));
+}
+
+double LeftOutShare(std::span<const Credit> credits) {
+  int64_t left_out = 0, all = 0;
+  for (const Credit& credit : credits) {
+    std::set<int32_t> leaves;
+    std::set<std::string> empty;  // channels of call rewards where nobody called
+    for (const Note& note : credit.notes) {
+      if (note.kind == NoteKind::kNothingToRead) empty.insert(note.channel);
+    }
+    for (const Note& note : credit.notes) {
+      if (note.kind == NoteKind::kUnscored && !empty.contains(note.channel)) {
+        leaves.insert(note.leaf);
+      }
+    }
+    left_out += static_cast<int64_t>(leaves.size());
+    all += static_cast<int64_t>(credit.advantages.size());
+  }
+  return Share(left_out, all);
 }
 
 }  // namespace hone

@@ -19,5 +19,7 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
 
 // Share of the groups whose credit is all zero: nothing is learned from them.
 double SilentShare(std::span<const Credit> credits);
+// Share of the trajectories that some channel left out because what it compares was not scored.
+double LeftOutShare(std::span<const Credit> credits);
 
 }  // namespace hone

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "credit/method.h"
+#include "credit/methods.h"
 #include "support/tree_maker.h"
 
 namespace hone {
@@ -38,6 +40,22 @@ TEST(RlValues, AGroupIsSilentWhenAllItsCreditIsZero) {
   const Credit loud{.advantages = {{0, {0, 0}}, {1, {0.5f}}}};
   EXPECT_EQ(SilentShare(std::vector<Credit>{silent, loud, loud, silent}), 0.5);
   EXPECT_EQ(SilentShare({}), 0);
+}
+
+// Rewards that are there and that no method reads teach nothing, and nobody notices.
+TEST(RlValues, WhatAChannelLeavesOutIsCounted) {
+  TreeMaker maker;
+  maker.Begin().Call("clock").Answer("1");
+  maker.Begin().Call("clock").Answer("2");
+  ScoredTree record{.tree = maker.tree};
+  record.scores = {{0, {{.name = "outcome", .value = 1}}}, {1, {{.name = "outcome"}}}};
+  const auto share = [&] {
+    return LeftOutShare(std::vector<Credit>{*AssignCredit(*NewMethod("grpo"), record)});
+  };
+  EXPECT_EQ(share(), 0.5);
+  record.scores[1].terms[0].value = 0;
+  EXPECT_EQ(share(), 0);
+  EXPECT_EQ(LeftOutShare({}), 0);
 }
 
 }  // namespace

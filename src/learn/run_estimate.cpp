@@ -53,7 +53,7 @@ double PriceOf(const TrainingRecipe& recipe, const ToolSpec& spec, const Call& c
 Result<std::vector<Tree>> LookAtDemonstrations(const TrainingRecipe& recipe, Workshop* workshop,
                                                RunEstimate* estimate) {
   DemonstratorSettings settings;
-  if (recipe.environment.kind == "desk") settings = {.agent = "teacher", .teacher_error = 0.3};
+  if (workshop->environment.teacher) settings = {.agent = "teacher", .teacher_error = 0.3};
   Demonstrator demonstrator(settings, &workshop->environment, workshop->showing->executor(),
                             recipe.run.seed);
   std::vector<Tree> trees;

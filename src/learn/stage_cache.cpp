@@ -1,7 +1,9 @@
 #include "learn/stage_cache.h"
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include <fcntl.h>
@@ -16,6 +18,25 @@ namespace {
 
 // How often it is looked whether a lock is free: what is waited for takes seconds at least.
 constexpr std::chrono::milliseconds kLook{20};
+
+// What processes that were killed while they wrote it left behind.
+void RemoveAbandoned(const std::filesystem::path& path) {
+  const std::string begin = path.filename().string() + ".";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    const std::string_view number = std::string_view(name).substr(begin.size());
+    pid_t process = 0;
+    const auto [end, failed] =
+        std::from_chars(number.data(), number.data() + number.size(), process);
+    const std::string_view rest(end, static_cast<size_t>(number.data() + number.size() - end));
+    if (failed != std::errc() || process <= 0 || (!rest.empty() && rest != ".writing")) continue;
+    if (::kill(process, 0) == 0 || errno != ESRCH) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(entry.path(), ignored);
+  }
+}
 
 }  // namespace
 
@@ -73,6 +94,7 @@ Result<std::filesystem::path> StageCache::Put(
   // Two processes that took no lock may make the same thing at once.
   const std::filesystem::path aside = path.string() + fmt::format(".{}", ::getpid());
   std::error_code error;
+  RemoveAbandoned(path);
   std::filesystem::remove_all(aside, error);
   std::filesystem::create_directories(aside, error);
   if (error) {

@@ -40,6 +40,28 @@ TEST(StageCache, WhatCouldNotBeMadeIsNotThere) {
       << "nothing is left lying about";
 }
 
+TEST(StageCache, WhatAKilledProcessLeftBehindIsRemoved) {
+  const TemporaryDirectory directory;
+  const StageCache cache(directory.path());
+  const auto write = [](const std::filesystem::path& folder) {
+    return WriteFileAtomic(folder / "weights", "abc");
+  };
+  const std::filesystem::path path = cache.Put("sft", Json(1), write).value();
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const std::string left = path.string() + "." + std::to_string(dead);
+  const std::string alive = path.string() + "." + std::to_string(::getppid());
+  for (const std::string& folder : {left, left + ".writing", alive}) {
+    std::filesystem::create_directories(folder);
+  }
+  ASSERT_TRUE(cache.Put("sft", Json(1), write).ok());
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_FALSE(std::filesystem::exists(left + ".writing"));
+  EXPECT_TRUE(std::filesystem::exists(alive)) << "somebody is writing it";
+  EXPECT_EQ(*ReadFile(path / "weights"), "abc");
+}
+
 // Runs the function in a process of its own.
 pid_t Fork(const std::function<void()>& function) {
   const pid_t child = ::fork();

@@ -7,13 +7,14 @@ namespace {
 
 DemonstratorSettings ReadDemonstrator(RecipeTable* table, std::string_view environment) {
   DemonstratorSettings settings;
-  if (environment == "desk") settings.agent = "teacher";
+  const bool has_teacher = environment == "desk" || environment == "service";
+  if (has_teacher) settings.agent = "teacher";
   table->ReadChoice("demonstrator", &settings.agent, {"teacher", "gold"}, "who shows how");
   if (settings.agent == "teacher") {
     table->Read("teacher_error", &settings.teacher_error,
                 "share of the teacher's calls that go wrong", Between(0, 1));
-    if (environment != "desk") {
-      table->Problem("demonstrator", "only the desk has a teacher; write \"gold\"");
+    if (!has_teacher) {
+      table->Problem("demonstrator", "only desk and service have a teacher; write \"gold\"");
     }
   }
   return settings;

@@ -17,7 +17,7 @@ namespace hone {
 
 // Who shows how it is done.
 struct DemonstratorSettings {
-  std::string agent = "gold";  // "teacher": the desk's, sloppy on purpose; "gold": as plans say
+  std::string agent = "gold";  // "teacher": sloppy on purpose; "gold": as plans say
   double teacher_error = 0.6;
   bool successful_only = false;  // those of full reward: the task done, no call wasted
 };

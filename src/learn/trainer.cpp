@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "learn/environment_digest.h"
 #include "learn/recipe_identity.h"
 #include "learn/record_stage.h"
 #include "learn/rl_stage.h"
@@ -83,6 +84,7 @@ class Trainer {
   Result<void> Open();
   Result<void> Adopt(const std::filesystem::path& checkpoint);
   Result<void> RunStage(size_t number);
+  Result<Json> InputsOf(size_t number);
   Result<StageCache::Lock> LockOf(std::string_view kind, const Json& inputs);
   Result<void> Make(size_t number);
   Result<std::filesystem::path> Made(
@@ -112,6 +114,7 @@ class Trainer {
   std::unique_ptr<RunFolder> folder_;
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<Workshop> workshop_;
+  std::string environment_;  // its digest, once somebody asked
   TrainingState state_;
   std::map<std::string, double> seconds_;
   double wall_ = 0;
@@ -293,13 +296,25 @@ Result<void> Trainer::RunStage(size_t number) {
 Result<std::filesystem::path> Trainer::Made(
     const std::string& kind, size_t number, int64_t steps,
     const std::function<Result<void>(const std::filesystem::path& folder)>& make) {
-  const Json inputs = StageInputs(recipe_, number);
+  HONE_ASSIGN_OR_RETURN(const Json inputs, InputsOf(number));
   HONE_ASSIGN_OR_RETURN(const StageCache::Lock lock, LockOf(kind, inputs));
   const std::optional<std::filesystem::path> made = cache_.Find(kind, inputs);
   observer().OnStage({kind, static_cast<int64_t>(number),
                       static_cast<int64_t>(recipe_.stages.size()), steps, 0, made.has_value()});
   if (made) return *made;
   return cache_.Put(kind, inputs, make);
+}
+
+// Everything that the output of a stage hangs on.
+Result<Json> Trainer::InputsOf(size_t number) {
+  if (environment_.empty()) {
+    // Who asks somebody outside of this program is not asked for this.
+    Executor* executor = HasToolsInProcess(recipe_) ? workshop_->showing->executor() : nullptr;
+    HONE_ASSIGN_OR_RETURN(environment_, EnvironmentDigest(workshop_->environment, executor));
+  }
+  Json inputs = StageInputs(recipe_, number);
+  inputs.Set("environment_is", environment_);
+  return inputs;
 }
 
 // Whoever comes first makes it; the others wait and find it there.
@@ -343,7 +358,7 @@ Result<void> Trainer::FindMade() {
 }
 
 Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
-  Json inputs = StageInputs(recipe_, number);
+  HONE_ASSIGN_OR_RETURN(Json inputs, InputsOf(number));
   inputs.Set("model", RecipePart(recipe_, "model"));
   inputs.Set("before", workshop_->engine->WeightsHash());
   // In the middle of it the weights are no longer those that it began with. Begun by another recipe

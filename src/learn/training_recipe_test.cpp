@@ -103,9 +103,9 @@ TEST(TrainingRecipe, ThereMustBeSomethingToDo) {
   EXPECT_TRUE(Says(ProblemsOf({"stage=[{kind='sfft'}]"}), "did you mean \"sft\""));
 }
 
-TEST(TrainingRecipe, ATeacherIsTheDesksAlone) {
-  EXPECT_TRUE(Says(ProblemsOf({"environment={kind='service'}", "stage.0.demonstrator=teacher"}),
-                   "only the desk has a teacher"));
+TEST(TrainingRecipe, OnlyDeskAndServiceHaveATeacher) {
+  EXPECT_TRUE(Says(ProblemsOf({"environment={kind='quiz'}", "stage.0.demonstrator=teacher"}),
+                   "only desk and service have a teacher"));
 }
 
 }  // namespace

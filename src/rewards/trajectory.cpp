@@ -68,7 +68,12 @@ const Json& TrajectoryView::answer() const {
 }
 
 RewardTerm TrajectoryView::AtAnswer(std::string name, std::optional<double> value) const {
-  if (!ends_in_turn) return Overall(std::move(name), value);
+  // A turn that calls, or cannot be read, is no answer: there the term would be taken for the
+  // call's or the fault's own.
+  const Node* last = ends_in_turn ? &tree->nodes[last_turn] : nullptr;
+  const bool answers =
+      last != nullptr && (answer_span || (last->calls.empty() && last->faults.empty()));
+  if (!answers) return Overall(std::move(name), value);
   return {std::move(name), value, 1, last_turn, answer_span};
 }
 

@@ -41,8 +41,9 @@ struct TrajectoryView {
 
   // final_state.answer; null when the policy gave none or the environment does not say.
   const Json& answer() const;
-  // Where the answer stands: final_state.answer_span of the last turn, that turn, or the trajectory
-  // as a whole when it did not end in a turn of the policy.
+  // Where the answer stands: final_state.answer_span of the last turn, or that turn; or the
+  // trajectory as a whole when it did not end in a turn of the policy, or in one that calls or
+  // cannot be read.
   RewardTerm AtAnswer(std::string name, std::optional<double> value) const;
   // On the tokens of a call or fault.
   RewardTerm AtCall(std::string name, std::optional<double> value, const MadeCall& call) const;

@@ -41,6 +41,24 @@ TEST(TrajectoryView, TermsStandWhereTheyWereEarned) {
   EXPECT_EQ(TrajectoryOf(maker.tree, 0).AtAnswer("t", 1).span, std::nullopt);
 }
 
+TEST(TrajectoryView, ATurnThatCallsOrCannotBeReadIsNoAnswer) {
+  TreeMaker maker;
+  maker.Begin().Answer("x");
+  for (const bool faulty : {false, true}) {
+    maker.Begin().Answer("x");
+    Node& last = maker.tree.nodes[maker.tree.leaves.back().node];
+    if (faulty) {
+      last.faults = {{FaultKind::kBadJson, "cut off", {0, 2}}};
+    } else {
+      last.calls = {{"a", Json::Of({}), {0, 2}}};
+    }
+  }
+  EXPECT_EQ(TrajectoryOf(maker.tree, 0).AtAnswer("t", 0).node, maker.tree.leaves[0].node);
+  for (const int32_t leaf : {1, 2}) {
+    EXPECT_EQ(TrajectoryOf(maker.tree, leaf).AtAnswer("t", 0).node, kNoNode) << leaf;
+  }
+}
+
 TEST(TrajectoryView, FailuresOfOthersAreTold) {
   TreeMaker maker;
   maker.Begin().Call("f").End(Ending::kFailed, {}, Blame::kInfrastructure);

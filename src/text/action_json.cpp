@@ -74,6 +74,9 @@ class ActionJson final : public Dialect {
     traits_.specials = traits_.markers.size();
     traits_.markers.insert(traits_.markers.end(), {std::string(kOpen), std::string(kClose),
                                                    "<tool_response>", "</tool_response>"});
+    traits_.marks.ends.assign(traits_.stops.begin() + 1, traits_.stops.end());
+    traits_.marks.call_opens = {std::string(kOpen)};
+    traits_.marks.whole_only = true;
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,
                                PieceBuilder* out) {
       SpellSystem(frame_, system, tools, kInstruction, out);

@@ -1,5 +1,6 @@
 #include "text/call_format.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kPythonTag = "<|python_tag|>";
+constexpr std::string_view kThinkOpen = "<think>", kThinkClose = "</think>";
 constexpr std::array<std::pair<CallFormat, std::string_view>, 4> kNames = {{
     {CallFormat::kHermes, "hermes"},
     {CallFormat::kLlama3, "llama3"},
@@ -59,13 +61,34 @@ bool BeginsCall(std::string_view text) {
   return inside.starts_with(kKey) || (json.cut && kKey.starts_with(inside));
 }
 
-void ReadLlama3(const TurnText& body, ParsedTurn* parsed) {
-  std::string_view text = body.text;
+// Takes the thought off the beginning and returns where the rest begins.
+size_t ReadThought(CallFormat format, std::string_view text, ParsedTurn* parsed) {
   const std::string_view begun = TrimLeft(text);
+  const bool opened = begun.starts_with(kThinkOpen);
+  const size_t begin = opened ? RangeIn(text, begun).begin + kThinkOpen.size() : 0;
+  const size_t close = text.find(kThinkClose, begin);
+  if (close == text.npos) {
+    if (!opened) return 0;
+    parsed->reasoning = Readable(Trim(text.substr(begin)));
+    AddFault(FaultKind::kIncomplete, "the thought is not closed with </think>",
+             {begin - kThinkOpen.size(), text.size()}, parsed);
+    return text.size();
+  }
+  // Without its opening it is no thought where it stands in what a call says.
+  if (!opened && format == CallFormat::kLlama3 &&
+      (begun.starts_with(kPythonTag) || BeginsCall(begun))) {
+    return 0;
+  }
+  parsed->reasoning = Readable(Trim(text.substr(begin, close - begin)));
+  return std::min(text.find_first_not_of('\n', close + kThinkClose.size()), text.size());
+}
+
+void ReadLlama3(std::string_view text, size_t from, ParsedTurn* parsed) {
+  const std::string_view begun = TrimLeft(text.substr(from));
   const bool tagged = begun.starts_with(kPythonTag);
   size_t at = RangeIn(text, begun).begin + (tagged ? kPythonTag.size() : 0);
   if (!tagged && !BeginsCall(begun)) {
-    parsed->content = Readable(text);
+    parsed->content = Readable(text.substr(from));
     return;
   }
   bool more = true;
@@ -112,17 +135,31 @@ CallFormat GuessCallFormat(std::string_view source) {
   return CallFormat::kNone;
 }
 
+TurnMarks MarksOf(CallFormat format) {
+  TurnMarks marks;
+  marks.think_open = kThinkOpen;
+  marks.think_close = kThinkClose;
+  if (format == CallFormat::kHermes) marks.call_opens = {"<tool_call>"};
+  if (format == CallFormat::kQwenXml) marks.call_opens = {"<tool_call>", "<function="};
+  if (format == CallFormat::kLlama3) marks.call_opens = {std::string(kPythonTag)};
+  marks.json_calls = format == CallFormat::kLlama3;
+  return marks;
+}
+
 ParsedTurn ParseTurnIn(CallFormat format, std::string_view turn,
                        const std::vector<std::string>& stops, TurnEnd end) {
   const TurnText body = WithoutEndMarkers(turn, stops, end);
   if (format == CallFormat::kHermes) return ParseHermes(turn, body, end);
   ParsedTurn parsed;
-  if (format == CallFormat::kLlama3) {
-    ReadLlama3(body, &parsed);
-  } else if (format == CallFormat::kQwenXml) {
+  if (format == CallFormat::kQwenXml) {
     ReadFunctionXml(body.text, &parsed);
   } else {
-    parsed.content = Readable(body.text);
+    const size_t from = ReadThought(format, body.text, &parsed);
+    if (format == CallFormat::kLlama3 && from < body.text.size()) {
+      ReadLlama3(body.text, from, &parsed);
+    } else {
+      parsed.content = Readable(body.text.substr(from));
+    }
   }
   AddTrailingFault(turn, body, &parsed);
   std::vector<std::string_view> markers(stops.begin(), stops.end());

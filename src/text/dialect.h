@@ -65,6 +65,16 @@ struct ParsedTurn {
 // Puts what was parsed from the node's own tokens on the node, byte ranges turned into token spans.
 void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node);
 
+// How a turn is laid out, for those who read it while it is being written. Empty: there is none.
+struct TurnMarks {
+  std::vector<std::string> ends;        // the stops that are no part of what the turn says
+  std::string think_open, think_close;  // around thought, at the beginning of a turn
+  std::string answer_open, answer_close;
+  std::vector<std::string> call_opens;  // what a call begins with
+  bool json_calls = false;              // a turn that is a JSON object may be a call as well
+  bool whole_only = false;              // what is answered is not known before the turn has ended
+};
+
 struct DialectTraits {
   std::string name;
   // Generation stops as soon as one of these has been written; it belongs to the turn.
@@ -73,6 +83,7 @@ struct DialectTraits {
   // fall on token boundaries. The first `specials` of them are control tokens.
   std::vector<std::string> markers;
   size_t specials = 0;
+  TurnMarks marks;
 };
 
 // Immutable and thread-safe.

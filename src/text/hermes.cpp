@@ -148,6 +148,10 @@ class Hermes final : public Dialect {
     if (variant != HermesVariant::kQwen25) {
       traits_.markers.insert(traits_.markers.end(), {"<think>", "</think>"});
     }
+    traits_.marks.ends = traits_.stops;
+    traits_.marks.think_open = kThinkOpen;
+    traits_.marks.think_close = kThinkClose;
+    traits_.marks.call_opens = {std::string(kCallOpen)};
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,
                                PieceBuilder* out) { Opening(system, tools, out); };
     spelling_.turn = [this](const Conversation& conversation, size_t index, PieceBuilder* out) {

@@ -224,6 +224,16 @@ class Tagged final : public Dialect {
       traits_.stops.push_back(Close(tags_.answer));
     }
     traits_.stops.insert(traits_.stops.end(), end_markers_.begin(), end_markers_.end());
+    TurnMarks& marks = traits_.marks;
+    marks.ends = end_markers_;
+    if (!tags_.think.empty())
+      marks.think_open = Open(tags_.think), marks.think_close = Close(tags_.think);
+    if (!tags_.answer.empty()) {
+      marks.answer_open = Open(tags_.answer);
+      marks.answer_close = Close(tags_.answer);
+    }
+    for (const ActionTag& action : tags_.actions) marks.call_opens.push_back(Open(action.tag));
+    marks.whole_only = tags_.boxed;
   }
 
   // The action that calls this tool: its own, or the one that can call any.

@@ -94,6 +94,8 @@ class TemplateDialect final : public Dialect {
       AddStop(eos->second);
     }
     traits_.markers = traits_.stops;
+    traits_.marks = MarksOf(calls_);
+    traits_.marks.ends = traits_.stops;
     return {};
   }
 
@@ -122,6 +124,19 @@ class TemplateDialect final : public Dialect {
   // rewrites what was said.
   Result<Piece> Continue(std::string_view turn, const Conversation& next) const override {
     Result<Piece> piece = After(probe_, turn, next);
+    if (piece.ok() && NameFor(true) != NameFor(false)) {
+      // Which of them the conversation began with is not known here.
+      Conversation without = probe_;
+      without.tools.clear();
+      const Result<Piece> other = After(without, turn, next);
+      if (!other.ok() || other->text != piece->text) {
+        return Error(ErrorCode::kUnsupported,
+                     fmt::format("the templates of {} with and without tools go on differently, so "
+                                 "this cannot be appended: start a new segment, or choose one "
+                                 "(?name=NAME)",
+                                 model_.where));
+      }
+    }
     if (piece.ok() || piece.error().code() == ErrorCode::kUnsupported) return piece;
     Conversation plain;  // for templates that know no system or no tools
     plain.messages.push_back({.role = Role::kUser, .content = kProbe});
@@ -211,12 +226,12 @@ class TemplateDialect final : public Dialect {
     habits_ = usual;  // it shows no calls at all
   }
 
-  Result<Piece> After(const Conversation& before, std::string_view turn,
-                      const Conversation& next) const {
+  Result<Piece> After(Conversation before, std::string_view turn, const Conversation& next) const {
     if (next.messages.empty() || !next.tools.empty()) {
       return Error(ErrorCode::kInvalidArgument,
                    "a continuation has messages, and no tools: those stand at the beginning");
     }
+    before.enable_thinking = next.enable_thinking;
     Conversation said = before;
     said.messages.push_back(MessageOfTurn(turn));
     bool made_up = false;

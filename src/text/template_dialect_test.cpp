@@ -94,6 +94,49 @@ TEST(TemplateDialect, SaysSoWhereTheTemplateRewritesHistory) {
   EXPECT_NE(piece.error().message().find("start a new segment"), std::string::npos);
 }
 
+TEST(TemplateDialect, NamedTemplatesThatGoOnDifferentlyAreNotMixed) {
+  const auto made = [](const std::string& with_tools, TemplateSettings settings = {}) {
+    ModelTemplate model;
+    model.where = "a test";
+    model.sources.emplace_back("default", kPlain);
+    model.sources.emplace_back("tool_use", with_tools);
+    return NewTemplateDialect(std::move(model), std::move(settings)).value();
+  };
+  EXPECT_TRUE(made(kPlain)->Continue("so<|im_end|>", Asked("and?")).ok());
+  std::string other = kPlain;
+  other.replace(other.find("assistant"), 9, "helper");
+  const auto piece = made(other)->Continue("so<|im_end|>", Asked("and?"));
+  ASSERT_FALSE(piece.ok());
+  EXPECT_EQ(piece.error().code(), ErrorCode::kUnsupported);
+  TemplateSettings chosen;
+  chosen.name = "default";
+  EXPECT_TRUE(made(other, chosen)->Continue("so<|im_end|>", Asked("and?")).ok());
+}
+
+TEST(TemplateDialect, ThoughtsAreReadWhateverTheCallsLookLike) {
+  for (const char* calls : {"none", "llama3", "hermes", "qwen-xml"}) {
+    TemplateSettings settings;
+    settings.calls = CallFormatOf(calls);
+    const auto dialect = Made(kPlain, settings);
+    const ParsedTurn turn =
+        dialect->Parse("<think>\nhm\n</think>\n\nso<|im_end|>", TurnEnd::kUnknown);
+    EXPECT_EQ(turn.reasoning, "hm") << calls;
+    EXPECT_EQ(turn.answer, "so") << calls;
+    EXPECT_EQ(dialect->Parse("hm</think>so<|im_end|>", TurnEnd::kUnknown).answer, "so") << calls;
+    const ParsedTurn open = dialect->Parse("<think>hm", TurnEnd::kCut);
+    ASSERT_EQ(open.faults.size(), 1u) << calls;
+    EXPECT_EQ(open.faults[0].kind, FaultKind::kIncomplete);
+  }
+  TemplateSettings llama;
+  llama.calls = CallFormat::kLlama3;
+  const ParsedTurn call =
+      Made(kPlain, llama)
+          ->Parse(R"(<think>hm</think>{"name": "f", "parameters": {"a": "</think>"}}<|im_end|>)",
+                  TurnEnd::kUnknown);
+  ASSERT_EQ(call.calls.size(), 1u);
+  EXPECT_EQ(call.calls[0].range.begin, 17u);
+}
+
 TEST(TemplateDialect, SettingsStandBehindAQuestionMark) {
   const TemporaryDirectory directory;
   const auto file = directory.path() / "chat_template.jinja";

@@ -81,7 +81,7 @@ TEST(EnvCommandTest, DemonstrationsAreConversations) {
 TEST(EnvCommandTest, StatsCountKinds) {
   const Json stats =
       *ParseJson(Hone({"env", "stats", "desk", "-n", "400", "--json"}).standard_output);
-  EXPECT_EQ(stats.Find("kinds")->AsArray().size(), 29u) << "28 kinds in training, and all";
+  EXPECT_EQ(stats.Find("kinds")->AsArray().size(), 31u) << "30 kinds in training, and all";
   EXPECT_NE(Hone({"env", "stats", "service", "-n", "50"}).standard_output.find("get_order"),
             std::string::npos);
 }

@@ -22,7 +22,8 @@ const Kernels& Choose() {
 
 KernelList AvailableKernels() {
   KernelList list = {};
-  for (const Kernels* kernels : {AmxKernels(), Avx512Kernels(), Avx2Kernels(), PlainKernels()}) {
+  for (const Kernels* kernels :
+       {AmxKernels(), Avx512Bf16Kernels(), Avx512Kernels(), Avx2Kernels(), PlainKernels()}) {
     if (kernels != nullptr) list.all[list.count++] = kernels;
   }
   return list;

@@ -51,7 +51,8 @@ struct AdamWUpdate {
 
 // What the bf16 products of an instruction set are measured against: floating-point operations of a
 // loop that does nothing else. AMX: four tile products on four tiles from the first-level cache;
-// else fused multiply-adds on registers. Returns how many operations `rounds` rounds did.
+// else fused multiply-adds or dot products of pairs on registers. Returns how many operations
+// `rounds` rounds did.
 using PeakLoop = double (*)(int64_t rounds);
 
 // Sums over i are strided: 16 partial sums (i mod 16), joined in one fixed tree.
@@ -120,19 +121,21 @@ struct Kernels {
 const Kernels* PlainKernels();
 const Kernels* Avx2Kernels();
 const Kernels* Avx512Kernels();
+const Kernels* Avx512Bf16Kernels();
 const Kernels* AmxKernels();
 
 // All that this processor has, the fastest first.
 struct KernelList {
-  const Kernels* all[4];
+  const Kernels* all[5];
   int count;
   const Kernels* const* begin() const { return all; }
   const Kernels* const* end() const { return all + count; }
 };
 KernelList AvailableKernels();
 
-// The fastest of them; HONE_ISA=plain|avx2|avx512|amx asks for another one (hone doctor says which
-// runs). Asking for what the processor lacks, or for an unknown one, gives the plain ones.
+// The fastest of them; HONE_ISA=plain|avx2|avx512|avx512_bf16|amx asks for another one (hone doctor
+// says which runs). Asking for what the processor lacks, or for an unknown one, gives the plain
+// ones.
 const Kernels& BestKernels();
 
 // While it lives, this thread rounds to nearest and treats numbers too small for the normal range

@@ -1,0 +1,160 @@
+#include "app/command_line.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "base/nearest.h"
+
+namespace hone {
+namespace {
+
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+// The error for a word that stands where a command should, or for no word there, if that is what is
+// wrong with the command line: the parser alone would only say that a command is missing.
+std::optional<Error> UnknownCommand(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  for (const std::string_view word : words) {
+    if (word.starts_with("-")) continue;
+    const std::vector<std::string> names = CommandsOf(*at);
+    if (names.empty()) return std::nullopt;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* command : at->get_subcommands(nullptr)) {
+      if (command->get_name() == word) next = command;
+    }
+    if (next == nullptr) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("unknown command \"{}\"{}; there are: {}", word,
+                               DidYouMean(word, names), fmt::join(names, ", ")));
+    }
+    at = next;
+  }
+  const std::vector<std::string> names = CommandsOf(*at);
+  if (names.empty()) return std::nullopt;
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{}a command is missing; there are: {} (each has --help)",
+                           at == &app ? "" : at->get_name() + ": ", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+Option Option::Required() {
+  option_->required();
+  return *this;
+}
+
+Option Option::ShowDefault() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option Option::Group(std::string title) {
+  option_->group(std::move(title));
+  return *this;
+}
+
+Option Option::Excludes(Option other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::Between(int low, int high) {
+  option_->check(CLI::Range(int64_t{low}, int64_t{high}));
+  return *this;
+}
+
+Option Option::Between(double low, double high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+
+Option Option::Positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Option Option::NotNegative() {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+
+Option Option::OneOf(std::vector<std::string> words) {
+  option_->check(CLI::IsMember(std::move(words)));
+  return *this;
+}
+
+Option Option::OneAtATime() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::SplitAt(char delimiter) {
+  option_->delimiter(delimiter);
+  return *this;
+}
+
+Command Command::AddCommand(std::string name, std::string about) {
+  return Command(app_->add_subcommand(std::move(name), std::move(about)));
+}
+
+Option Command::AddOption(std::string name, OptionPlace place, std::string about) {
+  return std::visit(
+      [&](auto* where) {
+        return Option(app_->add_option(std::move(name), *where, std::move(about)));
+      },
+      place);
+}
+
+Option Command::AddOption(std::string name, std::function<void(const std::string&)> take,
+                          std::string about) {
+  return Option(
+      app_->add_option_function<std::string>(std::move(name), std::move(take), std::move(about)));
+}
+
+Option Command::AddFlag(std::string name, bool* place, std::string about) {
+  return Option(app_->add_flag(std::move(name), *place, std::move(about)));
+}
+
+void Command::NeedsCommand() { app_->require_subcommand(1); }
+
+void Command::Footer(std::string text) { app_->footer(std::move(text)); }
+
+void Command::Action(std::function<void()> action) { app_->callback(std::move(action)); }
+
+CommandLine::CommandLine(std::string program, std::string about, std::string version)
+    : app_(std::make_unique<CLI::App>(std::move(about), std::move(program))) {
+  app_->set_version_flag("--version", std::move(version));
+  app_->fallthrough();
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::program() { return Command(app_.get()); }
+
+Result<void> CommandLine::Run(std::vector<std::string> words) {
+  // The parser takes them from the back, and keeps nothing of them.
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  try {
+    app_->parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app_->exit(error);  // prints what --help or --version asked for
+      return {};
+    }
+    if (const std::optional<Error> unknown = UnknownCommand(*app_, words)) return *unknown;
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} (see {} --help)", error.what(), app_->get_name()));
+  }
+  return {};
+}
+
+}  // namespace hone
