@@ -27,11 +27,13 @@ show hone show runs/quickstart 1 | sed -n 1,40p
 title "Done."
 cat <<'END'
 The report is runs/quickstart/report.html. Next:
-  build/release/hone dash                           curves and trajectories in a browser, also while training runs
-  build/release/hone eval runs/quickstart           measure the agent again, with intervals
-  build/release/hone --help                         all commands
-  examples/tour/tour.sh                             a tour of the parts: tokens, trees, credit, tools
-  recipes/README.md                                 the other recipes; byo.toml is for your own tools
-  docs/concepts.md                                  the words, in the order the data goes
-  ./test.sh                                         the tests
+  export PATH=$PWD/build/release:$PATH      so that the shell finds hone
+  hone dash                                 curves and trajectories in a browser, also while training runs
+  hone eval runs/quickstart                 measure the agent again, with intervals
+  hone chat runs/quickstart                 talk to it
+  hone --help                               all commands
+  examples/tour/tour.sh                     a tour of the parts: tokens, trees, credit, tools
+  recipes/README.md                         the other recipes; byo.toml is for your own tools
+  docs/concepts.md                          the words, in the order the data goes
+  ./test.sh                                 the tests
 END

@@ -144,7 +144,7 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
   chat.Footer(
       "One line is one message; /examples, /tools, /new and /quit are commands.\nExamples:\n"
       "  hone chat runs/quickstart\n"
-      "  echo 'What is the weather in Oslo on Monday?' | hone chat runs/quickstart\n");
+      "  echo 'What is the sky in Oslo on Mon?' | hone chat runs/quickstart\n");
   chat.Action([=] { Finish(context.get(), Chat(*arguments)); });
 }
 

@@ -45,6 +45,52 @@ std::optional<Error> UnknownCommand(const CLI::App& app, const std::vector<std::
                            at == &app ? "" : at->get_name() + ": ", fmt::join(names, ", ")));
 }
 
+// The command that the words lead to, with its name as one would type it: "hone env play".
+std::pair<const CLI::App*, std::string> CommandMeant(const CLI::App& app,
+                                                     const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  std::string name = app.get_name();
+  for (const std::string& word : words) {
+    const std::vector<const CLI::App*> commands = at->get_subcommands(nullptr);
+    const auto next = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+      return command->get_name() == word;
+    });
+    if (next == commands.end()) continue;
+    at = *next;
+    name += " " + word;
+  }
+  return {at, name};
+}
+
+// For a word like --plann that no option has: the one that was meant, perhaps.
+std::string OptionMeant(const CLI::App* command, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (; command != nullptr; command = command->get_parent()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || name == "--") continue;
+    if (std::find(known.begin(), known.end(), name) == known.end()) return DidYouMean(name, known);
+  }
+  return "";
+}
+
+// What --help of a command says of the options that it has from the commands above it.
+std::string InheritedOptions(const CLI::App* command) {
+  std::string text;
+  for (command = command->get_parent(); command != nullptr; command = command->get_parent()) {
+    for (const CLI::Option* option : command->get_options()) {
+      const std::string name = option->get_name();
+      if (name == "--help" || name == "--version" || option->get_positional()) continue;
+      text += fmt::format("  {:<28}{}\n", name, option->get_description());
+    }
+  }
+  return text.empty() ? "" : "Of every command:\n" + text + "\n";
+}
+
 }  // namespace
 
 Option Option::Required() {
@@ -126,7 +172,7 @@ Option Command::AddFlag(std::string name, bool* place, std::string about) {
 
 void Command::NeedsCommand() { app_->require_subcommand(1); }
 
-void Command::Footer(std::string text) { app_->footer(std::move(text)); }
+void Command::Footer(std::string text) { app_->footer(InheritedOptions(app_) + text); }
 
 void Command::Action(std::function<void()> action) { app_->callback(std::move(action)); }
 
@@ -151,8 +197,9 @@ Result<void> CommandLine::Run(std::vector<std::string> words) {
       return {};
     }
     if (const std::optional<Error> unknown = UnknownCommand(*app_, words)) return *unknown;
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{} (see {} --help)", error.what(), app_->get_name()));
+    const auto [command, name] = CommandMeant(*app_, words);
+    return Error(ErrorCode::kInvalidArgument, fmt::format("{}{} (see {} --help)", error.what(),
+                                                          OptionMeant(command, words), name));
   }
   return {};
 }

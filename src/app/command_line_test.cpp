@@ -97,14 +97,17 @@ TEST(CommandLine, LeavesPlacesAloneThatAreNotNamed) {
 
 TEST(CommandLine, RefusesValuesThatBreakARuleAndRunsNothing) {
   const std::vector<std::pair<Words, std::string>> wrong = {
-      {{"--number", "0"}, "--number: Value 0 not in range 1 to 10 (see sample --help)"},
-      {{"--number", "11"}, "--number: Value 11 not in range 1 to 10 (see sample --help)"},
+      {{"--number", "0"}, "--number: Value 0 not in range 1 to 10 (see sample group all --help)"},
+      {{"--number", "11"}, "--number: Value 11 not in range 1 to 10 (see sample group all --help)"},
       {{"--share", "0.51"}, "--share: Value 0.51 not in range 0"},
-      {{"--word", "other"}, "--word: other not in {plain,fancy} (see sample --help)"},
+      {{"--word", "other"}, "--word: other not in {plain,fancy} (see sample group all --help)"},
       {{"--large", "0"}, "--large: Value 0 not in range 0"},
       {{"--seed", "-1"}, "--seed: Value -1 not in range 0"},
-      {{"--perhaps-number", "x"}, "Could not convert: --perhaps-number = x (see sample --help)"},
-      {{"--flagg"}, "The following argument was not expected: --flagg (see sample --help)"}};
+      {{"--perhaps-number", "x"},
+       "Could not convert: --perhaps-number = x (see sample group all --help)"},
+      {{"--flagg"},
+       "The following argument was not expected: --flagg (did you mean \"--flag\"?) (see sample "
+       "group all --help)"}};
   for (const auto& [words, beginning] : wrong) {
     Sample sample;
     Words all = {"group", "all", "x"};
@@ -114,9 +117,9 @@ TEST(CommandLine, RefusesValuesThatBreakARuleAndRunsNothing) {
     EXPECT_EQ(sample.runs, 0);
   }
   Sample sample;
-  EXPECT_EQ(sample.ErrorOf({"group", "all"}), "text is required (see sample --help)");
+  EXPECT_EQ(sample.ErrorOf({"group", "all"}), "text is required (see sample group all --help)");
   EXPECT_EQ(sample.ErrorOf({"either", "--left", "a", "--right", "b"}),
-            "--left excludes --right (see sample --help)");
+            "--left excludes --right (see sample either --help)");
   EXPECT_EQ(sample.runs, 0);
 }
 
@@ -140,7 +143,9 @@ TEST(CommandLine, HelpShowsDefaultsGroupsAndTheFooter) {
   EXPECT_NE(help.find("The end.\n"), std::string::npos) << "the program's, having none: " << help;
   testing::internal::CaptureStdout();
   EXPECT_EQ(sample.ErrorOf({"either", "--help"}), "");
-  EXPECT_NE(testing::internal::GetCapturedStdout().find("Its own end.\n"), std::string::npos);
+  const std::string own = testing::internal::GetCapturedStdout();
+  EXPECT_NE(own.find("Its own end.\n"), std::string::npos);
+  EXPECT_NE(own.find("Of every command:\n  --json "), std::string::npos) << own;
   testing::internal::CaptureStdout();
   EXPECT_EQ(sample.ErrorOf({"--version"}), "");
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "sample 1\n");

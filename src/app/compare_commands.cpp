@@ -14,6 +14,7 @@ struct CompareArguments {
   ComparisonRequest request;
   int64_t jobs = 1;
   std::string out = "runs/compare";
+  std::string ledger;    // file; empty: none
   std::string markdown;  // file; empty: none beside the folder's own
   bool report_only = false;
 };
@@ -29,6 +30,7 @@ std::string CommandOf(const CompareArguments& arguments) {
   for (const std::string& change : request.set) command += " --set " + QuotedForShell(change);
   if (arguments.jobs > 1) command += fmt::format(" --jobs {}", arguments.jobs);
   command += " --out " + QuotedForShell(arguments.out);
+  if (!arguments.ledger.empty()) command += " --ledger " + QuotedForShell(arguments.ledger);
   if (!arguments.markdown.empty()) command += " --markdown " + QuotedForShell(arguments.markdown);
   return command;
 }
@@ -41,13 +43,14 @@ struct Outcome {
 Result<Outcome> Compare(const CompareArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const ComparisonPlan plan, ReadComparison(arguments.request));
   const std::string command = CommandOf(arguments);
-  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
-                        CarryOutComparison(plan, {.out = arguments.out,
-                                                  .jobs = arguments.jobs,
-                                                  .report_only = arguments.report_only,
-                                                  .json = json,
-                                                  .command = command}));
-  if (arguments.report_only) HONE_RETURN_IF_ERROR(CheckSomethingThere(records, arguments.out));
+  const SessionOptions options{.out = arguments.out,
+                               .jobs = arguments.jobs,
+                               .report_only = arguments.report_only,
+                               .ledger = arguments.ledger,
+                               .json = json,
+                               .command = command};
+  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records, CarryOutComparison(plan, options));
+  if (arguments.report_only) HONE_RETURN_IF_ERROR(CheckSomethingThere(records, options));
   const ComparisonFindings findings = FindingsOf(plan, records, command);
   const ComparisonText head{plan.title.empty() ? "Comparison" : plan.title, plan.text, command};
   HONE_ASSIGN_OR_RETURN(
@@ -75,6 +78,8 @@ void AddCompare(Command program, std::shared_ptr<CommandContext> context) {
   compare.AddOption("--goal", &request.goal, "success on dev that is to be reached (0.8)")
       .Between(0.0, 1.0);
   compare.AddOption("--set", &request.set, "key=value, over every recipe's").OneAtATime();
+  compare.AddOption("--ledger", &arguments->ledger,
+                    "file of finished runs: those it has are not made, new ones are added");
   compare.AddOption("--markdown", &arguments->markdown, "write the report here, too");
   compare.AddFlag("--report-only", &arguments->report_only,
                   "make no run: report on what there is, also while others are at it");

@@ -43,10 +43,14 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
     }
   }
   if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
+  std::optional<ComparisonLedger> ledger;
+  if (!options.ledger.empty()) {
+    HONE_ASSIGN_OR_RETURN(ledger, ComparisonLedger::Open(options.ledger));
+  }
+  ComparisonLedger* const kept = ledger ? &*ledger : nullptr;
   if (options.report_only) {
-    std::vector<ComparedRun> records;
-    for (const PlannedRun& run : runs) records.push_back(ReadComparedRun(plan, run));
-    return records;
+    if (kept != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(plan, runs, kept));
+    return ReadRuns(plan, runs, kept);
   }
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGTERM, OnInterrupt);
@@ -58,7 +62,8 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
                 .jobs = options.jobs,
                 .threads = std::max<int64_t>(1, cores / options.jobs),
                 .stop = [] { return interrupted.load(); },
-                .observer = progress.get()});
+                .observer = progress.get(),
+                .ledger = kept});
   if (!made.ok() && made.error().code() == ErrorCode::kStopped) {
     return Error(ErrorCode::kStopped,
                  fmt::format("stopped; what was done is saved. To go on:\n  {0}\nto see what there "
@@ -69,16 +74,16 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
 }
 
 Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
-                                 const std::filesystem::path& out) {
+                                 const SessionOptions& options) {
   const bool nothing = std::all_of(records.begin(), records.end(), [](const ComparedRun& run) {
     return run.status == ComparedRun::Status::kMissing;
   });
   if (!nothing) return {};
-  return Error(
-      ErrorCode::kNotFound,
-      fmt::format("{} has no run of this comparison to report on; make them first, without "
-                  "--report-only",
-                  out.string()));
+  return Error(ErrorCode::kNotFound,
+               fmt::format("{}{} no run of this comparison to report on; make them first, without "
+                           "--report-only",
+                           options.out.string(),
+                           options.ledger.empty() ? " has" : " and " + options.ledger + " have"));
 }
 
 ComparisonFindings FindingsOf(const ComparisonPlan& plan, const std::vector<ComparedRun>& records,

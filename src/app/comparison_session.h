@@ -19,6 +19,7 @@ struct SessionOptions {
   std::filesystem::path out;  // folder of runs and report
   int64_t jobs = 1;           // runs at a time
   bool report_only = false;   // make none
+  std::string ledger;         // file of finished runs (learn/comparison_ledger.h); empty: none
   bool json = false;          // progress for programs
   std::string command;        // that this is, to be named when it is stopped
 };
@@ -30,7 +31,7 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
 
 // An error when none of the runs was ever begun: then there is nothing to report.
 Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
-                                 const std::filesystem::path& out);
+                                 const SessionOptions& options);
 
 // What they show. Points into the records, which must outlive it.
 struct ComparisonFindings {

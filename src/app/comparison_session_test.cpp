@@ -24,12 +24,12 @@ TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
       CarryOutComparison(plan, {.out = folder.path() / "out", .report_only = true});
   ASSERT_TRUE(records.ok()) << records.error().message();
   ASSERT_EQ(records->size(), 2u);
-  const auto nothing = CheckSomethingThere(*records, folder.path() / "out");
+  const auto nothing = CheckSomethingThere(*records, {.out = folder.path() / "out"});
   ASSERT_FALSE(nothing.ok());
   EXPECT_NE(nothing.error().message().find("without --report-only"), std::string::npos);
   std::vector<ComparedRun> one = *records;
   one[1].status = ComparedRun::Status::kUnfinished;
-  EXPECT_TRUE(CheckSomethingThere(one, folder.path() / "out").ok());
+  EXPECT_TRUE(CheckSomethingThere(one, {.out = folder.path() / "out"}).ok());
   const ComparisonFindings findings = FindingsOf(plan, *records, "hone compare");
   EXPECT_EQ(findings.failed, 0);
   EXPECT_EQ(*findings.json.Find("event"), Json("end"));

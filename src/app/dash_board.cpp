@@ -159,13 +159,14 @@ void DashBoard::Entry::ReadResult() {
   const std::optional<double> changed = ChangedAt(place.folder / "result.json");
   if (changed == result_time) return;
   result.reset();
-  result_time = changed;
+  result_time.reset();  // until it could be read: what is wrong with it is told as long as it is
   if (!changed) return;
   const Result<std::string> text = ReadFile(place.folder / "result.json");
   if (!text.ok()) return Note(text.error());
   const Result<Json> json = ParseJson(*text);
   if (!json.ok()) return Note(json.error().In((place.folder / "result.json").string()));
   result = *json;
+  result_time = changed;
 }
 
 // A trainer replaces checkpoints meanwhile: one that went away while it was read is no problem.

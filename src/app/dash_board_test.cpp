@@ -90,6 +90,17 @@ TEST_F(DashBoardTest, ARunIsAtWorkWhileItWritesAndFinishedWithItsResult) {
   EXPECT_EQ(state(now), "finished");
 }
 
+TEST_F(DashBoardTest, ADamagedResultIsToldAsLongAsItIs) {
+  Write("result.json", "{\"weights\"");
+  for (int look = 0; look < 2; ++look) {
+    const Json run = *board_.Run("study/seed-3", kLongAfter);
+    ASSERT_NE(run.Find("problem"), nullptr) << look;
+    EXPECT_NE(run.Find("problem")->AsString().find("result.json"), std::string::npos);
+  }
+  Write("result.json", R"({"weights": "abc", "step": 13})");
+  EXPECT_EQ(board_.Run("study/seed-3", kLongAfter)->Find("problem"), nullptr);
+}
+
 TEST_F(DashBoardTest, AlarmsStandAtTheStepsOfTheRun) {
   const Json run = *board_.Run("study/seed-3", kLongAfter);
   const Json& alarm = run.Find("alarms")->AsArray()[0];

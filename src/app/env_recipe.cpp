@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "learn/training_recipe.h"
+
 namespace hone {
 namespace {
 
@@ -19,6 +21,7 @@ Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice)
   for (const std::string& assignment : choice.overrides) recipe.Override(assignment);
   if (!choice.mode.empty()) recipe.Override("answers.mode=" + choice.mode);
   if (!choice.journal.empty()) recipe.Override("answers.journal=" + choice.journal);
+  PassOverTraining(recipe.Root());
   EnvironmentRecipe read{ReadEnvironment(recipe.Root()), ReadTools(recipe.Root()),
                          ReadAnswering(recipe.Root())};
   HONE_RETURN_IF_ERROR(recipe.Finish());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "support/tiny_recipe.h"
 
 namespace hone {
 namespace {
@@ -15,6 +16,15 @@ TEST(EnvRecipeTest, AnEnvironmentOfTheProgramIsARecipeToo) {
   EXPECT_NE(ReadEnvironmentRecipe({.name = "dask"}).error().message().find("did you mean"),
             std::string::npos);
   EXPECT_FALSE(ReadEnvironmentRecipe({.name = "/nowhere.toml"}).ok());
+}
+
+TEST(EnvRecipeTest, ATrainingRecipeWillDo) {
+  TemporaryDirectory folder;
+  const std::string file = (folder.path() / "tiny.toml").string();
+  ASSERT_TRUE(WriteFileAtomic(file, TinyRecipe("runs")).ok());
+  const auto read = ReadEnvironmentRecipe({.name = file});
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->environment.kind, "desk");
 }
 
 TEST(EnvRecipeTest, AllProblemsOfAllTablesAreInOneError) {

@@ -37,6 +37,14 @@ std::filesystem::path FileOf(const std::string& journal) {
 
 Result<std::unique_ptr<Journal>> OpenToRead(const std::string& journal) {
   Result<std::unique_ptr<Journal>> opened = Journal::OpenForReading(FileOf(journal));
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::path(journal) / "recipe.toml", ignored) &&
+      !std::filesystem::exists(FileOf(journal), ignored)) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("the run {} has no journal: nothing that it asked was recorded (its "
+                             "tools are parts of this program, or were simulated)",
+                             journal));
+  }
   if (!opened.ok() && opened.error().code() == ErrorCode::kNotFound) {
     return Error(ErrorCode::kNotFound,
                  opened.error().message() + "; give a run's folder or its journal.sqlite");

@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "engine/lora.h"
 #include "engine/safetensors.h"
+#include "learn/model_place.h"
 #include "text/dialect.h"
 #include "text/template_dialect.h"
 #include "text/tokenizer.h"
@@ -96,7 +97,16 @@ Json InfoJson(const ModelConfig& c) {
                    {"tied_embeddings", c.tied_embeddings}});
 }
 
-Result<std::string> Info(const ModelArguments& arguments, bool json) {
+// The arguments with the folder of the model that they name by a run, perhaps.
+Result<ModelArguments> Found(ModelArguments arguments) {
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(arguments.model, "last"));
+  arguments.model = place.folder.string();
+  return arguments;
+}
+
+Result<std::string> Info(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+
   HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(arguments.model));
   HONE_ASSIGN_OR_RETURN(const CheckpointTensors tensors, CheckpointTensors::Open(arguments.model));
   Json info = InfoJson(config);
@@ -179,7 +189,8 @@ Result<void> WriteChatTemplate(const std::string& name, const std::filesystem::p
   return WriteFileAtomic(config_path, DumpJson(config, JsonStyle::kPretty) + "\n");
 }
 
-Result<std::string> Convert(const ModelArguments& arguments, bool json) {
+Result<std::string> Convert(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(Model model, LoadModel(arguments.model));
   std::filesystem::path adapter = arguments.adapter;
   std::error_code ignored;
@@ -215,7 +226,8 @@ constexpr std::string_view kCheckText =
     "have "
     "something to eat in one of the small streets nearby.";
 
-Result<std::string> Check(const ModelArguments& arguments, bool json, bool* broken) {
+Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   const Tree tree = ChainOf(tokenizer.Encode(kCheckText));
@@ -226,10 +238,11 @@ Result<std::string> Check(const ModelArguments& arguments, bool json, bool* brok
   nll /= static_cast<double>(logprobs.size() - 1);
   const double guessing = std::log(static_cast<double>(engine->config().vocab));
   *broken = !std::isfinite(nll) || nll > guessing + 0.5;
-  const char* verdict = *broken ? "worse than guessing: the load looks broken"
-                        : nll > guessing - 1
-                            ? "no better than guessing: an untrained model, or another tokenizer"
-                            : "reads English";
+  const char* verdict =
+      *broken              ? "worse than guessing: the load looks broken, or the model was trained "
+                             "from nothing on texts unlike English"
+      : nll > guessing - 1 ? "no better than guessing: an untrained model, or another tokenizer"
+                           : "reads English";
   if (json) {
     return DumpJson(Json::Of(
                {{"perplexity", std::exp(nll)}, {"nats_per_token", nll}, {"verdict", verdict}})) +
@@ -239,7 +252,8 @@ Result<std::string> Check(const ModelArguments& arguments, bool json, bool* brok
                      std::exp(nll), nll, guessing, verdict);
 }
 
-Result<std::string> Generate(const ModelArguments& arguments, bool json) {
+Result<std::string> Generate(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const auto engine, OpenEngineOf(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   SampleRequest request;
@@ -279,7 +293,8 @@ Result<std::string> Generate(const ModelArguments& arguments, bool json) {
   return Printable(text) + "\n";
 }
 
-Result<std::string> Logprobs(const ModelArguments& arguments, bool json) {
+Result<std::string> Logprobs(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   const Tree tree = ChainOf(tokenizer.Encode(arguments.text));
@@ -326,7 +341,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
   group.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   auto arguments = std::make_shared<ModelArguments>();
   Command info = group.AddCommand("info", "The shape of a model");
-  info.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  info.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   info.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   info.Action([=] { Finish(context.get(), Info(*arguments, context->json)); });
 
@@ -341,7 +356,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
 
   Command convert =
       group.AddCommand("convert", "Write a model in another type, with all that belongs to it");
-  convert.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  convert.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   convert.AddOption("out", &arguments->out, "the folder to write").Required();
   AddType(convert, arguments.get());
   convert.AddOption("--adapter", &arguments->adapter,
@@ -355,7 +370,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
 
   Command check =
       group.AddCommand("check", "Does it load, and read English? Exit status 1 if it looks broken");
-  check.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  check.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   check.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   AddPrecision(check, arguments.get());
   check.Footer("Example:\n  hone model check path/to/Qwen2.5-0.5B\n");
@@ -369,7 +384,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
 void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ModelArguments>();
   Command command = program.AddCommand("generate", "Let a model continue a text");
-  command.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   command.AddOption("prompt", &arguments->text, "the text to continue").Required();
   command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   command.AddOption("--max-new", &arguments->max_new, "tokens at most").NotNegative().ShowDefault();
@@ -391,7 +406,7 @@ void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
 void AddLogprobs(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ModelArguments>();
   Command command = program.AddCommand("logprobs", "How likely a model finds each token of a text");
-  command.AddOption("model", &arguments->model, "a Hugging Face folder").Required();
+  command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   command.AddOption("text", &arguments->text, "the text").Required();
   command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   AddPrecision(command, arguments.get());

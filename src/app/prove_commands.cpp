@@ -18,7 +18,7 @@ constexpr char kPrediction[] = "docs/prove/prediction.json";
 
 struct ProveArguments {
   ComparisonRequest request;
-  std::string file, out, markdown;
+  std::string file, out, ledger, markdown;
   std::string prediction = kPrediction;
   int64_t jobs = 2;
   bool quick = false, plan = false, predict = false, report_only = false;
@@ -37,6 +37,7 @@ std::string CommandOf(const ProveArguments& arguments) {
   }
   if (arguments.jobs != 2) command += fmt::format(" --jobs {}", arguments.jobs);
   if (!arguments.out.empty()) command += " --out " + QuotedForShell(arguments.out);
+  if (!arguments.ledger.empty()) command += " --ledger " + QuotedForShell(arguments.ledger);
   if (!arguments.markdown.empty()) command += " --markdown " + QuotedForShell(arguments.markdown);
   return command;
 }
@@ -99,6 +100,7 @@ Result<Outcome> Prove(const ProveArguments& arguments, bool json) {
                         CarryOutComparison(plan, {.out = arguments.Out(),
                                                   .jobs = arguments.jobs,
                                                   .report_only = arguments.report_only,
+                                                  .ledger = arguments.ledger,
                                                   .json = json,
                                                   .command = command}));
   ComparisonFindings findings = FindingsOf(plan, records, command);
@@ -137,6 +139,8 @@ void AddProve(Command program, std::shared_ptr<CommandContext> context) {
       .Between(1, 1024)
       .ShowDefault();
   prove.AddOption("--out", &arguments->out, "folder of runs and report (runs/prove)");
+  prove.AddOption("--ledger", &arguments->ledger,
+                  "file of finished runs: those it has are not made, new ones are added");
   prove.AddOption("--markdown", &arguments->markdown, "write the report here, too");
   prove.AddOption("--set", &arguments->request.set, "key=value, over every recipe's").OneAtATime();
   prove.AddFlag("--report-only", &arguments->report_only,

@@ -78,7 +78,7 @@ void AddReplay(Command program, std::shared_ptr<CommandContext> context) {
       "Examples:\n"
       "  hone replay runs/quickstart                      what is stored\n"
       "  hone replay runs/quickstart --verify             every step of it\n"
-      "  hone replay runs/quickstart --verify --from 900  from the checkpoint at step 900 on\n");
+      "  hone replay runs/quickstart --verify --from 940  from the checkpoint at step 940 on\n");
   replay.Action([=] { Finish(context.get(), ReplayRun(*arguments, context.get())); });
 }
 

@@ -56,7 +56,7 @@ Result<SimulatorSettings> ReadSettings(const SimulateArguments& arguments) {
   return settings;
 }
 
-Result<std::string> CallOnce(const SimulateArguments& arguments, bool json) {
+Result<std::string> CallOnce(const SimulateArguments& arguments, CommandContext* context) {
   HONE_ASSIGN_OR_RETURN(const SimulatorSettings settings, ReadSettings(arguments));
   HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
   HONE_ASSIGN_OR_RETURN(auto recorded, ReadJournal(arguments.journal, toolbox));
@@ -77,7 +77,8 @@ Result<std::string> CallOnce(const SimulateArguments& arguments, bool json) {
                    std::make_shared<Sessions>(toolbox, arguments.seed)});
   const CallOutcome outcome = executor.Next().value();
   const ToolResult& result = outcome.result;
-  if (json) {
+  if (result.status != CallStatus::kOk) context->exit_status = 1;
+  if (context->json) {
     return DumpJson(Json::Of({{"status", CallStatusName(result.status)},
                               {"blame", BlameName(result.blame)},
                               {"source", outcome.source},
@@ -168,7 +169,7 @@ void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
   call.AddOption("--seed", &arguments->seed, "of the environment");
   AddCommon(call, arguments.get(), false);
   call.Footer("Example:\n  hone simulate call weather '{\"city\": \"Oslo\"}' --specs tools.json\n");
-  call.Action([=] { Finish(context.get(), CallOnce(*arguments, context->json)); });
+  call.Action([=] { Finish(context.get(), CallOnce(*arguments, context.get())); });
 
   Command train = simulate.AddCommand("train", "Learns a simulator from a journal");
   train.AddOption("--out", &arguments->out, "the folder to write").Required();

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "envs/environments.h"
+#include "learn/training_recipe.h"
 #include "simulate/answering.h"
 #include "tools/modes.h"
 #include "tools/redact.h"
@@ -45,7 +46,8 @@ Result<ToolFile> ReadToolFile(const std::string& file) {
   if (!loaded.ok()) return loaded.error();
   ToolFile out;
   out.plans = ReadTools(loaded->Root());
-  // The recipe of an environment will do as well: it is read whole, and its tools are taken.
+  // The recipe of an environment or of a training will do as well: its tools are taken.
+  PassOverTraining(loaded->Root());
   if (loaded->Root().Has("environment")) ReadEnvironment(loaded->Root());
   AnsweringPlan answering = ReadAnswering(loaded->Root());
   HONE_RETURN_IF_ERROR(loaded->Finish());

@@ -135,9 +135,12 @@ void ReportUnknown(const RecipeNode& node, const std::string& path, RecipeState*
       state->Problem(member, fmt::format("unknown key \"{}\"{}", full, DidYouMean(key, known)));
       continue;
     }
+    if (member.passed_over) continue;
     if (member.Is(TomlValue::Kind::kTable)) ReportUnknown(member, full, state);
-    for (const RecipeNode& element : member.elements) {
-      if (element.Is(TomlValue::Kind::kTable)) ReportUnknown(element, full, state);
+    for (size_t i = 0; i < member.elements.size(); ++i) {
+      const RecipeNode& element = member.elements[i];
+      if (!element.Is(TomlValue::Kind::kTable)) continue;
+      ReportUnknown(element, fmt::format("{}[{}]", full, i), state);
     }
   }
 }
@@ -239,6 +242,10 @@ std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
     }
   }
   return tables;
+}
+
+void RecipeTable::PassOver(std::string_view key) {
+  if (RecipeNode* node = Take(key)) node->passed_over = true;
 }
 
 bool RecipeTable::Has(std::string_view key) const {

@@ -67,6 +67,8 @@ class RecipeTable {
   RecipeTable Table(std::string_view key);
   // The array of tables [[key]]; empty when absent.
   std::vector<RecipeTable> Tables(std::string_view key);
+  // What stands under the key is for somebody else: it is known, and nothing in it is looked at.
+  void PassOver(std::string_view key);
   // Whether the recipe says anything under this key. Does not make the key known.
   bool Has(std::string_view key) const;
 

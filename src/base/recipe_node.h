@@ -25,6 +25,7 @@ struct RecipeNode {
   std::string where;                         // "recipe.toml:12" or "override train.lr=2"
   int order = 0;                             // for sorting problems: file by file, line by line
   std::set<std::string, std::less<>> known;  // keys that were asked for (tables)
+  bool passed_over = false;                  // what is in it is somebody else's
 
   bool Is(TomlValue::Kind other) const { return kind == other; }
   std::string_view KindName() const;

@@ -101,6 +101,22 @@ TEST(Recipe, OverridesReplaceAddAndAreCheckedAlike) {
             "override optimiser.lr=1: unknown key \"optimiser.lr\"");
 }
 
+TEST(Recipe, WhatIsForSomebodyElseIsPassedOver) {
+  Recipe recipe =
+      Recipe::Parse("[mine]\nx = 1\n[theirs]\ny = 2\n[[theirs.list]]\nz = 3\n", "r.toml").value();
+  recipe.Root().PassOver("theirs");
+  recipe.Root().PassOver("absent");
+  const Result<void> finished = recipe.Finish();
+  ASSERT_FALSE(finished.ok());
+  EXPECT_EQ(finished.error().message(), "r.toml:1: unknown key \"mine\"");
+}
+
+TEST(Recipe, AnUnknownKeyOfAListSaysOfWhichElement) {
+  Recipe recipe = Recipe::Parse("[[stage]]\n[[stage]]\nfoo = 2\n", "r.toml").value();
+  recipe.Root().Tables("stage");
+  EXPECT_EQ(recipe.Finish().error().message(), "r.toml:3: unknown key \"stage[1].foo\"");
+}
+
 TEST(Recipe, OverridesReachIntoListsOfTables) {
   Recipe recipe = Recipe::Parse("[[stage]]\nsteps = 1\n[[stage]]\nsteps = 2\n", "r.toml").value();
   recipe.Override("stage.1.steps=7");

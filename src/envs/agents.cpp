@@ -3,12 +3,6 @@
 namespace hone {
 namespace {
 
-AgentTurn Answer(std::string text) {
-  AgentTurn turn;
-  turn.answer = std::move(text);
-  return turn;
-}
-
 class PlanAgent final : public Agent {
  public:
   explicit PlanAgent(Plan plan) : plan_(std::move(plan)) {}
@@ -16,14 +10,14 @@ class PlanAgent final : public Agent {
   AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
     if (waiting_) {
       const ToolResult& result = turns.back().agent.results[0];
-      if (result.status != CallStatus::kOk) return Answer("none");
+      if (result.status != CallStatus::kOk) return Says("none");
       Result<Json> value = ParseJson(result.content);
       results_.emplace_back(value.ok() ? *value : Json(result.content));
       waiting_ = false;
     }
     while (results_.size() < plan_.calls.size()) {
       const Result<std::optional<Call>> call = ResolveCall(plan_, results_.size(), results_);
-      if (!call.ok()) return Answer("none");
+      if (!call.ok()) return Says("none");
       if (*call) {
         waiting_ = true;
         AgentTurn turn;
@@ -33,7 +27,7 @@ class PlanAgent final : public Agent {
       results_.emplace_back();
     }
     const Result<std::optional<std::string>> answer = ResolveAnswer(plan_, results_);
-    return Answer(answer.ok() ? answer->value_or("done") : "none");
+    return Says(answer.ok() ? answer->value_or("done") : "none");
   }
 
  private:
@@ -44,7 +38,7 @@ class PlanAgent final : public Agent {
 
 class IdleAgent final : public Agent {
  public:
-  AgentTurn Act(const Opening&, const std::vector<PlayedTurn>&) override { return Answer("none"); }
+  AgentTurn Act(const Opening&, const std::vector<PlayedTurn>&) override { return Says("none"); }
 };
 
 // The words of a text: what stands between blanks, without punctuation around it.
@@ -76,7 +70,7 @@ class RandomAgent final : public Agent {
     }
     if (words.empty()) words.emplace_back("none");
     const Json::Array& tools = tools_.AsArray();
-    if (tools.empty() || (answers_ && rng_.Below(2) == 0)) return Answer(Word(words));
+    if (tools.empty() || (answers_ && rng_.Below(2) == 0)) return Says(Word(words));
     const Json& tool = *tools[rng_.Below(tools.size())].Find("function");
     AgentTurn turn;
     turn.calls = {{tool.Find("name")->AsString(), Arguments(*tool.Find("parameters"), words), {}}};
@@ -115,6 +109,12 @@ class RandomAgent final : public Agent {
 };
 
 }  // namespace
+
+AgentTurn Says(std::string text) {
+  AgentTurn turn;
+  turn.answer = std::move(text);
+  return turn;
+}
 
 std::unique_ptr<Agent> NewPlanAgent(Plan plan) {
   return std::make_unique<PlanAgent>(std::move(plan));

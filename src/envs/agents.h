@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/rng.h"
 #include "envs/plan.h"
@@ -10,6 +11,9 @@
 // states its scores for.
 
 namespace hone {
+
+// A turn that makes no call.
+AgentTurn Says(std::string text);
 
 // Carries out the plan call by call and gives its answer. A call that fails ends it: it answers
 // nothing more than "none".

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json_fields.h"
+
 namespace hone {
 namespace {
 
@@ -69,6 +71,14 @@ Cells Wasted(const ComparedRun& run, const std::string& evaluation) {
   return {*calls[0] * (1 - *which[0])};
 }
 
+// Over all evaluations on dev: how much was learned how soon, whether or not a goal was reached.
+Cells MeanOfDev(const ComparedRun& run) {
+  if (run.dev.empty()) return {};
+  double sum = 0;
+  for (const DevPoint& point : run.dev) sum += point.sampled;
+  return {sum / static_cast<double>(run.dev.size())};
+}
+
 std::set<std::string> Families(const ComparedSection& section) {
   std::set<std::string> families;
   for (const ComparedArm& arm : section.arms) {
@@ -120,6 +130,7 @@ std::vector<Reader> ReadersOf(const ComparedSection& section) {
                                 fmt::format("after/{}/{}", split, how)));
     }
   }
+  readers.push_back({{"dev/mean", "dev over the run, sampled", Unit::kShare, true}, MeanOfDev});
   readers.push_back(
       number("trajectories", "trajectories", Unit::kCount, &ComparedRun::trajectories));
   readers.push_back(
@@ -431,10 +442,53 @@ Json ToJson(const ComparedRun& run) {
                    {"ratio_one_tokens", run.ratio_tokens},
                    {"seconds", run.seconds},
                    {"start", run.start},
+                   {"start_key", run.start_key},
                    {"weights", run.weights},
                    {"folder", run.folder},
                    {"dev", std::move(dev)},
                    {"evaluations", run.evaluations}});
+}
+
+Result<ComparedRun> ComparedRunFromJson(const Json& json) {
+  ComparedRun run;
+  JsonErrors errors;
+  std::string status;
+  std::vector<Json> dev;
+  {
+    JsonFields fields(json, "", &errors);
+    fields.Required("arm", &run.arm);
+    fields.Required("seed", &run.seed);
+    fields.Required("status", &status);
+    fields.Required("why", &run.why);
+    fields.Required("steps", &run.steps);
+    fields.Required("trajectories", &run.trajectories);
+    fields.Required("sampled_tokens", &run.sampled_tokens);
+    fields.Required("real_calls", &run.real_calls);
+    fields.Required("ratio_one_tokens", &run.ratio_tokens);
+    fields.Required("seconds", &run.seconds);
+    fields.Required("start", &run.start);
+    fields.Required("start_key", &run.start_key);
+    fields.Required("weights", &run.weights);
+    fields.Required("folder", &run.folder);
+    fields.Required("dev", &dev);
+    fields.Required("evaluations", &run.evaluations);
+  }
+  for (size_t i = 0; i < dev.size(); ++i) {
+    JsonFields fields(dev[i], fmt::format("dev[{}]", i), &errors);
+    DevPoint& point = run.dev.emplace_back();
+    fields.Required("trajectories", &point.trajectories);
+    fields.Required("sampled", &point.sampled);
+    fields.Required("greedy", &point.greedy);
+  }
+  HONE_RETURN_IF_ERROR(errors.Check());
+  using Status = ComparedRun::Status;
+  for (const Status one :
+       {Status::kFinished, Status::kUnfinished, Status::kFailed, Status::kMissing}) {
+    if (status != StatusName(one)) continue;
+    run.status = one;
+    return run;
+  }
+  return Error(ErrorCode::kInvalidArgument, fmt::format("status: there is no \"{}\"", status));
 }
 
 }  // namespace hone

@@ -118,5 +118,7 @@ std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs);
 
 Json ToJson(const ComparedSection& section, const SectionReport& report);
 Json ToJson(const ComparedRun& run);
+// What ToJson wrote. The error names the key.
+Result<ComparedRun> ComparedRunFromJson(const Json& json);
 
 }  // namespace hone

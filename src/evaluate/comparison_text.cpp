@@ -95,6 +95,7 @@ std::vector<TableLayout> TableLayouts(const SectionReport& report) {
       {"What never occurs in training",
        {"unseen-kinds/sampled", "unseen-kinds/greedy", "unseen-phrases/sampled",
         "unseen-phrases/greedy"}},
+      {"Success on dev, sampled, over all evaluations of a run", {"dev/mean"}},
       {"What it took",
        {"trajectories", "sampled_tokens", "real_calls", "ratio_tokens", "seconds"}}};
   for (const QuantityKind& kind : report.kinds) {

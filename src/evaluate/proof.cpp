@@ -99,10 +99,11 @@ ProofEffect MeasureEffect(const EffectPlan& plan, const ComparedSection& section
   two.arms = {without, with};
   two.baseline = 0;
   const SectionReport report = ReportSection(two, options);
-  if (const auto kind = KindNamed(report, "test/sampled")) {
-    effect.success = report.differences[1][*kind];
+  for (const auto& [name, into] :
+       {std::pair{"test/sampled", &effect.success}, std::pair{"calls", &effect.calls},
+        std::pair{"dev/mean", &effect.on_the_way}}) {
+    if (const auto kind = KindNamed(report, name)) *into = report.differences[1][*kind];
   }
-  if (const auto kind = KindNamed(report, "calls")) effect.calls = report.differences[1][*kind];
   return effect;
 }
 
@@ -112,6 +113,7 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
   row.before.resize(kProofRoles);
   row.success.resize(kProofRoles);
   row.calls.resize(kProofRoles);
+  row.on_the_way.resize(kProofRoles);
   std::array<const ComparedArm*, kProofRoles> arms{};
   const SectionReport report = ReportSection(section, options);
   for (size_t i = 0; i < section.arms.size(); ++i) {
@@ -130,7 +132,7 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
     row.reached[role] = report.goals[i].median;
     for (const auto& [name, into] :
          {std::pair{"start/sampled", &row.before}, std::pair{"test/sampled", &row.success},
-          std::pair{"calls", &row.calls}}) {
+          std::pair{"calls", &row.calls}, std::pair{"dev/mean", &row.on_the_way}}) {
       if (const auto kind = KindNamed(report, name)) (*into)[role] = report.quantities[i][*kind];
     }
   }
@@ -168,6 +170,7 @@ Json EffectJson(const ProofEffect& effect) {
   }
   json.Set("success", IntervalJson(effect.success.mean));
   json.Set("calls", IntervalJson(effect.calls.mean));
+  json.Set("on_the_way", IntervalJson(effect.on_the_way.mean));
   return json;
 }
 
@@ -211,7 +214,8 @@ Json ToJson(const Proof& proof) {
       Json one = Json::Of({{"role", RoleName(static_cast<ProofRole>(i))},
                            {"before", IntervalJson(row.before[role].mean)},
                            {"success", IntervalJson(row.success[role].mean)},
-                           {"calls", IntervalJson(row.calls[role].mean)}});
+                           {"calls", IntervalJson(row.calls[role].mean)},
+                           {"on_the_way", IntervalJson(row.on_the_way[role].mean)}});
       if (row.reached[role]) {
         one.Set("trajectories", Json::Of({{"median", row.reached[role]->value},
                                           {"later", row.reached[role]->later},

@@ -20,7 +20,7 @@ TEST(Proof, HasTheMediansTheRatiosAndTheLaboratory) {
   ASSERT_TRUE(two.effects[0].ratio);
   EXPECT_NEAR(two.effects[0].ratio->value, 2, 0.2);
   EXPECT_FALSE(two.effects[0].ratio->NoEffectShown());
-  EXPECT_EQ(two.effects[0].race->a_first, 4) << "attributed was first with every seed";
+  EXPECT_EQ(two.effects[0].race->a_first, 6) << "attributed was first with every seed";
   EXPECT_NEAR(two.effects[3].ratio->value, 400.0 / 450, 0.1);
   // Smeared credit with simulated tools never got there.
   const ProofRow& four = proof.rows[1];

@@ -12,6 +12,8 @@
 namespace hone {
 namespace {
 
+constexpr double kLevel = 0.05;  // of the sign test over seeds
+
 std::string RatioText(double ratio) {
   return std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "no way up";
 }
@@ -67,54 +69,65 @@ std::string Lengths(const std::vector<int>& lengths) {
   return fmt::format("at {} call{}", text, lengths == std::vector<int>{1} ? "" : "s");
 }
 
-// Where the intervals show something, which way, and where they do not.
-std::string Findings(const std::vector<int>& more, const std::vector<int>& less,
-                     const std::vector<int>& none, const char* if_more, const char* if_less) {
-  std::vector<std::string> parts;
-  if (!more.empty()) parts.push_back(fmt::format("{} {}", if_more, Lengths(more)));
-  if (!less.empty()) parts.push_back(fmt::format("{} {}", if_less, Lengths(less)));
-  if (!none.empty()) parts.push_back("no effect shown " + Lengths(none));
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
+// At which lengths something is shown, which way, and where it is not.
 struct Found {
-  std::vector<int> more, less, none;
+  std::vector<int> more, less, none, unknown;
+
+  std::string Text(const char* if_more, const char* if_less) const {
+    std::vector<std::string> parts;
+    if (!more.empty()) parts.push_back(fmt::format("{} {}", if_more, Lengths(more)));
+    if (!less.empty()) parts.push_back(fmt::format("{} {}", if_less, Lengths(less)));
+    if (!none.empty()) parts.push_back("no effect shown " + Lengths(none));
+    if (!unknown.empty()) {
+      parts.push_back("not told, because half of the runs or more did not reach the goal, " +
+                      Lengths(unknown));
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
+  }
 };
 
 std::string TimeSentence(const Proof& proof, ProofRole without, ProofRole with) {
   Found found;
   for (const ProofRow& row : proof.rows) {
     const ProofEffect* effect = EffectOf(row, without, with);
-    if (effect == nullptr || !effect->ratio) continue;
-    auto& list = effect->ratio->NoEffectShown() ? found.none
-                 : effect->ratio->low > 1       ? found.less
-                                                : found.more;
+    if (effect == nullptr || !effect->race) continue;
+    if (!effect->ratio) {
+      found.unknown.push_back(row.length);
+      continue;
+    }
+    // Medians of few seeds resample badly: the seeds' own order must say the same.
+    const bool none = effect->ratio->NoEffectShown() || effect->race->p >= kLevel;
+    auto& list = none ? found.none : effect->ratio->low > 1 ? found.less : found.more;
     list.push_back(row.length);
   }
-  return Findings(found.more, found.less, found.none, "more trajectories to the goal",
-                  "fewer trajectories to the goal");
+  return found.Text("more trajectories to the goal", "fewer trajectories to the goal");
 }
 
-std::string SuccessSentence(const Proof& proof, ProofRole without, ProofRole with) {
+std::string DifferenceSentence(const Proof& proof, ProofRole without, ProofRole with,
+                               const Difference ProofEffect::*which) {
   Found found;
   for (const ProofRow& row : proof.rows) {
     const ProofEffect* effect = EffectOf(row, without, with);
-    if (effect == nullptr || !effect->success.mean) continue;
-    auto& list = effect->success.NoEffectShown()   ? found.none
-                 : effect->success.mean->value > 0 ? found.more
-                                                   : found.less;
+    if (effect == nullptr || !(effect->*which).mean) continue;
+    const Difference& difference = effect->*which;
+    auto& list = difference.NoEffectShown()   ? found.none
+                 : difference.mean->value > 0 ? found.more
+                                              : found.less;
     list.push_back(row.length);
   }
-  return Findings(found.more, found.less, found.none, "higher", "lower");
+  return found.Text("higher", "lower");
 }
 
 void AddSentence(const Proof& proof, const char* what, ProofRole without, ProofRole with,
                  std::vector<std::string>* sentences) {
   const std::string time = TimeSentence(proof, without, with);
-  const std::string success = SuccessSentence(proof, without, with);
+  const std::string success = DifferenceSentence(proof, without, with, &ProofEffect::success);
+  const std::string way = DifferenceSentence(proof, without, with, &ProofEffect::on_the_way);
   if (time.empty() && success.empty()) return;
-  std::string text = std::string(what) + ": ";
-  text += time.empty() ? "nobody reached the goal" : time;
+  std::string text = std::string(what) + ": " + time;
+  if (!way.empty())
+    text +=
+        (time.empty() ? "success on dev over the run: " : ". Success on dev over the run: ") + way;
   if (!success.empty()) text += ". Test success at the end: " + success;
   sentences->push_back(text + ".");
 }
@@ -139,11 +152,12 @@ Curve MeasuredCurve(const Proof& proof, ProofRole without, ProofRole with, std::
     const ProofEffect* effect = EffectOf(row, without, with);
     if (effect == nullptr || !effect->ratio) continue;
     const ReachedRatio& ratio = *effect->ratio;
-    // What is not known upwards ends at twice of what is.
+    if (ratio.at_least || ratio.at_most) continue;  // a bound is no point: the table has it
+    // An interval that is open on one side ends at the point there.
     curve.points.push_back({.x = static_cast<double>(row.length),
                             .y = ratio.value,
-                            .low = ratio.low > 0 ? ratio.low : ratio.value / 2,
-                            .high = std::isfinite(ratio.high) ? ratio.high : 2 * ratio.value});
+                            .low = ratio.low > 0 ? ratio.low : ratio.value,
+                            .high = std::isfinite(ratio.high) ? ratio.high : ratio.value});
   }
   return curve;
 }
@@ -254,8 +268,8 @@ std::vector<std::string> ProofSentences(const Proof& proof) {
               ProofRole::kSmearedSimulated, &sentences);
   AddSentence(proof, "Simulated instead of real tools, credit on the calls",
               ProofRole::kAttributedReal, ProofRole::kAttributedSimulated, &sentences);
-  AddSentence(proof, "Credit on the calls instead of on as many tokens in the wrong place",
-              ProofRole::kPlacebo, ProofRole::kAttributedReal, &sentences);
+  AddSentence(proof, "Credit on the calls instead of on the answer", ProofRole::kPlacebo,
+              ProofRole::kAttributedReal, &sentences);
   AddSentence(proof, "With a fifth of the call labels flipped", ProofRole::kAttributedReal,
               ProofRole::kFlipped, &sentences);
   return sentences;
@@ -287,7 +301,7 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
   tables.push_back({"How many times as many trajectories smeared credit takes", std::move(ratios),
                     "Ratio of the medians over seeds; 95 % of 2000 resamples of the seeds, in "
                     "pairs. \"More than\": smeared credit was not there when the runs ended. The "
-                    "laboratory's was computed before anything was measured."});
+                    "laboratory's is computed, not measured."});
   tables.push_back(
       {"Trajectories until the goal is reached on dev, median",
        RoleTable(proof, "calls",
@@ -302,15 +316,29 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
       {"Calls per task of test at the end",
        RoleTable(proof, "calls", [](const ProofRow& row, size_t i) { return Plain(row.calls[i]); }),
        "The plan has as many as the chain is long."});
-  TableRows differences = {{"what changes", "calls", "success, points", "calls per task"}};
+  tables.push_back(
+      {"Success on dev over the run, sampled, in per cent",
+       RoleTable(proof, "calls",
+                 [](const ProofRow& row, size_t i) { return Percent(row.on_the_way[i]); }),
+       "The mean of all evaluations of a run: it is there whether or not the goal was reached. 95 "
+       "% "
+       "intervals over seeds."});
+  TableRows differences = {{"what changes", "calls", "success on dev over the run, points",
+                            "success on test at the end, points", "calls per task"}};
   for (const ProofRow& row : proof.rows) {
     for (const ProofEffect& effect : row.effects) {
       differences.push_back({effect.name, std::to_string(row.length),
-                             Points(effect.success, 100, 1), Points(effect.calls, 1, 2)});
+                             Points(effect.on_the_way, 100, 1), Points(effect.success, 100, 1),
+                             Points(effect.calls, 1, 2)});
     }
   }
-  tables.push_back({"What each change does at the end", std::move(differences),
-                    "Paired by seed and task, 95 % intervals over both."});
+  const size_t shown = 3 * (differences.size() - 1);
+  tables.push_back(
+      {"What each change does", std::move(differences),
+       fmt::format(
+           "Paired by seed and, on test, by task; 95 % intervals. Of {} differences about one "
+           "in twenty excludes 0 by chance.",
+           shown)});
   return tables;
 }
 

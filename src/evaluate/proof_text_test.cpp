@@ -25,6 +25,20 @@ TEST(ProofText, TheSentencesSayWhatTheIntervalsShow) {
       << sentences[0];
 }
 
+TEST(ProofText, WhereTheGoalWasNotReachedThatIsSaidAndFewSeedsShowNothing) {
+  ProofRuns made({{2, {800, 400, 900, 450, 800, 500}}, {8, {0, 0, 0, 0, 0, 0}}});
+  std::string first = ProofSentences(MakeProof(made.sections, made.predictions).value())[0];
+  EXPECT_NE(first.find("fewer trajectories to the goal at 2 calls; not told, because half of the "
+                       "runs or more did not reach the goal, at 8 calls. Success on dev over the "
+                       "run: no effect shown at 2 and 8 calls"),
+            std::string::npos)
+      << first;
+  // Four seeds of four are no evidence for the sign test.
+  for (ComparedArm& arm : made.sections[0].arms) arm.runs.resize(4);
+  first = ProofSentences(MakeProof(made.sections, made.predictions).value())[0];
+  EXPECT_NE(first.find("real tools: no effect shown at 2 calls"), std::string::npos) << first;
+}
+
 TEST(ProofText, WithoutRunsNothingIsClaimed) {
   EXPECT_TRUE(ProofSentences({}).empty());
   Proof proof = Sample();

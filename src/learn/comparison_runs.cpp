@@ -6,12 +6,10 @@
 #include <mutex>
 #include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "learn/run_folder.h"
@@ -110,29 +108,6 @@ int64_t StepsOf(const TrainingRecipe& recipe, bool rl) {
   return steps;
 }
 
-// The lock of a file, held until the end; nothing while another process has it.
-class FileLock {
- public:
-  static Result<std::optional<FileLock>> Take(const std::filesystem::path& file) {
-    std::error_code ignored;
-    std::filesystem::create_directories(file.parent_path(), ignored);
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) return ErrnoError("cannot write " + file.string());
-    FileLock lock(descriptor);
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::optional<FileLock>();
-    return std::optional<FileLock>(std::move(lock));
-  }
-  ~FileLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FileLock& operator=(FileLock&&) = delete;
-
- private:
-  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-};
-
 // Makes runs, several at a time: as many threads take the next one that is to be made.
 class Maker {
  public:
@@ -143,7 +118,8 @@ class Maker {
   Result<void> Make() {
     int64_t there = 0;
     for (size_t i = 0; i < runs_.size(); ++i) {
-      if (!IsFinished(runs_[i], ReadNote(runs_[i]))) continue;
+      const bool kept = options_.ledger != nullptr && options_.ledger->Find(plan_, runs_[i]);
+      if (!kept && !IsFinished(runs_[i], ReadNote(runs_[i]))) continue;
       states_[i].phase = Phase::kThere;
       ++there;
     }
@@ -246,10 +222,17 @@ class Maker {
       HONE_RETURN_IF_ERROR(WriteNote(run, note));
     }
     const std::lock_guard lock(mutex_);
+    HONE_RETURN_IF_ERROR(Keep(run));
     states_[place] = {Phase::kDone, 1};
     observer().OnRunEnd(ReadComparedRun(plan_, run));
     Progress();
     return {};
+  }
+
+  // In the ledger, where there is one and the run has finished.
+  Result<void> Keep(const PlannedRun& run) {
+    if (options_.ledger == nullptr) return {};
+    return options_.ledger->Keep(plan_, run, ReadComparedRun(plan_, run));
   }
 
   // What `hone train --json` says at last: {"error": {"message": ...}}; else the last line.
@@ -301,7 +284,7 @@ class Maker {
     const auto deadline = std::chrono::steady_clock::now() + options_.leftover;
     while (!Stops()) {
       HONE_ASSIGN_OR_RETURN(const std::optional<FileLock> lock,
-                            FileLock::Take(run.recipe.Folder() / "lock"));
+                            FileLock::Try(run.recipe.Folder() / "lock"));
       if (lock) return {};
       if (std::chrono::steady_clock::now() > deadline) return {};  // the run itself will say so
       std::this_thread::sleep_for(kLook);
@@ -375,6 +358,25 @@ ComparedRun ReadComparedRun(const ComparisonPlan& plan, const PlannedRun& run) {
   return record;
 }
 
+std::vector<ComparedRun> ReadRuns(const ComparisonPlan& plan, const std::vector<PlannedRun>& runs,
+                                  const ComparisonLedger* ledger) {
+  std::vector<ComparedRun> records;
+  for (const PlannedRun& run : runs) {
+    const ComparedRun* kept = ledger == nullptr ? nullptr : ledger->Find(plan, run);
+    records.push_back(kept != nullptr ? *kept : ReadComparedRun(plan, run));
+  }
+  return records;
+}
+
+Result<void> KeepFinished(const ComparisonPlan& plan, const std::vector<PlannedRun>& runs,
+                          ComparisonLedger* ledger) {
+  for (const PlannedRun& run : runs) {
+    if (ledger->Find(plan, run) != nullptr) continue;
+    HONE_RETURN_IF_ERROR(ledger->Keep(plan, run, ReadComparedRun(plan, run)));
+  }
+  return {};
+}
+
 std::vector<ComparedSection> SectionsOf(const ComparisonPlan& plan,
                                         const std::vector<ComparedRun>& runs) {
   std::vector<ComparedSection> sections;
@@ -405,17 +407,18 @@ Result<std::vector<ComparedRun>> MakeRuns(const ComparisonPlan& plan,
                                           const std::vector<PlannedRun>& runs,
                                           const std::filesystem::path& folder,
                                           const ComparisonOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const std::optional<FileLock> lock, FileLock::Take(folder / "lock"));
+  HONE_ASSIGN_OR_RETURN(const std::optional<FileLock> lock, FileLock::Try(folder / "lock"));
   if (!lock) {
     return Error(ErrorCode::kUnavailable,
                  fmt::format("another hone compare is at work in {}; --report-only shows what it "
                              "has until now",
                              folder.string()));
   }
+  if (options.ledger != nullptr) {
+    HONE_RETURN_IF_ERROR(KeepFinished(plan, runs, options.ledger));
+  }
   HONE_RETURN_IF_ERROR(Maker(plan, runs, options).Make());
-  std::vector<ComparedRun> records;
-  for (const PlannedRun& run : runs) records.push_back(ReadComparedRun(plan, run));
-  return records;
+  return ReadRuns(plan, runs, options.ledger);
 }
 
 }  // namespace hone

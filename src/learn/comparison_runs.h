@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "evaluate/comparison.h"
+#include "learn/comparison_ledger.h"
 #include "learn/comparison_plan.h"
 
 // The runs of a comparison: what is there of them, and making the others.
@@ -20,6 +21,14 @@ Result<void> CheckRunFolder(const PlannedRun& run);
 // What the run has written down until now. Nothing in it is an error: a folder that is not there,
 // or that is being written, is a run that is not finished.
 ComparedRun ReadComparedRun(const ComparisonPlan& plan, const PlannedRun& run);
+
+// All of them, in their order: what the ledger (null: none) has kept, else what the folder says.
+std::vector<ComparedRun> ReadRuns(const ComparisonPlan& plan, const std::vector<PlannedRun>& runs,
+                                  const ComparisonLedger* ledger = nullptr);
+
+// Puts those that have finished since into the ledger.
+Result<void> KeepFinished(const ComparisonPlan& plan, const std::vector<PlannedRun>& runs,
+                          ComparisonLedger* ledger);
 
 // The plan's sections with the finished ones of these runs, which must outlive them.
 std::vector<ComparedSection> SectionsOf(const ComparisonPlan& plan,
@@ -45,6 +54,8 @@ struct ComparisonOptions {
   int64_t threads = 1;                   // of each
   std::function<bool()> stop = nullptr;  // asked often; then the runs save and end
   ComparisonObserver* observer = nullptr;
+  ComparisonLedger* ledger =
+      nullptr;  // runs that it has are not made; finished ones are kept there
   // How long a run that was left over from before (its parent was killed) may take to end.
   std::chrono::seconds leftover{120};
 };

@@ -49,7 +49,7 @@ Result<void> CheckMarkers(const Tokenizer& tokenizer, const Dialect& dialect,
     if (tokenizer.FindAdded(marker)) continue;
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("the tokenizer of {} does not have {}, which {} needs; choose the "
-                             "dialect that the model was made for (hone render lists them)",
+                             "dialect that the model was made for (docs/dialects.md)",
                              folder, marker, dialect.traits().name));
   }
   return {};
@@ -73,6 +73,15 @@ void CheckModel(const PolicyModelSettings& model, RecipeTable* table) {
     }
   }
   if (model.folder.empty()) return;
+  std::error_code ignored;
+  if (!std::filesystem::exists(model.folder, ignored)) {
+    return table->Problem(
+        "folder",
+        fmt::format("there is no folder {0}; get a model (hf download "
+                    "Qwen/Qwen2.5-0.5B-Instruct --local-dir {0}) or make a small one (hone model "
+                    "new --help)",
+                    model.folder));
+  }
   if (const Result<ModelConfig> config = LoadModelConfig(model.folder); !config.ok()) {
     return table->Problem("folder", config.error().message());
   }

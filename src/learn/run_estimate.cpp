@@ -96,7 +96,7 @@ Result<void> Probe(const std::vector<Tree>& trees, Workshop* workshop, RunEstima
   int64_t tokens = 0;
   std::vector<size_t> order;
   for (const Tree& tree : trees) {
-    HONE_RETURN_IF_ERROR(engine.CheckTree(tree));
+    HONE_RETURN_IF_ERROR(CheckDemonstration(engine, tree));
     tokens += CountTokens(tree);
     order.push_back(order.size());
   }

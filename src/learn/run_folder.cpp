@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -128,25 +127,20 @@ Result<std::unique_ptr<RunFolder>> RunFolder::Open(const std::filesystem::path& 
                                              "run.out=FOLDER",
                                              path.string(), error.message()));
   }
-  const std::filesystem::path file = path / "lock";
-  const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) return ErrnoError("cannot write " + file.string());
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    ::close(lock);
+  HONE_ASSIGN_OR_RETURN(std::optional<FileLock> lock, FileLock::Try(path / "lock"));
+  if (!lock) {
     return Error(ErrorCode::kUnavailable,
                  fmt::format("another process is training in {}; wait for it, or choose another "
                              "name with run.name=NAME",
                              path.string()));
   }
-  std::unique_ptr<RunFolder> folder(new RunFolder(path, lock));
+  std::unique_ptr<RunFolder> folder(new RunFolder(path, *std::move(lock)));
   // What a kill left half written.
   for (const auto& entry : std::filesystem::directory_iterator(path / "checkpoints")) {
     if (!StepOf(entry.path().filename().string())) std::filesystem::remove_all(entry.path(), error);
   }
   return folder;
 }
-
-RunFolder::~RunFolder() { ::close(lock_); }
 
 std::filesystem::path RunFolder::CheckpointPath(int64_t step) const {
   return CheckpointIn(path_, step);
@@ -189,14 +183,15 @@ Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
   return {};
 }
 
-Result<std::unique_ptr<RunLog>> RunLog::Open(const std::filesystem::path& folder, double wall_time,
+Result<std::unique_ptr<RunLog>> RunLog::Open(const std::filesystem::path& folder,
                                              int64_t first_step) {
   std::unique_ptr<RunLog> log(new RunLog());
+  log->folder_ = folder;
+  log->first_step_ = first_step;
   log->lines_ = folder / kLines;
   HONE_RETURN_IF_ERROR(CutLines(log->lines_, first_step));
   HONE_ASSIGN_OR_RETURN(log->store_, RunStore::Open(folder / "store.sqlite"));
   HONE_RETURN_IF_ERROR(log->store_->DropStepsFrom(first_step));
-  HONE_ASSIGN_OR_RETURN(log->events_, EventFile::New(folder, wall_time, first_step));
   return log;
 }
 
@@ -213,6 +208,9 @@ Result<void> RunLog::Add(double wall_time, int64_t step,
   Json::Object line{{"step", step}};
   for (const auto& [name, value] : values) line.emplace_back(name, value);
   HONE_RETURN_IF_ERROR(AppendLine(lines_, DumpJson(Json(std::move(line)))));
+  if (events_ == nullptr) {
+    HONE_ASSIGN_OR_RETURN(events_, EventFile::New(folder_, wall_time, first_step_));
+  }
   return events_->Add(wall_time, step, values);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file_lock.h"
 #include "base/result.h"
 #include "engine/engine.h"
 #include "learn/event_file.h"
@@ -41,7 +42,6 @@ class RunFolder {
  public:
   // Makes the folder where there is none, and takes its lock. kUnavailable when somebody has it.
   static Result<std::unique_ptr<RunFolder>> Open(const std::filesystem::path& path);
-  ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
@@ -56,10 +56,11 @@ class RunFolder {
                     int64_t keep);
 
  private:
-  RunFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+  RunFolder(std::filesystem::path path, FileLock lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::filesystem::path path_;
-  int lock_;
+  FileLock lock_;
 };
 
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint);
@@ -72,7 +73,7 @@ std::filesystem::path CheckpointIn(const std::filesystem::path& run, int64_t ste
 class RunLog {
  public:
   // Forgets what is there of steps from `first_step` on: they are done again.
-  static Result<std::unique_ptr<RunLog>> Open(const std::filesystem::path& folder, double wall_time,
+  static Result<std::unique_ptr<RunLog>> Open(const std::filesystem::path& folder,
                                               int64_t first_step);
 
   // Numbers and records of one step, all or nothing in the store.
@@ -82,9 +83,10 @@ class RunLog {
  private:
   RunLog() = default;
 
-  std::filesystem::path lines_;
+  std::filesystem::path folder_, lines_;
+  int64_t first_step_ = 0;
   std::unique_ptr<RunStore> store_;
-  std::unique_ptr<EventFile> events_;
+  std::unique_ptr<EventFile> events_;  // null until there is something to write
 };
 
 }  // namespace hone

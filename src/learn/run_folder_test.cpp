@@ -98,13 +98,13 @@ TEST_F(RunFolderTest, HasOneOwnerAtATime) {
 
 TEST_F(RunFolderTest, TheLogForgetsStepsThatAreDoneAgain) {
   {
-    const auto log = RunLog::Open(directory_.path(), 1, 0).value();
+    const auto log = RunLog::Open(directory_.path(), 0).value();
     for (int64_t step = 0; step < 4; ++step) {
       ASSERT_TRUE(log->Add(1, step, {{"loss", static_cast<double>(step)}}, {}).ok());
     }
     std::ofstream(directory_.path() / "metrics.jsonl", std::ios::app) << "{\"step\": 1, \"lo";
   }
-  const auto log = RunLog::Open(directory_.path(), 2, 2).value();
+  const auto log = RunLog::Open(directory_.path(), 2).value();
   ASSERT_TRUE(log->Add(2, 2, {{"loss", 20}}, {}).ok());
   EXPECT_EQ(*ReadFile(directory_.path() / "metrics.jsonl"),
             "{\"step\":0,\"loss\":0.0}\n{\"step\":1,\"loss\":1.0}\n{\"step\":2,\"loss\":20.0}\n");

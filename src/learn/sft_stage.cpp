@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include <fmt/format.h>
+
 namespace hone {
 
 SftTraining::SftTraining(const SftStage& stage, Workshop* workshop)
@@ -24,6 +26,16 @@ uint64_t SftTraining::NumberOf(uint64_t position) {
   return order_[position % different];
 }
 
+Result<void> CheckDemonstration(const Engine& engine, const Tree& tree) {
+  const Result<void> fits = engine.CheckTree(tree);
+  if (fits.ok()) return {};
+  return Error(fits.error().code(),
+               fmt::format("the demonstration of {} does not fit the model: {}; raise "
+                           "model.fresh.positions, lower environment.rules.calls and .turns, or "
+                           "choose a shorter model.dialect",
+                           tree.task.id, fits.error().message()));
+}
+
 Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
   return demonstrator_.WantedTree(NumberOf(position), *workshop_->language.codec);
 }
@@ -35,7 +47,7 @@ Result<StepValues> SftTraining::Step(int64_t step) {
   const auto make = [&]() -> Result<void> {
     for (size_t i = 0; i < batch; ++i) {
       HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationAt(static_cast<uint64_t>(step) * batch + i));
-      HONE_RETURN_IF_ERROR(workshop_->engine->CheckTree(tree));
+      HONE_RETURN_IF_ERROR(CheckDemonstration(*workshop_->engine, tree));
       tokens.push_back(CountTokens(tree));
       trees.push_back(std::move(tree));
     }

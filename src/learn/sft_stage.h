@@ -4,6 +4,9 @@
 
 namespace hone {
 
+// An error where the model cannot read the demonstration; it says what to change.
+Result<void> CheckDemonstration(const Engine& engine, const Tree& tree);
+
 // Imitation, step by step. What a step does depends on the weights, the seed and its number alone.
 class SftTraining {
  public:

@@ -20,6 +20,19 @@ TEST(SftTraining, LearnsWhatIsShown) {
   EXPECT_LT(last, 0.4 * first);
 }
 
+TEST(SftTraining, ADemonstrationThatDoesNotFitIsNamedWithWhatToChange) {
+  TinyWorkshop tiny;
+  Tree tree;
+  tree.task.id = "desk-train-7";
+  const int64_t positions = tiny.shop->engine->config().max_positions;
+  tree.nodes.push_back({.tokens = std::vector<TokenId>(static_cast<size_t>(positions) + 1, 1)});
+  const Result<void> fits = CheckDemonstration(*tiny.shop->engine, tree);
+  ASSERT_FALSE(fits.ok());
+  for (const char* part : {"desk-train-7", "more than the model's", "model.fresh.positions"}) {
+    EXPECT_NE(fits.error().message().find(part), std::string::npos) << fits.error().message();
+  }
+}
+
 TEST(SftTraining, AStepDependsOnItsNumberAndTheWeightsAlone) {
   TinyWorkshop tiny({"stage.0.demonstrations=20"});
   const auto hash_after = [&](std::vector<int64_t> before, int64_t step) {

@@ -2,22 +2,15 @@
 
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <csignal>
-#include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
 namespace hone {
 namespace {
-
-// How often it is looked whether a lock is free: what is waited for takes seconds at least.
-constexpr std::chrono::milliseconds kLook{20};
 
 // What processes that were killed while they wrote it left behind.
 void RemoveAbandoned(const std::filesystem::path& path) {
@@ -40,39 +33,18 @@ void RemoveAbandoned(const std::filesystem::path& path) {
 
 }  // namespace
 
-StageCache::Lock::~Lock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Result<StageCache::Lock> StageCache::LockOf(std::string_view kind, const Json& depends_on,
-                                            const std::function<bool()>& stop,
-                                            const std::function<void()>& waits) const {
-  const std::filesystem::path file = PathOf(kind, depends_on).string() + ".lock";
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  // It is never removed: another process could hold the lock of a file that has no name any more.
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) {
-    return ErrnoError(fmt::format("cannot write {} (choose another folder with run.cache=FOLDER)",
-                                  file.string()));
+Result<FileLock> StageCache::LockOf(std::string_view kind, const Json& depends_on,
+                                    const std::function<bool()>& stop,
+                                    const std::function<void()>& waits) const {
+  Result<FileLock> lock = FileLock::Take(PathOf(kind, depends_on).string() + ".lock", stop, waits);
+  if (lock.ok()) return lock;
+  if (lock.error().code() == ErrorCode::kStopped) {
+    return Error(ErrorCode::kStopped,
+                 "stopped while another run was making what this one begins with; the same command "
+                 "goes on from there");
   }
-  Lock lock(descriptor);
-  bool said = false;
-  // Not one long wait: a signal that asks for the end would not be heard in it.
-  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      return ErrnoError("cannot lock " + file.string());
-    }
-    if (stop && stop()) {
-      return Error(ErrorCode::kStopped,
-                   "stopped while another run was making what this one begins with; the same "
-                   "command goes on from there");
-    }
-    if (waits && !said) waits();
-    said = true;
-    std::this_thread::sleep_for(kLook);
-  }
-  return lock;
+  return Error(lock.error().code(),
+               lock.error().message() + " (choose another folder with run.cache=FOLDER)");
 }
 
 std::filesystem::path StageCache::PathOf(std::string_view kind, const Json& depends_on) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/file_lock.h"
 #include "base/json.h"
 #include "base/result.h"
 
@@ -20,25 +21,13 @@ class StageCache {
 
   // The folder of this output, if it is there. `depends_on`: everything that it is made from.
   std::optional<std::filesystem::path> Find(std::string_view kind, const Json& depends_on) const;
-  // Who holds the lock of an output is the only one who makes it; it goes with the object, or with
-  // the process however that ends.
-  class Lock {
-   public:
-    ~Lock();
-    Lock(Lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Lock& operator=(Lock&&) = delete;
-
-   private:
-    friend class StageCache;
-    explicit Lock(int descriptor) : descriptor_(descriptor) {}
-    int descriptor_;
-  };
-  // Takes it. When another one has it, says so once (`waits`, if there is one) and waits until it
+  // The lock of an output: who holds it is the only one who makes it.
+  // When another one has it, says so once (`waits`, if there is one) and waits until it
   // is free; then that one's output is there, unless it failed or died: ask Find. kStopped as soon
   // as `stop` (if there is one) says so.
-  Result<Lock> LockOf(std::string_view kind, const Json& depends_on,
-                      const std::function<bool()>& stop = nullptr,
-                      const std::function<void()>& waits = nullptr) const;
+  Result<FileLock> LockOf(std::string_view kind, const Json& depends_on,
+                          const std::function<bool()>& stop = nullptr,
+                          const std::function<void()>& waits = nullptr) const;
 
   // Lets `write` fill a folder that is then put in its place, with what it depends on beside it in
   // depends_on.json.

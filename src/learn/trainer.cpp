@@ -85,7 +85,7 @@ class Trainer {
   Result<void> Adopt(const std::filesystem::path& checkpoint);
   Result<void> RunStage(size_t number);
   Result<Json> InputsOf(size_t number);
-  Result<StageCache::Lock> LockOf(std::string_view kind, const Json& inputs);
+  Result<FileLock> LockOf(std::string_view kind, const Json& inputs);
   Result<void> Make(size_t number);
   Result<std::filesystem::path> Made(
       const std::string& kind, size_t number, int64_t steps,
@@ -184,7 +184,7 @@ Result<void> Trainer::Open() {
     HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
-  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), WallTime(), state_.step));
+  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
   return {};
 }
 
@@ -297,7 +297,7 @@ Result<std::filesystem::path> Trainer::Made(
     const std::string& kind, size_t number, int64_t steps,
     const std::function<Result<void>(const std::filesystem::path& folder)>& make) {
   HONE_ASSIGN_OR_RETURN(const Json inputs, InputsOf(number));
-  HONE_ASSIGN_OR_RETURN(const StageCache::Lock lock, LockOf(kind, inputs));
+  HONE_ASSIGN_OR_RETURN(const FileLock lock, LockOf(kind, inputs));
   const std::optional<std::filesystem::path> made = cache_.Find(kind, inputs);
   observer().OnStage({kind, static_cast<int64_t>(number),
                       static_cast<int64_t>(recipe_.stages.size()), steps, 0, made.has_value()});
@@ -318,7 +318,7 @@ Result<Json> Trainer::InputsOf(size_t number) {
 }
 
 // Whoever comes first makes it; the others wait and find it there.
-Result<StageCache::Lock> Trainer::LockOf(std::string_view kind, const Json& inputs) {
+Result<FileLock> Trainer::LockOf(std::string_view kind, const Json& inputs) {
   return times_.Run("waiting", [&] {
     return cache_.LockOf(kind, inputs, options_.stop, [&] {
       observer().OnNote(
@@ -370,7 +370,7 @@ Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
     shared = inputs == state_.stage_state;
     inputs = state_.stage_state;
   }
-  HONE_ASSIGN_OR_RETURN(const StageCache::Lock lock, LockOf("sft", inputs));
+  HONE_ASSIGN_OR_RETURN(const FileLock lock, LockOf("sft", inputs));
   const auto cached = shared ? cache_.Find("sft", inputs) : std::nullopt;
   const auto stage_number = static_cast<int64_t>(number);
   const auto stages = static_cast<int64_t>(recipe_.stages.size());
@@ -528,7 +528,7 @@ Result<void> Trainer::RollBack(RlTraining* training) {
   before.alarms = std::move(state_.alarms);
   state_ = std::move(before);
   state_.stage_state = training->State();
-  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), WallTime(), state_.step));
+  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
   observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
   HONE_RETURN_IF_ERROR(Save());
   // Left by interrupts: the run would go on from them, and come back here.

@@ -12,6 +12,7 @@
 #include "learn/recipe_checks.h"
 #include "learn/run_folder.h"
 #include "rewards/compose.h"
+#include "rewards/cost.h"
 #include "rewards/flipped.h"
 #include "rewards/presets.h"
 #include "rollout/policy.h"
@@ -103,6 +104,15 @@ PolicyModelSettings ReadModel(RecipeTable table) {
     lora.Read("targets", &options.targets, "names of projections, or all");
     model.lora = options;
   }
+  if (!model.folder.empty()) {
+    for (const char* key : {"fresh", "tokenizer"}) {
+      if (!table.Has(key)) continue;
+      table.PassOver(key);
+      table.Problem(key,
+                    "is of a fresh model, and model.folder names one that is there; to use that "
+                    "one write model={folder=..., dialect=...}");
+    }
+  }
   CheckModel(model, &table);
   return model;
 }
@@ -134,6 +144,8 @@ Json ReadRewardPart(RecipeTable* table) {
   std::vector<std::string> command, terms;
   double weight = 1;
   Json part = Json::Of({});
+  // Before any table inside: in what is written down, those stand behind the part that they are of.
+  table->Read("terms", &terms, "only these; empty: all");
   if (table->Has("command")) {
     std::string term = "reward";
     int64_t deadline_ms = 10'000;
@@ -143,12 +155,33 @@ Json ReadRewardPart(RecipeTable* table) {
                 Between(1, 86'400'000));
     part = Json::Of(
         {{"command", Json::ArrayOf(command)}, {"term", term}, {"deadline_ms", deadline_ms}});
+  } else if (table->Has("costs")) {
+    RecipeTable prices = table->Table("costs");
+    CostOptions options;
+    prices.Read("per_call", &options.per_call, "taken away", AtLeast(0));
+    prices.Read("per_token", &options.per_token, "of the policy", AtLeast(0));
+    prices.Read("per_second", &options.per_second, "of latency", AtLeast(0));
+    prices.Read("money", &options.money, "per unit of the tools' prices", AtLeast(0));
+    prices.Read("over_budget", &options.over_budget, "once, where a task's budget is exceeded",
+                AtLeast(0));
+    part.Set("costs", Json::Of({{"per_call", options.per_call},
+                                {"per_token", options.per_token},
+                                {"per_second", options.per_second},
+                                {"money", options.money},
+                                {"over_budget", options.over_budget}}));
   } else {
     table->Read("preset", &preset, "of rewards");
     part.Set("preset", preset);
   }
-  table->Read("terms", &terms, "only these; empty: all");
   if (!terms.empty()) part.Set("terms", Json::ArrayOf(terms));
+  if (table->Has("gate")) {
+    RecipeTable gate = table->Table("gate");
+    TermGate needs;
+    gate.Read("term", &needs.term, "of any part, that must be earned for this part to count");
+    gate.Read("at_least", &needs.at_least, "that much of it");
+    if (needs.term.empty()) gate.Problem("term", "name the term that must be earned");
+    part.Set("gate", Json::Of({{"term", needs.term}, {"at_least", needs.at_least}}));
+  }
   if (table->Has("flip")) {
     RecipeTable flip = table->Table("flip");
     FlipOptions options;
@@ -253,6 +286,14 @@ bool TrainingRecipe::RecordsItself() const {
   return std::any_of(stages.begin(), stages.end(), [](const StageSettings& stage) {
     return std::holds_alternative<RecordStage>(stage);
   });
+}
+
+void PassOverTraining(RecipeTable root) {
+  for (const char* table :
+       {"run", "model", "rewards", "credit", "objective", "rollout", "curriculum",
+        "dynamic_sampling", "replay", "alarms", "stage", "evaluation"}) {
+    root.PassOver(table);
+  }
 }
 
 Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe) {

@@ -19,7 +19,7 @@
 #include "simulate/answering.h"
 #include "tools/tool_recipe.h"
 
-// A whole training run as data: docs/training.md has every key.
+// A whole training run as data: docs/recipe.md has every key.
 
 namespace hone {
 
@@ -97,5 +97,9 @@ struct TrainingRecipe {
 // Reads all of a recipe and checks that its parts fit each other, without computing anything: all
 // problems at once, each with its line.
 Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe);
+
+// For who wants the environment, the tools or who answers of such a recipe: all other tables are
+// known, and not looked at.
+void PassOverTraining(RecipeTable root);
 
 }  // namespace hone

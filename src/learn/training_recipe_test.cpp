@@ -67,6 +67,29 @@ TEST(TrainingRecipe, AProgramCanScore) {
                                        {"weight", 2.0}}));
 }
 
+TEST(TrainingRecipe, CostsCanBeGatedOnSuccess) {
+  const Result<TrainingRecipe> recipe = ReadTiny(
+      "/tmp/none", {"rewards={sum=[{preset='desk'}, {costs={per_call=0.2}, gate={term='outcome', "
+                    "at_least=1.0}}]}"});
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  const Json& part = recipe->rewards.Find("sum")->AsArray()[1];
+  EXPECT_EQ(part.Find("costs")->Find("per_call")->AsDouble(), 0.2);
+  EXPECT_EQ(DumpJson(*part.Find("gate")), R"({"term":"outcome","at_least":1.0})");
+  // What is written down says the same again.
+  Recipe again = Recipe::Parse(recipe->resolved_text, "resolved.toml").value();
+  const Result<TrainingRecipe> reread = ReadTrainingRecipe(&again);
+  ASSERT_TRUE(reread.ok()) << reread.error().message();
+  EXPECT_EQ(reread->rewards, recipe->rewards);
+  EXPECT_TRUE(Says(ProblemsOf({"rewards={gate={at_least=1.0}}"}), "rewards.gate.term"));
+  EXPECT_TRUE(Says(ProblemsOf({"rewards={costs={per_cal=0.2}}"}), "did you mean \"per_call\""));
+}
+
+TEST(TrainingRecipe, AFreshModelAndOneThatIsThereExcludeEachOther) {
+  const std::string problems = ProblemsOf({"model.folder=nowhere"});
+  EXPECT_TRUE(Says(problems, "model.fresh: is of a fresh model")) << problems;
+  EXPECT_TRUE(Says(problems, "there is no folder nowhere; get a model")) << problems;
+}
+
 TEST(TrainingRecipe, AGroupOfOneIsRefusedByMethodsThatCompare) {
   EXPECT_TRUE(Says(ProblemsOf({"stage.1.group=1"}), "stage[1].group: toolpo compares"));
   EXPECT_TRUE(Says(ProblemsOf({"stage.1.group=1", "credit.method=grpo"}), "grpo compares"));

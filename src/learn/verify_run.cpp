@@ -173,6 +173,13 @@ void Verifier::Explain() {
   const TrainingRecipe& recipe = run_->recipe;
   if (beginning_.checkpoint.empty()) {
     result_.begun_with = fmt::format("the recipe and seed {}", recipe.run.seed);
+    if (options_.from.value_or(0) > 0) {
+      result_.begun_with +=
+          fmt::format("; there is no checkpoint at step {} or before it{}", *options_.from,
+                      run_->checkpoints.empty()
+                          ? std::string()
+                          : fmt::format(" (there are {})", fmt::join(run_->checkpoints, ", ")));
+    }
     if (!options_.fresh) {
       result_.begun_with += fmt::format("; what stages made is taken from {} where it is there",
                                         run_->CacheFolder().string());

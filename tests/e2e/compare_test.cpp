@@ -125,6 +125,15 @@ TEST_F(CompareTest, KilledAndGoneOnWithItReportsTheSame) {
   const SubprocessResult again = Hone(Command("killed", {"--json"}));
   EXPECT_NE(again.standard_output.find("\"finished_before\":4"), std::string::npos);
   EXPECT_EQ(again.standard_output.find("run_begin"), std::string::npos);
+  // What the ledger keeps is enough for the same report where the folders are gone.
+  const std::vector<std::string> from_ledger = {"--ledger", Path("ledger.jsonl"), "--report-only"};
+  const SubprocessResult kept = Hone(Command("whole", from_ledger));
+  ASSERT_EQ(kept.exit_code, 0) << kept.standard_error;
+  const SubprocessResult remade = Hone(Command("elsewhere", from_ledger));
+  ASSERT_EQ(remade.exit_code, 0) << remade.standard_error;
+  const auto sections = [](const std::string& text) { return text.substr(text.find("## ")); };
+  EXPECT_EQ(sections(remade.standard_output), sections(whole.standard_output));
+
   const SubprocessResult changed = Hone(Command("killed", {"--set", "stage.1.steps=5"}));
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_NE(changed.standard_error.find("holds a run of another recipe"), std::string::npos)

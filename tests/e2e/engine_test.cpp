@@ -71,7 +71,7 @@ TEST(EngineCommands, BenchMeasuresAModelAndTheMachine) {
 
 TEST(EngineCommands, BadModelsAndInputAreOneLineErrors) {
   TemporaryDirectory directory;
-  ExpectError(Hone({"model", "info", "/nowhere"}), 1, "/nowhere/config.json");
+  ExpectError(Hone({"model", "info", "/nowhere"}), 1, "there is no folder \"/nowhere\"");
   ExpectError(Hone({"generate", kModel, "hi", "-t", kTokenizer}), 1,
               "the tokenizer has 4103 tokens, the model only 512");
   ExpectError(Hone({"model", "new", (directory.path() / "x").string(), "layer=2"}), 1,

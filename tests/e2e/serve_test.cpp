@@ -204,11 +204,82 @@ TEST(Serve, TheClientThatPeopleUseIsContent) {
       std::chrono::seconds(100));
   ASSERT_TRUE(checked.ok()) << checked.error().message();
   EXPECT_EQ(checked->exit_code, 0) << checked->standard_output << checked->standard_error;
-  const auto curled = RunSubprocess(
-      {"curl", "-sS", "-i", "-H", "Authorization: Bearer secret", served.url() + "/models"}, "",
-      std::chrono::seconds(30));
-  if (!curled.ok()) return;  // no curl here
-  EXPECT_TRUE(curled->standard_output.starts_with("HTTP/1.1 200 OK")) << curled->standard_output;
+}
+
+// Another program's idea of HTTP: what curl gets for a request, status line and headers first.
+std::string Curl(const ServedProgram& served, const std::string& path, const std::string& body,
+                 std::vector<std::string> more = {"-H", "Authorization: Bearer secret"}) {
+  std::vector<std::string> command = {"curl", "-sS", "-i", "-N", served.url() + path};
+  if (!body.empty()) {
+    command.insert(command.end(), {"-H", "Content-Type: application/json", "-d", body});
+  }
+  command.insert(command.end(), more.begin(), more.end());
+  const auto curled = RunSubprocess(command, "", std::chrono::seconds(60));
+  EXPECT_TRUE(curled.ok() && curled->exit_code == 0) << curled->standard_error;
+  return curled->standard_output;
+}
+
+Json BodyOf(const std::string& response) {
+  const size_t end = response.find("\r\n\r\n");
+  const auto json = ParseJson(response.substr(end + 4));
+  EXPECT_TRUE(json.ok()) << response;
+  return json.ok() ? *json : Json();
+}
+
+TEST(Serve, CurlIsContent) {
+  if (!RunSubprocess({"curl", "--version"}, "", std::chrono::seconds(30)).ok()) {
+    GTEST_SKIP() << "there is no curl here (apt-get install curl)";
+  }
+  TemporaryDirectory directory;
+  const ServedProgram served(TaughtRun(directory.path()), {"--api-key", "secret"});
+  const std::string chat = R"({"model": "tiny", "messages": [{"role": "user", "content": )"
+                           R"("What time is it?"}], "seed": 7, "max_tokens": 24, "logprobs": true)";
+  const auto says = [](const std::string& response, const std::string& words) {
+    EXPECT_NE(response.find(words), std::string::npos) << "not " << words << " in " << response;
+  };
+
+  says(Curl(served, "/models", ""), "HTTP/1.1 200 OK\r\n");
+
+  const std::string whole = Curl(served, "/chat/completions", chat + "}");
+  says(whole, "HTTP/1.1 200 OK\r\n");
+  says(whole, "Content-Type: application/json");
+  const Json answer = BodyOf(whole);
+  EXPECT_EQ(answer.Find("object")->AsString(), "chat.completion");
+  const Json& choice = answer.Find("choices")->AsArray()[0];
+  const auto tokens =
+      static_cast<size_t>(answer.Find("usage")->Find("completion_tokens")->AsInteger());
+  EXPECT_GT(tokens, 0u);
+  EXPECT_LE(choice.Find("logprobs")->Find("content")->AsArray().size(), tokens);
+
+  // The same, as a stream: one event per line, the same words, an end.
+  const std::string stream = Curl(served, "/chat/completions", chat + R"(, "stream": true})");
+  says(stream, "HTTP/1.1 200 OK\r\n");
+  says(stream, "Content-Type: text/event-stream");
+  SseReader reader;
+  Streamed streamed;
+  for (const SseEvent& event : reader.Feed(stream.substr(stream.find("\r\n\r\n") + 4))) {
+    streamed.Take(event);
+  }
+  EXPECT_TRUE(streamed.done);
+  const Json& message = *choice.Find("message");
+  EXPECT_EQ(streamed.content,
+            message.Find("content")->is_null() ? "" : message.Find("content")->AsString());
+  EXPECT_EQ(streamed.reason, choice.Find("finish_reason")->AsString());
+
+  const Json plain = BodyOf(
+      Curl(served, "/completions", R"({"model": "tiny", "prompt": "Hello", "max_tokens": 4})"));
+  EXPECT_EQ(plain.Find("object")->AsString(), "text_completion");
+
+  const std::string refused = Curl(served, "/models", "", {});
+  says(refused, "HTTP/1.1 401 ");
+  EXPECT_EQ(BodyOf(refused).Find("error")->Find("code")->AsString(), "invalid_api_key");
+  says(Curl(served, "/chat/completions", "{"), "HTTP/1.1 400 ");
+  says(Curl(served, "/nothing", ""), "HTTP/1.1 404 ");
+  says(Curl(served, "/chat/completions",
+            R"({"model": "another", "messages": [{"role": "user", "content": "Hi"}]})"),
+       "HTTP/1.1 404 ");
+  says(Curl(served, "/models", "", {"-X", "DELETE", "-H", "Authorization: Bearer secret"}),
+       "HTTP/1.1 405 ");
 }
 
 TEST(Chat, ShowsCallsAndTheirResults) {

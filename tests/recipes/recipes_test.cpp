@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -144,6 +145,39 @@ TEST(Recipes, AllReadAndSayWhatTheyAreFor) {
     }
     EXPECT_NE(ReadFile(kFolder / "README.md")->find(fmt::format("`{}`", name)), std::string::npos)
         << name << " is not in recipes/README.md";
+  }
+}
+
+// The names of all keys in it.
+void AddKeys(const Json& json, std::set<std::string>* keys) {
+  if (json.is_array()) {
+    for (const Json& element : json.AsArray()) AddKeys(element, keys);
+  }
+  if (!json.is_object()) return;
+  for (const auto& [key, value] : json.AsObject()) {
+    keys->insert(key);
+    AddKeys(value, keys);
+  }
+}
+
+TEST(Recipes, EveryKeyIsInTheReference) {
+  std::set<std::string> keys;
+  for (const std::string& name : RecipeNames()) {
+    // Its model is not here; what it says besides is what the others say.
+    if (name == "byo") continue;
+    const auto recipe = Read(name, {});
+    ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+    for (const auto& [table, value] : recipe->resolved.AsObject()) {
+      // docs/environments has those of each kind of environment, docs/tools.md those of the tools.
+      if (table != "environment" && table != "tools") AddKeys(value, &keys);
+    }
+  }
+  EXPECT_GT(keys.size(), 100u);
+  const std::string reference = *ReadFile(HONE_SOURCE_DIR "/docs/recipe.md");
+  for (const std::string& key : keys) {
+    const bool there = reference.find("`" + key + "`") != std::string::npos ||
+                       reference.find("." + key + "]") != std::string::npos;  // a table
+    EXPECT_TRUE(there) << key << " is missing in docs/recipe.md";
   }
 }
 

@@ -56,7 +56,7 @@ inline Result<void> MakeLargeRun(const std::filesystem::path& folder, int64_t st
       folder / "recipe.toml",
       "[run]\nseed = 1\n[credit]\nmethod = \"grpo\"\n[[stage]]\nkind = \"rl\"\nsteps = " +
           std::to_string(steps) + "\n"));
-  HONE_ASSIGN_OR_RETURN(const auto log, RunLog::Open(folder, 0, 0));
+  HONE_ASSIGN_OR_RETURN(const auto log, RunLog::Open(folder, 0));
   for (int64_t step = 0; step < steps; ++step) {
     const double x = static_cast<double>(step) / static_cast<double>(steps);
     std::map<std::string, double> values;

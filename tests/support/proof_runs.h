@@ -9,14 +9,14 @@
 
 namespace hone {
 
-// Finished runs as `hone prove` would find them, with made-up numbers: four seeds of every role for
+// Finished runs as `hone prove` would find them, with made-up numbers: six seeds of every role for
 // each length. `reached`: the trajectories that the roles took to the goal, in their order; 0:
 // never. Runs that were sooner end higher.
 struct ProofRuns {
   explicit ProofRuns(const std::map<int, std::vector<double>>& reached) {
     for (const auto& [length, times] : reached) {
       ComparedSection section{.title = "Chains of " + std::to_string(length),
-                              .seeds = {1, 2, 3, 4}};
+                              .seeds = {1, 2, 3, 4, 5, 6}};
       for (size_t role = 0; role < times.size(); ++role) {
         ComparedArm& arm = section.arms.emplace_back();
         arm.name =

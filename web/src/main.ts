@@ -42,6 +42,7 @@ class Dash implements Page {
   private readonly main = h("main", {});
   private readonly help = h("dialog", { "aria-label": "keys" });
   private readonly themeButton = h("button", { type: "button", class: "quiet", title: "light or dark ( d )", onclick: () => this.nextTheme() });
+  private at = ""; // the address of what is shown
   private ticking = false;
   private again = false;
 
@@ -77,8 +78,10 @@ class Dash implements Page {
   }
 
   remember(params: Params): void {
+    if (location.hash !== this.at) return; // on the way to another view, which is not to be undone
     this.params = params;
     history.replaceState(null, "", address(this.viewName, params));
+    this.at = location.hash;
     this.drawNav();
   }
 
@@ -98,6 +101,7 @@ class Dash implements Page {
 
   // The view that the address says.
   private route(): void {
+    this.at = location.hash;
     const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
     this.viewName = VIEWS.find((view) => view.name === path)?.name ?? "runs";
     this.params = Object.fromEntries(new URLSearchParams(query ?? ""));

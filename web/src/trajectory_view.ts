@@ -78,7 +78,7 @@ export class TrajectoryView implements View {
     this.wanted = id;
     try {
       const group = await api.group(this.runId, id, this.method, this.stop.signal);
-      if (this.wanted !== id) return; // another one was chosen meanwhile
+      if (this.wanted !== id || this.stop.signal.aborted) return; // another one was chosen meanwhile
       this.group = group;
       this.leaf = Math.min(leaf, Math.max(group.leaves.length - 1, 0));
       this.page.trouble(null);

@@ -13,7 +13,7 @@ const browser = await chromium.launch({
 });
 const context = await browser.newContext({ viewport: { width: 1366, height: 768 }, colorScheme: "light" });
 const page = await context.newPage();
-page.setDefaultTimeout(30000);
+page.setDefaultTimeout(60000); // others may keep the machine busy
 
 // Nothing may go wrong silently, and nothing may come from elsewhere.
 const problems = [];
@@ -44,11 +44,8 @@ const id = encodeURIComponent;
 const steps = {
   async "the list of runs shows each with its state"() {
     await page.goto(url);
-    await page.waitForSelector("tr[data-run]");
-    const row = page.locator(`tr[data-run="${finished}"]`);
-    assert.match(await row.innerText(), /finished/);
-    assert.ok((await row.locator("svg.spark polyline").count()) === 1, "a small curve");
-    if (live !== "-") assert.match(await page.locator(`tr[data-run="${live}"]`).innerText(), /running/);
+    await page.waitForSelector(`tr[data-run="${finished}"]:has-text("finished") svg.spark polyline`, { state: "attached" });
+    if (live !== "-") await page.waitForSelector(`tr[data-run="${live}"]:has-text("running")`);
     await picture("dash-runs");
   },
 
@@ -91,9 +88,8 @@ const steps = {
   },
 
   async "alarms are marks, and listed"() {
-    const listed = await page.locator("#alarms tbody tr").count();
-    const marks = await page.locator('.chart[aria-label="Success"] .mark').count();
-    assert.equal(marks, listed);
+    const all = (selector) => `document.querySelectorAll('${selector}').length`;
+    await page.waitForFunction(`${all("#alarms tbody tr")} === ${all('.chart[aria-label="Success"] .mark')}`);
   },
 
   async "a group of trajectories opens, with its tree and its tokens"() {
@@ -137,8 +133,10 @@ const steps = {
   },
 
   async "calls have arguments and results, the end its reward terms"() {
-    for (let i = 0; i < 30 && (await page.locator(".call").count()) === 0; ++i) {
-      await page.keyboard.press(i % 4 === 3 ? "j" : "]");
+    // Through the trajectories of one group after the other, however long each takes to come.
+    const end = Date.now() + 60000;
+    for (let i = 0; Date.now() < end && (await page.locator(".call").count()) === 0; ++i) {
+      await page.keyboard.press(i % 6 === 5 ? "j" : "]");
       await page.waitForTimeout(150);
     }
     assert.ok((await page.locator(".call .tool").count()) > 0, "a call");

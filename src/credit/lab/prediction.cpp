@@ -10,11 +10,11 @@
 namespace hone::lab {
 namespace {
 
-// Of what is not right: wrong calls against answers that come too early.
-constexpr double kWrongShare = 0.52;
 // The desk's teacher (envs/desk/teacher.cpp): of calls that go wrong one in five is only made
 // twice, and three in ten of the others are mended; before each call it may answer too early.
 constexpr double kHarmless = 0.2 + 0.8 * 0.3, kEarly = 0.1;
+// What the desk's rewards take away for a call that was not needed.
+constexpr double kWaste = -0.25;
 
 double Dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -44,6 +44,12 @@ double SkillOf(double teacher_error) {
   return (1 - teacher_error * (1 - kHarmless)) * (1 - kEarly * teacher_error);
 }
 
+double WrongShareOf(double teacher_error) {
+  const double early = kEarly * teacher_error;
+  const double wrong = (1 - early) * teacher_error * (1 - kHarmless);
+  return wrong / (wrong + early);
+}
+
 Result<std::vector<ChainPrediction>> PredictChains(const std::vector<ChainStart>& chains,
                                                    const std::vector<std::string>& methods,
                                                    const PredictionOptions& options) {
@@ -66,9 +72,9 @@ Result<std::vector<ChainPrediction>> PredictChains(const std::vector<ChainStart>
       PredictedMethod& method = prediction.methods.emplace_back();
       method.method = methods[m];
       for (const double skill : prediction.skills) {
-        HONE_ASSIGN_OR_RETURN(
-            const double noise,
-            NoiseOf(made[m], ChainAt(length, skill, options.answer), options.group));
+        const DecisionProcess process =
+            ChainAt(length, skill, options.answer, WrongShareOf(teacher_error));
+        HONE_ASSIGN_OR_RETURN(const double noise, NoiseOf(made[m], process, options.group));
         method.noise.push_back(noise);
         method.sum += noise;
       }
@@ -78,18 +84,19 @@ Result<std::vector<ChainPrediction>> PredictChains(const std::vector<ChainStart>
   return predictions;
 }
 
-DecisionProcess ChainAt(int length, double skill, double answer) {
+DecisionProcess ChainAt(int length, double skill, double answer, double wrong_share) {
   DecisionProcess process = Chain(length);
   for (int state = 0; state <= length; ++state) {
     const bool end = state == length;
     const double rest = 1 - (end ? answer : skill);
-    const double right = end ? rest * (1 - kWrongShare) : skill;
-    const double wrong = rest * kWrongShare;
+    const double right = end ? rest * (1 - wrong_share) : skill;
+    const double wrong = rest * wrong_share;
     process.policy[static_cast<size_t>(state)] = {right, wrong, 1 - right - wrong};
   }
   for (Path& path : process.paths) {
     path.probability = 1;
-    for (const Decision& decision : path.decisions) {
+    for (Decision& decision : path.decisions) {
+      if (decision.choice == Choice::kWrongCall) decision.reward = kWaste;
       path.probability *=
           process.policy[static_cast<size_t>(decision.state)][static_cast<size_t>(decision.choice)];
     }

@@ -19,9 +19,10 @@
 namespace hone::lab {
 
 // A chain in which every call is right with probability `skill` and an answer at the end with
-// `answer`; what is left is divided between wrong calls and answers that come too early (at the
-// end: wrong calls and calls too many) as in Chain.
-DecisionProcess ChainAt(int length, double skill, double answer);
+// `answer`. Of what is left `wrong_share` are wrong calls, the rest answers that come too early (at
+// the end: calls too many). A wrong call runs and is of no use, as those of the desk's teacher do
+// and are: it earns what waste earns, and ends the chain.
+DecisionProcess ChainAt(int length, double skill, double answer, double wrong_share);
 
 // A length, and who is imitated first: teachers of longer chains make fewer mistakes, so that all
 // lengths begin with about the same success (docs/environments/desk.md has the teacher).
@@ -39,8 +40,10 @@ struct PredictionOptions {
   int points = 9;        // on the way
 };
 
-// The share of calls after which an imitator of the teacher is still on its way.
+// The share of calls after which an imitator of the teacher is still on its way, and of those after
+// which it is not the share that are wrong calls (the others are answers that came too early).
 double SkillOf(double teacher_error);
+double WrongShareOf(double teacher_error);
 
 struct PredictedMethod {
   std::string method;

@@ -12,7 +12,7 @@ const std::vector<std::string> kMethods = {"smeared:norm=mean_std",
 
 TEST(Prediction, AChainOfASkillHasTheProbabilitiesThatItSays) {
   for (const int length : {1, 2, 4}) {
-    const DecisionProcess process = ChainAt(length, 0.7, 0.9);
+    const DecisionProcess process = ChainAt(length, 0.7, 0.9, 0.8);
     double all = 0, success = 0;
     for (const Path& path : process.paths) {
       all += path.probability;
@@ -20,12 +20,16 @@ TEST(Prediction, AChainOfASkillHasTheProbabilitiesThatItSays) {
     }
     EXPECT_NEAR(all, 1, 1e-12);
     EXPECT_NEAR(success, std::pow(0.7, length) * 0.9, 1e-12);
+    EXPECT_NEAR(process.policy[0][static_cast<size_t>(Choice::kWrongCall)], 0.3 * 0.8, 1e-12);
   }
 }
 
 TEST(Prediction, TheSkillOfAnImitatorFollowsFromTheTeacher) {
   EXPECT_EQ(SkillOf(0), 1);
   EXPECT_NEAR(SkillOf(0.5), (0.5 + 0.5 * 0.44) * 0.95, 1e-12);
+  // What is not right is early (0.05) or a wrong call after which nothing is mended.
+  EXPECT_NEAR(WrongShareOf(0.5), 0.95 * 0.28 / (0.05 + 0.95 * 0.28), 1e-12);
+  EXPECT_NEAR((1 - SkillOf(0.5)) * (1 - WrongShareOf(0.5)), 0.05, 1e-12);
 }
 
 TEST(Prediction, AllLengthsBeginWithAboutTheSameSuccess) {

@@ -129,7 +129,7 @@ Method Smeared(MethodOptions* options) {
 
 Method Placebo(MethodOptions* options) {
   Method method = TwoChannels(options, TokenMask::kAll, TokenMask::kPlacebo);
-  method.about = "control: ToolPO's action credit on as many tokens in the wrong place";
+  method.about = "control: ToolPO's action credit on tokens outside the calls";
   return method;
 }
 

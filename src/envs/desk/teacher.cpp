@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/agents.h"
 #include "envs/desk/world.h"
 #include "envs/plan.h"
 
@@ -36,12 +37,6 @@ Seen Read(std::string_view prompt) {
     begin = prompt.find_first_not_of(kBetween, end);
   }
   return seen;
-}
-
-AgentTurn Says(std::string text) {
-  AgentTurn turn;
-  turn.answer = std::move(text);
-  return turn;
 }
 
 class Teacher final : public Agent {

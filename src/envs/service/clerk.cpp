@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/agents.h"
 #include "envs/plan.h"
 #include "envs/service/service.h"
 #include "envs/service/shop.h"
@@ -9,12 +10,6 @@
 
 namespace hone::service {
 namespace {
-
-AgentTurn Says(std::string text) {
-  AgentTurn turn;
-  turn.answer = std::move(text);
-  return turn;
-}
 
 class Clerk final : public Agent {
  public:

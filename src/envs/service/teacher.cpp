@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/agents.h"
 #include "envs/service/shop.h"
 #include "envs/service/user.h"
 
@@ -92,12 +93,6 @@ bool IsAnswerOf(std::string_view tool, const Json& answer) {
            return item.is_object() && IsText(item.Find("item")) && IsText(item.Find("product")) &&
                   item.Find("price") != nullptr && item.Find("price")->is_integer();
          });
-}
-
-AgentTurn Says(std::string text) {
-  AgentTurn turn;
-  turn.answer = std::move(text);
-  return turn;
 }
 
 class Teacher final : public Agent {
