@@ -1,9 +1,9 @@
-# hone_module(NAME [QUICK] LINK libraries... [TEST_LINK libraries...]): the static library of src/NAME from every .cpp in that folder,
+# hone_module(NAME [QUICK] [QUICK_FILES REGEX] LINK libraries... [TEST_LINK libraries...]): the static library of src/NAME from every .cpp in that folder,
 # and, from every *_test.cpp, its test program hone_NAME_test. Which modules may include which is
 # written in src/LAYERS and checked by scripts/check_layers.py. QUICK is for modules without inner loops: -O1 compiles a
-# quarter faster, and what they compute does not depend on it.
+# quarter faster, and what they compute does not depend on it. QUICK_FILES is for those of a module that are like that.
 function(hone_module name)
-  cmake_parse_arguments(ARG "QUICK" "" "LINK;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK" "QUICK_FILES" "LINK;TEST_LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
@@ -14,6 +14,10 @@ function(hone_module name)
   hone_precompiled(hone_${name} hone_pch)
   if(ARG_QUICK)
     target_compile_options(hone_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(ARG_QUICK_FILES)
+    list(FILTER sources INCLUDE REGEX "${ARG_QUICK_FILES}")
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
   endif()
 
   if(HONE_TESTS AND tests)
