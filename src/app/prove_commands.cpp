@@ -152,7 +152,7 @@ void AddProve(Command program, std::shared_ptr<CommandContext> context) {
       "  hone prove --predict\n"
       "  hone prove --plan\n"
       "  hone prove --quick\n"
-      "  hone prove --jobs 2 --markdown docs/prove/report.md\n");
+      "  hone prove --jobs 2 --ledger comparisons/prove.jsonl --markdown docs/prove/report.md\n");
   prove.Action([=] {
     const Result<Outcome> outcome = Prove(*arguments, context->json);
     if (!outcome.ok()) return Report(context.get(), outcome.error());
