@@ -71,12 +71,19 @@ Cells Wasted(const ComparedRun& run, const std::string& evaluation) {
   return {*calls[0] * (1 - *which[0])};
 }
 
-// Over all evaluations on dev: how much was learned how soon, whether or not a goal was reached.
+// How much was learned how soon, whether or not a goal was reached: success on dev over all
+// trajectories, between evaluations along a straight line. Before the first of them it comes from
+// what was measured before rl, so that runs that were looked at at other times can be compared.
 Cells MeanOfDev(const ComparedRun& run) {
-  if (run.dev.empty()) return {};
-  double sum = 0;
-  for (const DevPoint& point : run.dev) sum += point.sampled;
-  return {sum / static_cast<double>(run.dev.size())};
+  if (run.dev.empty() || run.dev.back().trajectories <= 0) return {};
+  const Cells start = OfAll(run, "before/test/sampled", "success");
+  DevPoint last{.sampled = start.empty() ? run.dev.front().sampled : *start[0]};
+  double area = 0;
+  for (const DevPoint& point : run.dev) {
+    area += (point.trajectories - last.trajectories) * (point.sampled + last.sampled) / 2;
+    last = point;
+  }
+  return {area / last.trajectories};
 }
 
 std::set<std::string> Families(const ComparedSection& section) {

@@ -83,9 +83,11 @@ struct Difference {
   bool has_interval = false;
   std::vector<std::optional<double>> by_seed;
   int64_t more = 0, less = 0, equal = 0;  // seeds
-  // The interval has 0 in it, or there is none.
+  // Two seeds resample to three means: an interval of them says nothing.
+  bool TooFewSeeds() const { return more + less + equal < 3; }
+  // The interval has 0 in it, or there is none that says something.
   bool NoEffectShown() const {
-    return !mean || !has_interval || (mean->low <= 0 && mean->high >= 0);
+    return !mean || !has_interval || TooFewSeeds() || (mean->low <= 0 && mean->high >= 0);
   }
 };
 

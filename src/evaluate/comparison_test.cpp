@@ -84,14 +84,24 @@ TEST(Comparison, MeansAndPairedDifferencesOfHandMadeRuns) {
 }
 
 TEST(Comparison, AnEffectOnEveryTaskOfEverySeedIsShown) {
-  const std::vector<ComparedRun> runs = {
-      RunOf("base", 1, "0000", {1, 1, 1, 1}), RunOf("base", 2, "0000", {1, 1, 1, 1}),
-      RunOf("new", 1, "1111", {1, 1, 1, 1}), RunOf("new", 2, "1111", {1, 1, 1, 1})};
-  const SectionReport report = ReportSection(SectionOf(runs, {1, 2}));
+  const auto runs_of = [](const std::vector<uint64_t>& seeds) {
+    std::vector<ComparedRun> runs;
+    for (const char* arm : {"base", "new"}) {
+      const char* outcomes = std::string_view(arm) == "base" ? "0000" : "1111";
+      for (const uint64_t seed : seeds) runs.push_back(RunOf(arm, seed, outcomes, {1, 1, 1, 1}));
+    }
+    return runs;
+  };
+  const std::vector<ComparedRun> runs = runs_of({1, 2, 3}), few = runs_of({1, 2});
+  const SectionReport report = ReportSection(SectionOf(runs, {1, 2, 3}));
   const Difference& difference = report.differences[1][PlaceOf(report, "test/sampled")];
   EXPECT_EQ(difference.mean, (Interval{1, 1, 1}));
   EXPECT_FALSE(difference.NoEffectShown());
   EXPECT_TRUE(report.differences[1][PlaceOf(report, "calls")].NoEffectShown());
+  // The same of two seeds is not.
+  const SectionReport two = ReportSection(SectionOf(few, {1, 2}));
+  EXPECT_TRUE(two.differences[1][PlaceOf(two, "test/sampled")].TooFewSeeds());
+  EXPECT_TRUE(two.differences[1][PlaceOf(two, "test/sampled")].NoEffectShown());
 }
 
 TEST(Comparison, TasksThatOthersBrokeAreLeftOutOfBothSides) {
@@ -147,6 +157,20 @@ TEST(Comparison, GoalsAreReachedAtTheFirstPointAndNeverIsNoNumber) {
   EXPECT_EQ(both.goals[1].ratio, std::nullopt) << "of an unknown median";
   EXPECT_EQ(both.goals[1].race->a_first, 2);
   EXPECT_EQ(ReachedOn(ComparedRun{}, 0.8), std::nullopt);
+}
+
+TEST(Comparison, DevOverTheRunIsAMeanOverTrajectoriesFromTheStartOn) {
+  ComparedRun run = RunOf("base", 1, "1", {1});
+  run.dev = {{100, 0.5, 0.6}, {300, 0.9, 0.9}};
+  run.evaluations.Set("before/test/sampled", Json::Of({{"all", Json::Of({{"success", 0.25}})}}));
+  ComparedRun finer = run;
+  finer.dev = {{50, 0.375, 0.6}, {100, 0.5, 0.6}, {200, 0.7, 0.6}, {300, 0.9, 0.9}};
+  for (const ComparedRun& one : {run, finer}) {
+    const std::vector<ComparedRun> runs = {one};
+    const SectionReport report = ReportSection(SectionOf(runs, {1}));
+    const Quantity& mean = report.quantities[0][PlaceOf(report, "dev/mean")];
+    EXPECT_NEAR(mean.mean->value, (100 * 0.375 + 200 * 0.7) / 300, 1e-12);
+  }
 }
 
 TEST(Comparison, StartsThatShouldBeTheSameAreChecked) {

@@ -95,7 +95,7 @@ std::vector<TableLayout> TableLayouts(const SectionReport& report) {
       {"What never occurs in training",
        {"unseen-kinds/sampled", "unseen-kinds/greedy", "unseen-phrases/sampled",
         "unseen-phrases/greedy"}},
-      {"Success on dev, sampled, over all evaluations of a run", {"dev/mean"}},
+      {"Success on dev, sampled, over the whole run", {"dev/mean"}},
       {"What it took",
        {"trajectories", "sampled_tokens", "real_calls", "ratio_tokens", "seconds"}}};
   for (const QuantityKind& kind : report.kinds) {
@@ -247,6 +247,7 @@ std::string GoalText(const GoalTimes& goal) {
 
 std::string VerdictText(const Difference& difference) {
   if (!difference.mean) return "nothing to compare yet";
+  if (difference.TooFewSeeds()) return "too few seeds";
   if (difference.NoEffectShown()) return "no effect shown";
   return difference.mean->value > 0 ? "higher" : "lower";
 }

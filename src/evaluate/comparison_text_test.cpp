@@ -30,6 +30,9 @@ TEST(ComparisonText, ADifferenceWithZeroInItsIntervalShowsNoEffect) {
   EXPECT_EQ(DifferenceText(kSuccess, difference), "+1.8 [+0.3, +3.2]");
   EXPECT_EQ(SignText(difference), "4 more, 1 less");
   EXPECT_EQ(VerdictText(difference), "higher");
+  difference.more = 1;
+  EXPECT_EQ(VerdictText(difference), "too few seeds");
+  difference.more = 4;
   difference.mean->low = 0;
   EXPECT_EQ(VerdictText(difference), "no effect shown");
   difference.mean = Interval{-0.0001, -0.01, -0.0001};

@@ -45,7 +45,7 @@ struct ProofRow {
   // By role; absent where there is no such arm, or it has no finished run.
   std::vector<std::optional<MedianReached>> reached;
   std::vector<Quantity> before, success, calls;
-  std::vector<Quantity> on_the_way;         // success on dev, the mean of all evaluations of a run
+  std::vector<Quantity> on_the_way;         // success on dev over the run
   std::vector<ProofEffect> effects;         // of arms that are both there
   std::vector<double> noise;                // the laboratory's, of PredictedMethods; empty: none
   std::optional<double> predicted;          // trajectories, smeared / attributed

@@ -320,9 +320,8 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
       {"Success on dev over the run, sampled, in per cent",
        RoleTable(proof, "calls",
                  [](const ProofRow& row, size_t i) { return Percent(row.on_the_way[i]); }),
-       "The mean of all evaluations of a run: it is there whether or not the goal was reached. 95 "
-       "% "
-       "intervals over seeds."});
+       "The mean over all trajectories, along straight lines between evaluations: it is there "
+       "whether or not the goal was reached. 95 % intervals over seeds."});
   TableRows differences = {{"what changes", "calls", "success on dev over the run, points",
                             "success on test at the end, points", "calls per task"}};
   for (const ProofRow& row : proof.rows) {

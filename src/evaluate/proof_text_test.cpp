@@ -30,7 +30,7 @@ TEST(ProofText, WhereTheGoalWasNotReachedThatIsSaidAndFewSeedsShowNothing) {
   std::string first = ProofSentences(MakeProof(made.sections, made.predictions).value())[0];
   EXPECT_NE(first.find("fewer trajectories to the goal at 2 calls; not told, because half of the "
                        "runs or more did not reach the goal, at 8 calls. Success on dev over the "
-                       "run: no effect shown at 2 and 8 calls"),
+                       "run: higher at 2 calls; no effect shown at 8 calls"),
             std::string::npos)
       << first;
   // Four seeds of four are no evidence for the sign test.
