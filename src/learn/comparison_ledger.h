@@ -22,6 +22,7 @@ class ComparisonLedger {
   // A file that is not there is a ledger without runs. The error names file and line.
   static Result<ComparisonLedger> Open(std::filesystem::path file);
 
+  size_t size() const { return entries_.size(); }
   // The run, if it was kept and is still what is planned.
   const ComparedRun* Find(const ComparisonPlan& plan, const PlannedRun& run) const;
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "engine/model.h"
+#include "learn/comparison_ledger.h"
 #include "learn/run_estimate.h"
 #include "learn/trainer.h"
 #include "support/playing_server.h"
@@ -145,6 +147,22 @@ TEST(Recipes, AllReadAndSayWhatTheyAreFor) {
     }
     EXPECT_NE(ReadFile(kFolder / "README.md")->find(fmt::format("`{}`", name)), std::string::npos)
         << name << " is not in recipes/README.md";
+  }
+}
+
+// Who changes a recipe that results are published of makes its runs again, or takes their lines
+// out.
+TEST(Recipes, TheLedgersAreOfTheRecipesAsTheyAre) {
+  for (const std::string name : {"results", "prove"}) {
+    const std::string file = HONE_SOURCE_DIR "/comparisons/" + name;
+    const ComparisonPlan plan = ReadComparison({.files = {file + ".toml"}}).value();
+    const std::vector<PlannedRun> runs = PlanRuns(plan, "/tmp/none").value();
+    const ComparisonLedger ledger = ComparisonLedger::Open(file + ".jsonl").value();
+    const auto counted = std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) {
+      return ledger.Find(plan, run) != nullptr;
+    });
+    EXPECT_EQ(static_cast<size_t>(counted), ledger.size()) << file << ".jsonl has runs of others";
+    EXPECT_GT(counted, 0) << file;
   }
 }
 
