@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::string_view kComparedCalls = "after/test/sampled";
 
-std::string HashOfEvaluation(const PlannedRun& run) {
-  const Json* evaluation = run.recipe.resolved.Find("evaluation");
-  return ContentHash(evaluation == nullptr ? Json() : *evaluation);
-}
-
 // Of an evaluation what reports read: figures over all tasks, success by family, the outcome of
 // every task, and the calls of every task where they are compared.
 Json WithoutDetails(const Json& evaluations) {
@@ -87,7 +82,7 @@ Result<ComparisonLedger> ComparisonLedger::Open(std::filesystem::path file) {
 const ComparedRun* ComparisonLedger::Find(const ComparisonPlan& plan, const PlannedRun& run) const {
   const auto found = entries_.find({plan.arms[run.arm].name, run.seed});
   if (found == entries_.end() || found->second.recipe != run.hash ||
-      found->second.evaluation != HashOfEvaluation(run)) {
+      found->second.evaluation != ContentHash(run.Evaluation())) {
     return nullptr;
   }
   return &found->second.run;
@@ -99,7 +94,7 @@ Result<void> ComparisonLedger::Keep(const ComparisonPlan& plan, const PlannedRun
   // Beside the file, which is replaced as a whole.
   HONE_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(file_.string() + ".lock"));
   HONE_ASSIGN_OR_RETURN(entries_, Read(file_));
-  Entry entry{run.hash, HashOfEvaluation(run), record};
+  Entry entry{run.hash, ContentHash(run.Evaluation()), record};
   if (record.evaluations.is_object()) entry.run.evaluations = WithoutDetails(record.evaluations);
   entry.run.folder.clear();  // it may be gone when this is read
   entries_.insert_or_assign({plan.arms[run.arm].name, run.seed}, std::move(entry));

@@ -274,6 +274,11 @@ Result<PlannedRun> PlanRun(const ComparisonPlan& plan, size_t arm, uint64_t seed
 
 }  // namespace
 
+Json PlannedRun::Evaluation() const {
+  const Json* evaluation = recipe.resolved.Find("evaluation");
+  return evaluation == nullptr ? Json() : *evaluation;
+}
+
 Result<ComparisonPlan> ReadComparison(const ComparisonRequest& request) {
   if (request.files.empty()) {
     return Error(ErrorCode::kInvalidArgument, "name the recipes that are to be compared");

@@ -63,6 +63,9 @@ struct PlannedRun {
   // Of what reaches the weights that rl begins with: runs with the same one must begin alike.
   std::string start_key;
   std::vector<std::string> overrides;  // of `hone train`, but for the number of threads
+
+  // How it is measured: [evaluation], which its hash does not know of.
+  Json Evaluation() const;
 };
 
 // All runs in the order they should be made: the first arm with every seed, so that what is shared

@@ -21,15 +21,10 @@ namespace {
 constexpr char kNoteFile[] = "compared.json";
 constexpr std::chrono::milliseconds kLook{50};
 
-Json EvaluationOf(const TrainingRecipe& recipe) {
-  const Json* evaluation = recipe.resolved.Find("evaluation");
-  return evaluation == nullptr ? Json() : *evaluation;
-}
-
 Json NoteOf(const PlannedRun& run, std::string_view status) {
   return Json::Of({{"format", "hone-compared"},
                    {"recipe", run.hash},
-                   {"evaluation", EvaluationOf(run.recipe)},
+                   {"evaluation", run.Evaluation()},
                    {"status", status}});
 }
 
@@ -316,7 +311,7 @@ Result<void> CheckRunFolder(const PlannedRun& run) {
                              folder.string()));
   }
   const Json* evaluation = note.Find("evaluation");
-  if (evaluation != nullptr && *evaluation != EvaluationOf(run.recipe)) {
+  if (evaluation != nullptr && *evaluation != run.Evaluation()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("the run in {} was measured with other settings of [evaluation]; "
                              "choose another folder with --out, or remove it",
