@@ -139,7 +139,8 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
       .ShowDefault();
   chat.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
   chat.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
-  chat.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true");
+  chat.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true")
+      .OneAtATime();
   chat.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   chat.Footer(
       "One line is one message; /examples, /tools, /new and /quit are commands.\nExamples:\n"

@@ -7,6 +7,7 @@
 
 #include "app/credit_view.h"
 #include "base/html.h"
+#include "text/token_texts.h"
 
 namespace hone {
 namespace {
@@ -21,12 +22,6 @@ std::string Colour(float value, float largest) {
   if (value == 0 || largest == 0) return "";
   const double share = 0.12 + 0.6 * std::min(std::abs(value) / largest, 1.0f);
   return fmt::format("background:rgba({},{:.2f})", value > 0 ? "22,163,74" : "220,38,38", share);
-}
-
-std::string TokenText(const Tokenizer* tokenizer, TokenId token) {
-  if (tokenizer == nullptr) return fmt::format("{} ", token);
-  if (!tokenizer->IsToken(token)) return fmt::format("<{}?>", token);
-  return Printable(tokenizer->TokenBytes(token));
 }
 
 std::string TermsOf(const ScoredTree& record, int32_t leaf) {
@@ -59,18 +54,19 @@ std::string CreditTokens(const ScoredTree& record, int32_t leaf, const std::vect
   size_t next = 0;
   for (const NodeId id : WholePathTo(record.tree, record.tree.leaves[leaf].node)) {
     const Node& node = record.tree.nodes[id];
+    const std::vector<std::string> texts = TokenTexts(tokenizer, node.tokens);
     std::string run;
     if (node.author != Author::kPolicy) {
-      for (const TokenId token : node.tokens) run += TokenText(tokenizer, token);
+      for (const std::string& text : texts) run += text;
       html += fmt::format("<span class=\"other\" title=\"{}\">{}</span>", AuthorName(node.author),
-                          EscapeHtml(run));
+                          EscapeHtml(Printable(run)));
       continue;
     }
     for (size_t t = 0; t < node.tokens.size(); ++t, ++next) {
-      run += TokenText(tokenizer, node.tokens[t]);
+      run += texts[t];
       if (t + 1 < node.tokens.size() && values[next + 1] == values[next]) continue;
       html += fmt::format("<span style=\"{}\" title=\"{:+.6f}\">{}</span>",
-                          Colour(values[next], largest), values[next], EscapeHtml(run));
+                          Colour(values[next], largest), values[next], EscapeHtml(Printable(run)));
       run.clear();
     }
   }

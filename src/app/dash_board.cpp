@@ -209,7 +209,6 @@ void DashBoard::Entry::CheckStore() {
   if (store_problem) Note(*store_problem);
 }
 
-// Alarms count the steps of their stage; pages those of the run.
 Json DashBoard::Entry::Alarms() const {
   Json::Array alarms;
   if (!state) return alarms;
@@ -219,10 +218,10 @@ Json DashBoard::Entry::Alarms() const {
   const int64_t begin =
       first == success.end() ? 1 : metrics.steps()[static_cast<size_t>(first - success.begin())];
   for (const Json& alarm : state->alarms) {
-    const Json* step = alarm.Find("step");
-    if (step == nullptr || !step->is_integer()) continue;
+    const std::optional<int64_t> step = StepOfAlarm(alarm, begin);
+    if (!step) continue;
     Json shown = alarm;
-    shown.Set("step", begin + step->AsInteger());
+    shown.Set("step", *step);
     alarms.push_back(std::move(shown));
   }
   return alarms;

@@ -12,6 +12,7 @@
 #include "credit/methods.h"
 #include "evaluate/measures.h"
 #include "record/record_json.h"
+#include "text/token_texts.h"
 
 namespace hone {
 namespace {
@@ -253,33 +254,14 @@ Json CreditToJson(const ScoredTree& record, const GroupCredit& group) {
 
 }  // namespace
 
-std::vector<std::string> TokenTexts(const Tokenizer* tokenizer,
-                                    const std::vector<TokenId>& tokens) {
-  std::vector<std::string> texts;
-  texts.reserve(tokens.size());
-  std::string waiting;  // bytes that may begin a character
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokenizer == nullptr || !tokenizer->IsToken(tokens[i])) {
-      texts.push_back(fmt::format("{}{} ", Utf8Lossy(waiting), tokens[i]));
-      waiting.clear();
-      continue;
-    }
-    waiting += tokenizer->TokenBytes(tokens[i]);
-    const size_t keep = i + 1 < tokens.size() ? Utf8IncompleteSuffix(waiting) : 0;
-    texts.push_back(Utf8Lossy(std::string_view(waiting).substr(0, waiting.size() - keep)));
-    waiting.erase(0, waiting.size() - keep);
-  }
-  return texts;
-}
-
 Result<Json> ListGroups(const RunStore& store, const GroupFilter& filter, const GroupPage& page) {
-  RunStore::TreeQuery query{.first_step = std::max<int64_t>(filter.first_step - 1, 0),
+  RunStore::TreeQuery query{.first_step = std::max<int64_t>(filter.first_step, 1) - 1,
                             .least_reward = filter.least_reward,
                             .most_reward = filter.most_reward,
                             .newest_first = page.newest_first,
                             .behind = page.behind,
                             .limit = page.limit};
-  if (filter.last_step) query.last_step = *filter.last_step - 1;
+  if (filter.last_step) query.last_step = std::max<int64_t>(*filter.last_step, 0) - 1;
   Json::Array groups;
   std::optional<RunStore::TreePlace> next = page.behind;
   int64_t decoded = 0;

@@ -56,8 +56,4 @@ GroupCredit CreditOf(const ScoredTree& record, const std::string& method, int64_
 // critic, gives something else for one group alone).
 Json GroupToJson(const ScoredTree& record, const Tokenizer* tokenizer, const GroupCredit& credit);
 
-// The text of each token. Bytes of a character that is spread over several tokens stand with the
-// last of them; what is no text is shown as U+FFFD. Without a tokenizer: ids.
-std::vector<std::string> TokenTexts(const Tokenizer* tokenizer, const std::vector<TokenId>& tokens);
-
 }  // namespace hone

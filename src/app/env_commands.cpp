@@ -339,8 +339,10 @@ Result<std::string> Check(EnvArguments arguments, bool json, bool* bad) {
 constexpr char kNameHelp[] = "desk, quiz, service, or a recipe (.toml)";
 
 void AddAnswers(Command command, EnvArguments* arguments) {
-  command.AddOption("--set", &arguments->choice.overrides,
-                    "change the recipe: environment.tasks.hard=true");
+  command
+      .AddOption("--set", &arguments->choice.overrides,
+                 "change the recipe: environment.tasks.hard=true")
+      .OneAtATime();
   command.AddOption("--mode", &arguments->choice.mode,
                     "who answers calls: live, record, replay, replay-else-simulate or simulate; "
                     "else as the recipe says");

@@ -49,9 +49,11 @@ std::string Head(const EvaluationSetup& setup, const Evaluation& one, const Term
 }
 
 Result<std::string> EvaluateOnSuite(const EvalArguments& arguments, bool json) {
-  if (!arguments.choice.environment.empty() || arguments.tasks) {
+  if (!arguments.choice.environment.empty() || arguments.tasks ||
+      !arguments.choice.overrides.empty()) {
     return Error(ErrorCode::kInvalidArgument,
-                 "--env and --tasks are for environments; of a suite say --category and --cases");
+                 "--env, --set and --tasks are for environments; of a suite say --category and "
+                 "--cases");
   }
   return EvaluateSuite({.choice = arguments.choice,
                         .options = arguments.suite,
@@ -138,7 +140,8 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
   eval.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
       .ShowDefault();
   eval.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
-  eval.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true");
+  eval.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true")
+      .OneAtATime();
   eval.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   eval.AddOption("--out,-o", &arguments->out,
                  "write everything to this file as JSON, too; of a suite: every case, a line each");

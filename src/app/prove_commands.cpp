@@ -35,6 +35,9 @@ std::string CommandOf(const ProveArguments& arguments) {
   for (const std::string& change : arguments.request.set) {
     command += " --set " + QuotedForShell(change);
   }
+  if (arguments.prediction != kPrediction) {
+    command += " --prediction " + QuotedForShell(arguments.prediction);
+  }
   if (arguments.jobs != 2) command += fmt::format(" --jobs {}", arguments.jobs);
   if (!arguments.out.empty()) command += " --out " + QuotedForShell(arguments.out);
   if (!arguments.ledger.empty()) command += " --ledger " + QuotedForShell(arguments.ledger);
@@ -42,11 +45,14 @@ std::string CommandOf(const ProveArguments& arguments) {
   return command;
 }
 
-// What was committed before the measurement; where it is not there, it is computed.
+// What was committed before the measurement.
 Result<std::vector<lab::ChainPrediction>> Predictions(const std::string& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    return lab::PredictChains(lab::ProvenChains(), PredictedMethods());
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("there is no prediction {}; name the file with --prediction, or "
+                             "compute one now (hone prove --predict --json > FILE)",
+                             file));
   }
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   const Result<Json> json = ParseJson(text);
@@ -96,13 +102,14 @@ Result<Outcome> Prove(const ProveArguments& arguments, bool json) {
     return named.ok() ? Result<void>() : Result<void>(named.error());
   }());
   const std::string command = CommandOf(arguments);
-  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
-                        CarryOutComparison(plan, {.out = arguments.Out(),
-                                                  .jobs = arguments.jobs,
-                                                  .report_only = arguments.report_only,
-                                                  .ledger = arguments.ledger,
-                                                  .json = json,
-                                                  .command = command}));
+  const SessionOptions options{.out = arguments.Out(),
+                               .jobs = arguments.jobs,
+                               .report_only = arguments.report_only,
+                               .ledger = arguments.ledger,
+                               .json = json,
+                               .command = command};
+  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records, CarryOutComparison(plan, options));
+  if (arguments.report_only) HONE_RETURN_IF_ERROR(CheckSomethingThere(records, options));
   ComparisonFindings findings = FindingsOf(plan, records, command);
   HONE_ASSIGN_OR_RETURN(const Proof proof, MakeProof(findings.sections, predictions));
   findings.json.Set("proof", ToJson(proof));

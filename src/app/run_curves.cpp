@@ -76,16 +76,15 @@ bool Empty(const Plot& plot) {
   });
 }
 
-// Alarms count the steps of their stage; curves those of the run.
 std::vector<Plot::Mark> MarksOf(const RunHistory& run) {
   std::vector<Plot::Mark> marks;
   const auto success = SeriesOf(run, "success");
   if (!run.state || success.empty()) return marks;
   for (const Json& alarm : run.state->alarms) {
-    const Json* step = alarm.Find("step");
+    const std::optional<int64_t> step = StepOfAlarm(alarm, static_cast<int64_t>(success[0].first));
     const Json* name = alarm.Find("name");
-    if (step == nullptr || !step->is_integer() || name == nullptr || !name->is_string()) continue;
-    marks.push_back({static_cast<double>(success[0].first + step->AsInteger()), name->AsString()});
+    if (!step || name == nullptr || !name->is_string()) continue;
+    marks.push_back({static_cast<double>(*step), name->AsString()});
   }
   constexpr size_t kMost = 6;  // more could not be read
   if (marks.size() > kMost) marks.resize(kMost);

@@ -14,15 +14,14 @@ void AppendAll(const std::vector<T>& from, std::vector<T>* to) {
 
 }  // namespace
 
-Result<int64_t> RoomFor(const AnswerContext& context, const DrawSettings& settings, size_t prompt,
-                        int64_t usual) {
+Result<int64_t> RoomFor(const AnswerContext& context, const DrawSettings& settings,
+                        std::string_view name, size_t prompt, int64_t usual) {
   const int64_t positions = context.model->engine->config().max_positions;
   const int64_t free_positions = positions - static_cast<int64_t>(prompt);
   if (free_positions < 1) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("messages: this model's context length is {} tokens, but the prompt "
-                             "has {}; shorten it",
-                             positions, prompt));
+                 fmt::format("{}: this model's {} is {} tokens, but the prompt has {}; shorten it",
+                             name, kContextLength, positions, prompt));
   }
   return std::min({settings.max_tokens.value_or(usual), context.max_tokens, free_positions});
 }

@@ -46,9 +46,9 @@ Result<std::unique_ptr<Answer>> NewPlainAnswer(const AnswerContext& context, Pla
 
 // How many tokens may be drawn behind `prompt` tokens: what was asked for, `usual` when nothing
 // was, but no more than the server gives and the model has positions. The error says that there is
-// no room at all.
-Result<int64_t> RoomFor(const AnswerContext& context, const DrawSettings& settings, size_t prompt,
-                        int64_t usual);
+// no room at all, and calls the prompt `name`.
+Result<int64_t> RoomFor(const AnswerContext& context, const DrawSettings& settings,
+                        std::string_view name, size_t prompt, int64_t usual);
 
 // The stream of choice i of a request. The first one's is that of `hone generate` with this seed.
 Rng ChoiceStream(uint64_t seed, int64_t choice);

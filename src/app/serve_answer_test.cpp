@@ -63,11 +63,11 @@ TEST_F(ServeAnswerTest, AStreamBeginsAndEndsEveryChoice) {
 
 TEST_F(ServeAnswerTest, ThereIsRoomForWhatFits) {
   DrawSettings settings;
-  EXPECT_EQ(RoomFor(Context(), settings, 10, 16).value(), 16);
+  EXPECT_EQ(RoomFor(Context(), settings, "messages", 10, 16).value(), 16);
   settings.max_tokens = 1000;
-  EXPECT_EQ(RoomFor(Context(), settings, 10, 16).value(), 40) << "the server's limit";
-  EXPECT_EQ(RoomFor(Context(), settings, 250, 16).value(), 6) << "the model's";
-  EXPECT_FALSE(RoomFor(Context(), settings, 256, 16).ok());
+  EXPECT_EQ(RoomFor(Context(), settings, "messages", 10, 16).value(), 40) << "the server's limit";
+  EXPECT_EQ(RoomFor(Context(), settings, "messages", 250, 16).value(), 6) << "the model's";
+  EXPECT_FALSE(RoomFor(Context(), settings, "messages", 256, 16).ok());
 }
 
 TEST_F(ServeAnswerTest, ManyPromptsAreManyChoices) {

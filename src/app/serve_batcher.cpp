@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace hone {
@@ -78,6 +80,11 @@ Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
   ticket->left_ = turns.size();
   std::lock_guard lock(mutex_);
   if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
+  if (static_cast<int64_t>(turns.size()) > options_.max_live + options_.max_waiting) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("n: {} completions at once are more than this server ever takes, {}",
+                             turns.size(), options_.max_live + options_.max_waiting));
+  }
   // Who has left does not wait, and places that are free now count, so that a full house is one
   // where somebody really waits.
   std::erase_if(waiting_, [](const Job& job) { return Gone(job); });
@@ -181,6 +188,7 @@ void Batcher::Tell(Sampler* sampler, Job* job, bool ended) {
 
 // A turn that ended stays for a while: the next request of that conversation begins with it.
 void Batcher::Retire(Sampler* sampler, Sampler::Id id) {
+  sampler->Take(id);  // the tokens stay, what was told of them goes
   recent_.push_back(id);
   if (recent_.size() <= kRecent) return;
   sampler->Release(recent_.front());

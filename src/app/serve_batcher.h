@@ -61,8 +61,8 @@ class Batcher {
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
 
-  // kFull when too many wait; kUnavailable after Close; kInvalidArgument for settings that are none
-  // comes with the ticket's failure.
+  // kFull when too many wait; kInvalidArgument when they are more than ever may; kUnavailable after
+  // Close. kInvalidArgument for settings that are none comes with the ticket's failure.
   Result<std::shared_ptr<BatchTicket>> Submit(std::vector<Turn> turns);
 
   // Takes no more.

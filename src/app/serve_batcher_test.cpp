@@ -85,6 +85,9 @@ TEST(Batcher, TooManyAreRefusedAndCancellingMakesRoom) {
   const auto served = TinyServed();
   HeldTurn held;
   Batcher batcher(served->engine.get(), {.max_live = 1, .max_waiting = 1});
+  const auto never = batcher.Submit(std::vector<Batcher::Turn>(3));
+  ASSERT_FALSE(never.ok());
+  EXPECT_EQ(never.error().code(), ErrorCode::kInvalidArgument) << "trying again is of no use";
   const auto first = batcher.Submit({held.turn}).value();
   held.begun.get_future().wait();
   const auto second = batcher.Submit({Turn("b", 1, 3)}).value();

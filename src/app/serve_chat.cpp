@@ -50,6 +50,7 @@ class ChatAnswer final : public Answer {
       turn.stop_tokens = stop_tokens;
       turn.stop = StopAtText(tokenizer, stops);
       turn.likeliest = request_.top_logprobs;
+      turn.supports = context_.recorder != nullptr;
       turns.push_back({place_.context, std::move(turn)});
     }
     return turns;
@@ -225,8 +226,8 @@ Result<std::unique_ptr<Answer>> NewChatAnswer(const AnswerContext& context, Serv
       place.context.insert(place.context.end(), node.tokens.begin(), node.tokens.end());
     }
   }
-  HONE_ASSIGN_OR_RETURN(const int64_t most,
-                        RoomFor(context, request, place.context.size(), context.max_tokens));
+  HONE_ASSIGN_OR_RETURN(const int64_t most, RoomFor(context, request, "messages",
+                                                    place.context.size(), context.max_tokens));
   HONE_RETURN_IF_ERROR(context.model->engine->CheckTokens(place.context));
   return std::unique_ptr<Answer>(
       std::make_unique<ChatAnswer>(context, std::move(request), std::move(place), most));

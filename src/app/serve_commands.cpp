@@ -135,8 +135,10 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
       .ShowDefault();
   serve.AddOption("--api-key", &arguments->service.api_key,
                   "that clients must send; better in HONE_API_KEY, where others do not see it");
-  serve.AddOption("--allow-host", &arguments->http.local_names,
-                  "further names that browsers may call this machine by; may repeat");
+  serve
+      .AddOption("--allow-host", &arguments->http.local_names,
+                 "further names that browsers may call this machine by; may repeat")
+      .OneAtATime();
   serve.AddOption("--name", &choice.name, "of the model; else that of its folder");
   serve.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
       .ShowDefault();

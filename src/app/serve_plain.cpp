@@ -13,7 +13,8 @@ struct Choice {
   PlainTurn turn;
   size_t prompt = 0;  // index
   SampleResult drawn;
-  size_t bytes = 0;  // of the tokens told, for the offsets
+  size_t bytes = 0;    // of the tokens told, for the offsets
+  bool begun = false;  // the client knows of it
 };
 
 class PlainAnswer final : public Answer {
@@ -50,6 +51,7 @@ class PlainAnswer final : public Answer {
         turn.stop_tokens = stop_tokens_;
         turn.stop = StopAtText(context_.model->tokenizer.get(), request_.stops);
         turn.likeliest = request_.top_logprobs;
+        turn.supports = false;
         turns.push_back({prompt.tokens, std::move(turn)});
       }
     }
@@ -117,7 +119,13 @@ class PlainAnswer final : public Answer {
     for (const TokenId token : fresh.tokens) {
       if (tokenizer.IsToken(token)) choice.bytes += tokenizer.TokenBytes(token).size();
     }
-    if (request_.return_token_ids) part.Set("token_ids", Json::ArrayOf(fresh.tokens));
+    if (request_.return_token_ids) {
+      part.Set("token_ids", Json::ArrayOf(fresh.tokens));
+      if (!choice.begun) {
+        part.Set("prompt_token_ids", Json::ArrayOf(prompts_[choice.prompt].tokens));
+      }
+    }
+    choice.begun = true;
     return part;
   }
   std::string Chunk(Json part) const {
@@ -146,7 +154,7 @@ Result<std::unique_ptr<Answer>> NewPlainAnswer(const AnswerContext& context, Pla
       return Error(ErrorCode::kInvalidArgument, "prompt: is empty; give some text");
     }
     HONE_ASSIGN_OR_RETURN(prompt.most,
-                          RoomFor(context, request, prompt.tokens.size(), kUsualTokens));
+                          RoomFor(context, request, "prompt", prompt.tokens.size(), kUsualTokens));
     if (const auto known = context.model->engine->CheckTokens(prompt.tokens); !known.ok()) {
       return Error(ErrorCode::kInvalidArgument, "prompt: " + known.error().message());
     }

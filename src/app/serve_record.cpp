@@ -157,7 +157,7 @@ ConversationRecorder::Mark* ConversationRecorder::Find(const std::string& said) 
   if (found == marks_.end()) return nullptr;
   std::vector<Mark>& marks = found->second;
   const auto open =
-      std::find_if(marks.rbegin(), marks.rend(), [](const Mark& mark) { return !mark.continued; });
+      std::find_if(marks.rbegin(), marks.rend(), [](const Mark& mark) { return mark.IsOpen(); });
   return open != marks.rend() ? &*open : &marks.back();
 }
 
@@ -180,14 +180,18 @@ Result<RecordedPlace> ConversationRecorder::Enter(const ServedChat& request) {
     if (messages[i].role == Role::kAssistant) {
       last = Find(place.said);
       known = i + 1;
+      place.known = last == nullptr ? "" : place.said;
       if (last != nullptr) place.rewrote = last->tree;
     } else if (messages[i].role == Role::kSystem && known > 0) {
       last = nullptr;  // nobody can speak as the system in the middle of what was drawn
+      place.known.clear();
     }
   }
   if (last != nullptr) {
     place.rewrote = 0;
-    last->continued = true;
+    // Refused or given up, the place goes, and the turn can be gone on from as before.
+    place.hold = std::make_shared<int>();
+    last->holder = place.hold;
     HONE_RETURN_IF_ERROR(Continue(request, known, *last, &place));
     return place;
   }
@@ -289,6 +293,12 @@ Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
     if (!group.empty()) groups_[group] = {id, 0};
   }
   if (!group.empty()) groups_[group].samples += turns.size();
+  if (const auto before = marks_.find(place.known); before != marks_.end()) {
+    const NodeId from = place.parent != kNoNode ? place.parent : place.folded_from;
+    for (Mark& mark : before->second) {
+      if (mark.tree == place.tree && mark.node == from) mark.continued = true;
+    }
+  }
   added.tree = id;
   for (size_t i = 0; i < turns.size(); ++i) {
     Remember(Said(place.said, turns[i].message, turns[i].call_ids), {id, added.nodes[i]});

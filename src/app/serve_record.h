@@ -30,6 +30,9 @@ struct RecordedPlace {
   std::vector<TokenId> context;  // everything before the policy's turn
   int64_t rewrote = 0;           // the tree of which the client changed the history; 0: none
   std::string said;              // a name for everything said up to here
+  std::string known;             // the same up to the turn that it goes on from; empty: from none
+  // While this is held nobody else goes on from that turn, if there is another that said the same.
+  std::shared_ptr<const void> hold;
 };
 
 // A turn that was drawn there.
@@ -71,7 +74,10 @@ class ConversationRecorder {
   struct Mark {  // a turn
     int64_t tree = 0;
     NodeId node = kNoNode;
-    bool continued = false;
+    bool continued = false;            // in the tree
+    std::weak_ptr<const void> holder;  // who is about to
+
+    bool IsOpen() const { return !continued && holder.expired(); }
   };
   struct Completion {
     int64_t tree = 0;

@@ -97,6 +97,24 @@ TEST_F(ServeRecordTest, WhatFollowsIsAppendedToTheTokensThatWereDrawn) {
   EXPECT_EQ(tree.seed, 7u);
 }
 
+// Two conversations that say the same: one asks for too much, is refused and asks again.
+TEST_F(ServeRecordTest, ARefusedRequestDoesNotMoveToAnotherConversation) {
+  Talk(kHello, {"Hi<|im_end|>"}, "a1");
+  Talk(kHello, {"Hi<|im_end|>"}, "b1");
+  const std::string said = std::string(kHello) + R"(, {"role": "assistant", "content": "Hi"},)";
+  const auto enter = [&](const char* more) { return recorder_->Enter(Request(said + more, "")); };
+  int64_t refused = 0;
+  {
+    const auto place = enter(R"({"role": "user", "content": "far too long"})");
+    ASSERT_TRUE(place.ok());
+    refused = place->tree;
+    const auto other = enter(R"({"role": "user", "content": "meanwhile"})");
+    EXPECT_NE(other->tree, refused) << "while it is under way the other one is taken";
+  }
+  const auto again = enter(R"({"role": "user", "content": "short"})");
+  EXPECT_EQ(again->tree, refused);
+}
+
 TEST_F(ServeRecordTest, ResultsBelongToTheirCalls) {
   const std::string calls =
       "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\n"

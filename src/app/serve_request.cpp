@@ -379,7 +379,10 @@ HttpAnswer ApiErrorOf(const Error& error) {
   switch (error.code()) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kParse:
-    case ErrorCode::kUnsupported: return ApiError(400, error.message());
+    case ErrorCode::kUnsupported: {
+      const bool too_long = error.message().find(kContextLength) != std::string::npos;
+      return ApiError(400, error.message(), too_long ? "context_length_exceeded" : "");
+    }
     case ErrorCode::kNotFound: return ApiError(404, error.message());
     case ErrorCode::kFull: return ApiError(429, error.message(), "rate_limit_exceeded");
     case ErrorCode::kUnavailable:

@@ -63,6 +63,8 @@ Result<PlainRequest> ReadPlainRequest(std::string_view body);
 HttpAnswer ApiError(int status, std::string_view message, std::string_view code = "");
 // 400, 404, 413, 429 (with Retry-After), 503 or 500 by what kind of failure it is.
 HttpAnswer ApiErrorOf(const Error& error);
+// What a message says that is about too long a prompt: clients look for a code of its own.
+inline constexpr std::string_view kContextLength = "context length";
 Json ApiErrorJson(int status, std::string_view message, std::string_view code = "");
 
 }  // namespace hone

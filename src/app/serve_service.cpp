@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace hone {
 namespace {
 
@@ -55,13 +57,14 @@ void Service::Handle(HttpExchange& exchange) {
     exchange.Respond(ApiError(
         404, fmt::format("there is no {} here; there are /v1/models, /v1/chat/completions, "
                          "/v1/completions and /health{}",
-                         path, recorder_ != nullptr ? ", and /v1/rewards" : "")));
+                         Utf8Lossy(path), recorder_ != nullptr ? ", and /v1/rewards" : "")));
     return;
   }
   const bool posts = chat || plain || reward;
   if (request.method != (posts ? "POST" : "GET") && !(request.method == "HEAD" && !posts)) {
-    HttpAnswer answer = ApiError(405, fmt::format("{} is not answered at {}, only {}",
-                                                  request.method, path, posts ? "POST" : "GET"));
+    HttpAnswer answer =
+        ApiError(405, fmt::format("{} is not answered at {}, only {}", Utf8Lossy(request.method),
+                                  Utf8Lossy(path), posts ? "POST" : "GET"));
     answer.headers.emplace_back("Allow", posts ? "POST" : "GET, HEAD");
     exchange.Respond(answer);
     return;

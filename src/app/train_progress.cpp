@@ -91,13 +91,18 @@ class PeoplesView final : public TrainObserver {
           "faults", "tok/s")));
     }
     ++lines_;
+    const auto number = [&](const char* name, int decimals) {
+      return v.contains(name) ? fmt::format("{:.{}f}", v.at(name), decimals) : "-";
+    };
+    const auto share = [&](const char* name, int decimals) {
+      return v.contains(name) ? fmt::format("{:.{}f}%", 100 * v.at(name), decimals) : "-";
+    };
     Line(fmt::format(
-        "{:>5} {:>6.1f}% {:>7.3f} {:>5.1f}% {:>5.1f}% {:>5.1f}% {:>6.2f} {:>6.1f} "
-        "{:>7.4f} {:>8.5f} {:>5.0f}% {:>7.3f} {:>7.0f}",
-        step.step, 100 * Of(v, "success"), Of(v, "reward/mean"), 100 * Of(v, "when"),
-        100 * Of(v, "which"), 100 * Of(v, "how"), Of(v, "tool_calls"), Of(v, "response_length"),
-        Of(v, "entropy"), Of(v, "kl"), 100 * Of(v, "zero_advantage_groups"), Of(v, "faults"),
-        Of(v, "tokens_per_second")));
+        "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}", step.step,
+        share("success", 1), number("reward/mean", 3), share("when", 1), share("which", 1),
+        share("how", 1), number("tool_calls", 2), number("response_length", 1),
+        number("entropy", 4), number("kl", 5), share("zero_advantage_groups", 0),
+        number("faults", 3), number("tokens_per_second", 0)));
   }
 
   void Line(const std::string& line) {

@@ -130,8 +130,10 @@ Command AddOne(Command simulate, const char* name, const char* about,
   command.AddOption("--mistakes", &arguments->mistakes, "share of calls that go wrong")
       .Between(0.0, 1.0)
       .ShowDefault();
-  command.AddOption("--set", &arguments->changes,
-                    "change the environment: environment.tasks.kinds=[\"kb\"]");
+  command
+      .AddOption("--set", &arguments->changes,
+                 "change the environment: environment.tasks.kinds=[\"kb\"]")
+      .OneAtATime();
   return command;
 }
 

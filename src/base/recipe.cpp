@@ -207,6 +207,9 @@ void RecipeTable::ReadChoice(std::string_view key, std::string* value,
              std::string word;
              if (auto problem = FromNode(node, &word)) return problem;
              if (std::find(choices.begin(), choices.end(), word) == choices.end()) {
+               // Refused; but the keys that hang on it are read as the word was meant, or they
+               // would be called unknown because of it.
+               if (const auto meant = Nearest(word, choices)) *chosen = *meant;
                return fmt::format("\"{}\" is not one of {}{}", word, fmt::join(choices, ", "),
                                   DidYouMean(word, choices));
              }

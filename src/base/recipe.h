@@ -59,7 +59,8 @@ class RecipeTable {
   void Read(std::string_view key, std::vector<std::string>* value, std::string_view comment);
   void Read(std::string_view key, std::vector<double>* value, std::string_view comment,
             Range range = {});
-  // One of a few words.
+  // One of a few words. A misspelt one is a problem and read as the nearest, so that it does not
+  // make problems of the keys that hang on it.
   void ReadChoice(std::string_view key, std::string* value, const std::vector<std::string>& choices,
                   std::string_view comment);
 

@@ -80,6 +80,17 @@ TEST(Recipe, ReportsAllProblemsAtOnceWithLinesAndTheNearestKey) {
       "r.toml:8: unknown key \"trian\"");
 }
 
+TEST(Recipe, AMisspeltChoiceIsReadAsItWasMeant) {
+  auto recipe = Recipe::Parse("[optimiser]\nkind = 'sdg'\n", "r.toml");
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_EQ(ReadConfig(*recipe).optimiser.kind, "sgd");
+  EXPECT_FALSE(recipe->Finish().ok()) << "and refused all the same";
+
+  auto strange = Recipe::Parse("[optimiser]\nkind = 'evolution'\n", "r.toml");
+  ASSERT_TRUE(strange.ok());
+  EXPECT_EQ(ReadConfig(*strange).optimiser.kind, "adamw") << "the default: nothing is near";
+}
+
 TEST(Recipe, OverridesReplaceAddAndAreCheckedAlike) {
   auto recipe = Recipe::Parse("steps = 7\n", "r.toml");
   ASSERT_TRUE(recipe.ok());

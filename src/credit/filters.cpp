@@ -58,9 +58,10 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
   std::vector<double> deviations(groups.size(), 0);
   for (size_t g = 0; g < groups.size(); ++g) {
     const std::vector<double> rewards = RewardsOf(method, groups[g]);
-    deviations[g] = DeviationOf(rewards).deviation;
+    const auto spread = DeviationOf(rewards);
+    deviations[g] = spread.deviation;
     if (filters.least_deviation && rewards.size() > 1 &&
-        deviations[g] <= *filters.least_deviation) {
+        (spread.equal || deviations[g] <= *filters.least_deviation)) {
       kept[g] = false;
       ledgers[g].Remark(NoteKind::kGroupDropped, -1,
                         fmt::format("rewards deviate by {:.4g}, at most {:.4g}: no signal",

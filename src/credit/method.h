@@ -19,8 +19,8 @@ namespace hone {
 
 // Which whole groups are dropped, and which trajectories are masked after the statistics.
 struct Filters {
-  // Groups whose reward (the first channel's values) spreads less are dropped; absent: none. A
-  // group of one has no spread and is kept.
+  // Groups whose outcomes (sums of the terms that are read for them, before bonuses and penalties
+  // of the method) spread less are dropped; absent: none. A group of one has no spread and is kept.
   std::optional<double> least_deviation;  // dropped when the sample deviation is at most this
   double keep_share = 1;                  // of the batch's groups, those with the largest deviation
   bool mask_void = false;                 // trajectories with a turn without action, or unreadable
@@ -58,6 +58,10 @@ struct Method {
   Filters filters;
   std::vector<Channel> channels;
   std::vector<Estimator> estimators;
+  // What a critic should have said before each policy token of the group's trajectory with this
+  // index: what the estimator's advantages are measured against. Null: the sum of what is read and
+  // still to come.
+  std::function<std::vector<float>(const Group&, size_t)> critic_targets;
   std::vector<Shaper> shapers;
   SharedTokens shared = SharedTokens::kRepeat;
   Promises promises;

@@ -28,6 +28,24 @@ std::vector<float> LogProbs(Engine* engine, Engine::Weights weights = Engine::We
 
 const Engine::Options kF32 = {.precision = Precision::kF32, .threads = 2};
 
+TEST(Lora, AHeadMayComeBeforeOrAfterTheAdapters) {
+  Model after = WithAdapters({.rank = 4});
+  AddScalarHead(&after);
+  Model before = LoadModel(kModels / "qwen2").value();
+  AddScalarHead(&before);
+  ASSERT_TRUE(AddLora({.rank = 4}, &before).ok());
+  ASSERT_EQ(after.parameters.size(), before.parameters.size());
+  for (size_t i = 0; i < after.parameters.size(); ++i) {
+    EXPECT_EQ(after.parameters[i].name, before.parameters[i].name) << i;
+    EXPECT_EQ(after.parameters[i].trained, before.parameters[i].trained) << i;
+  }
+  EXPECT_EQ(after.scalar_head, before.scalar_head);
+  for (size_t i = 0; i < after.lora.size(); ++i) EXPECT_EQ(after.lora[i].a, before.lora[i].a);
+  Engine engine(std::move(after), kF32);
+  Engine alone(WithAdapters({.rank = 4}), kF32);
+  EXPECT_EQ(LogProbs(&engine), LogProbs(&alone)) << "the adapters are where they were";
+}
+
 TEST(Lora, FreshAdaptersChangeNothingAndTheBaseStaysTheReference) {
   auto base = Engine::Open(kModels / "qwen2", kF32).value();
   Model fresh = LoadModel(kModels / "qwen2").value();

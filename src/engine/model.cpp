@@ -108,13 +108,20 @@ void InitializeModel(uint64_t seed, Model* model) {
 
 void AddScalarHead(Model* model) {
   if (model->scalar_head >= 0) return;
-  CHECK(model->lora.empty(), "a head is added before adapters");
   model->config.scalar_head = true;
   if (!model->config.source.is_null()) model->config.source.Set(kScalarHeadKey, true);
-  model->scalar_head = static_cast<int>(model->parameters.size());
-  model->parameters.push_back({kScalarHeadName,
-                               {1, model->config.width},
-                               std::vector<float>(static_cast<size_t>(model->config.width), 0.0f)});
+  // Adapters stay behind everything else, as in a model that is loaded with both.
+  const int place =
+      model->lora.empty() ? static_cast<int>(model->parameters.size()) : model->lora.front().a;
+  model->scalar_head = place;
+  model->parameters.insert(model->parameters.begin() + place,
+                           {kScalarHeadName,
+                            {1, model->config.width},
+                            std::vector<float>(static_cast<size_t>(model->config.width), 0.0f)});
+  for (LoraModule& module : model->lora) {
+    ++module.a;
+    ++module.b;
+  }
 }
 
 Result<Model> LoadModel(const std::filesystem::path& folder) {

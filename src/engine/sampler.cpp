@@ -324,7 +324,7 @@ void Sampler::Draw(Sequence* sequence, float* row) const {
   if (request.likeliest > 0) {
     result.likeliest.push_back(Likeliest(logits, d, kept, request.likeliest));
   }
-  result.supports.push_back({std::move(kept)});
+  if (request.supports) result.supports.push_back({std::move(kept)});
 }
 
 std::vector<Sampler::Id> Sampler::Step() {

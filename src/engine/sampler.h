@@ -25,6 +25,9 @@ struct TurnRequest {
   // Asked after each token with all new ones; true ends the turn. For stop strings. May be null.
   std::function<bool(std::span<const TokenId>)> stop;
   int32_t likeliest = 0;  // so many of the likeliest tokens are told with each that is drawn
+  // Which tokens could have been drawn is told too, where that is not all of them: as many numbers
+  // for each token as the vocabulary has, at worst. Only who trains on it needs it.
+  bool supports = true;
 };
 
 struct LikelyToken {
@@ -36,7 +39,7 @@ struct SampleResult {
   std::vector<TokenId> tokens;  // the new ones
   std::vector<float> logprobs;  // of the distribution each was drawn from
   std::vector<float> entropies;
-  std::vector<Support> supports;  // per token; empty when all were the whole vocabulary
+  std::vector<Support> supports;  // per token; empty when all were the whole vocabulary, or unasked
   bool stopped = false;  // by a stop token or `stop`; else by max_new or the model's positions
   // Per token, where the request asks: of the distribution it was drawn from, the likeliest first.
   std::vector<std::vector<LikelyToken>> likeliest;

@@ -83,7 +83,7 @@ struct Difference {
   bool has_interval = false;
   std::vector<std::optional<double>> by_seed;
   int64_t more = 0, less = 0, equal = 0;  // seeds
-  // Two seeds resample to three means: an interval of them says nothing.
+  // What two seeds agree in is no finding.
   bool TooFewSeeds() const { return more + less + equal < 3; }
   // The interval has 0 in it, or there is none that says something.
   bool NoEffectShown() const {

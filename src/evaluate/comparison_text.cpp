@@ -282,9 +282,10 @@ std::vector<ReportTable> TablesOf(const ComparedSection& section, const SectionR
   const std::vector<TableLayout> layouts = TableLayouts(report);
   add(layouts[0].heading, QuantityRows(section, report, layouts[0]));
   TableRows differences = DifferenceRows(section, report);
-  const std::string chance =
-      fmt::format("{} differences are shown; of so many about one in twenty excludes 0 by chance.",
-                  std::max<size_t>(differences.size(), 1) - 1);
+  const std::string chance = fmt::format(
+      "{} differences are shown; where there is nothing to find, about one in twenty "
+      "excludes 0 by chance.",
+      std::max<size_t>(differences.size(), 1) - 1);
   add(fmt::format("Differences to {}, paired by seed and task",
                   section.arms[section.baseline].label),
       std::move(differences), chance);
@@ -319,12 +320,20 @@ std::string ReadingNotes(const ComparedSection& section) {
         section.seeds[0]);
   } else {
     text = fmt::format(
-        "Means over seeds {}; in brackets 95 % intervals by bootstrap over seeds and "
-        "tasks (of families, needless and wasted calls over seeds alone).",
+        "Means over seeds {}; in brackets 95 % intervals over seeds and tasks (of families, "
+        "needless and wasted calls over seeds alone).",
         SeedText(section.seeds));
-  }
-  if (section.seeds.size() > 1 && section.seeds.size() < 5) {
-    text += " With so few seeds intervals come out too narrow: look at each seed.";
+    std::vector<std::string> unfinished;
+    for (const ComparedArm& arm : section.arms) {
+      if (arm.runs.size() == section.seeds.size()) continue;
+      unfinished.push_back(fmt::format("{} has {}", arm.label, arm.runs.size()));
+    }
+    if (!unfinished.empty()) {
+      text += fmt::format(
+          " Of these {} seeds {}: means are of those, differences of the seeds "
+          "that both have.",
+          section.seeds.size(), fmt::join(unfinished, ", "));
+    }
   }
   if (tasks > 0) text += fmt::format(" Test: {} tasks on the real tools.", tasks);
   return text;

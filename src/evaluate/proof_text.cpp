@@ -332,12 +332,11 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
     }
   }
   const size_t shown = 3 * (differences.size() - 1);
-  tables.push_back(
-      {"What each change does", std::move(differences),
-       fmt::format(
-           "Paired by seed and, on test, by task; 95 % intervals. Of {} differences about one "
-           "in twenty excludes 0 by chance.",
-           shown)});
+  tables.push_back({"What each change does", std::move(differences),
+                    fmt::format("Paired by seed and, on test, by task; 95 % intervals. Of {} "
+                                "differences, where there is "
+                                "nothing to find, about one in twenty excludes 0 by chance.",
+                                shown)});
   return tables;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -36,6 +37,21 @@ void Resample(Rng* rng, std::vector<size_t>* places) {
   for (size_t& place : *places) place = rng->Below(places->size());
 }
 
+// Of the rows' means: where they could be if they are drawn from a normal distribution.
+Interval StudentMean(const Table& values, double level) {
+  std::vector<double> means;
+  for (const std::vector<double>& row : values) {
+    means.push_back(std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size()));
+  }
+  const auto count = static_cast<double>(means.size());
+  const double mean = std::accumulate(means.begin(), means.end(), 0.0) / count;
+  double squares = 0;
+  for (const double one : means) squares += (one - mean) * (one - mean);
+  const double reach = StudentReach(level, static_cast<int64_t>(means.size()) - 1) *
+                       std::sqrt(squares / (count - 1) / count);
+  return {mean, mean - reach, mean + reach};
+}
+
 double MeanOf(const Table& values, const std::vector<size_t>& rows,
               const std::vector<size_t>& columns) {
   double sum = 0;
@@ -46,6 +62,28 @@ double MeanOf(const Table& values, const std::vector<size_t>& rows,
 }
 
 }  // namespace
+
+double StudentReach(double share, int64_t degrees) {
+  CHECK(share > 0 && share < 1 && degrees > 0, "a share of Student's distribution");
+  // P(|T| <= t) is a finite sum in the angle whose tangent is t / sqrt(degrees).
+  const auto within = [&](double angle) {
+    const double cosine = std::cos(angle);
+    const bool odd = degrees % 2 == 1;
+    double term = odd ? cosine : 1, sum = 0;
+    for (int64_t power = odd ? 1 : 0; power <= degrees - 2; power += 2) {
+      sum += term;
+      term *= cosine * cosine * static_cast<double>(power + 1) / static_cast<double>(power + 2);
+    }
+    if (odd) return 2 / std::numbers::pi * (angle + std::sin(angle) * sum);
+    return std::sin(angle) * sum;
+  };
+  double low = 0, high = std::numbers::pi / 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (within(middle) < share ? low : high) = middle;
+  }
+  return std::tan(low) * std::sqrt(static_cast<double>(degrees));
+}
 
 std::optional<Interval> BootstrapRatio(std::span<const double> above, std::span<const double> below,
                                        Rng rng, const BootstrapOptions& options) {
@@ -108,7 +146,13 @@ Interval BootstrapMean(const Table& values, Rng rng, const BootstrapOptions& opt
     Resample(&draw, &columns);
     resampled.push_back(MeanOf(values, rows, columns));
   }
-  return Middle(whole, std::move(resampled), options.level);
+  Interval interval = Middle(whole, std::move(resampled), options.level);
+  if (values.size() > 1) {
+    const Interval of_seeds = StudentMean(values, options.level);
+    interval.low = std::min(interval.low, of_seeds.low);
+    interval.high = std::max(interval.high, of_seeds.high);
+  }
+  return interval;
 }
 
 Interval PairedDifference(const Table& a, const Table& b, Rng rng,

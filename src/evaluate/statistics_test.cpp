@@ -47,10 +47,37 @@ TEST(StatisticsTest, SeedsAreResampledToo) {
   const Table values = {std::vector<double>(100, 0.0), std::vector<double>(100, 1.0)};
   const Interval mean = BootstrapMean(values, Rng(1));
   EXPECT_EQ(mean.value, 0.5);
-  EXPECT_EQ(mean.low, 0);
-  EXPECT_EQ(mean.high, 1);
+  EXPECT_NEAR(mean.low, 0.5 - 12.706 * 0.5, 1e-3) << "as far as two seeds let it be";
+  EXPECT_NEAR(mean.high, 0.5 + 12.706 * 0.5, 1e-3);
   const Interval one = BootstrapMean({std::vector<double>(100, 0.3)}, Rng(1));
   EXPECT_NEAR(one.low, 0.3, 1e-9);
+}
+
+TEST(StatisticsTest, StudentsDistribution) {
+  // Any printed table.
+  EXPECT_NEAR(StudentReach(0.95, 1), 12.706, 1e-3);
+  EXPECT_NEAR(StudentReach(0.95, 2), 4.303, 1e-3);
+  EXPECT_NEAR(StudentReach(0.95, 4), 2.776, 1e-3);
+  EXPECT_NEAR(StudentReach(0.95, 7), 2.365, 1e-3);
+  EXPECT_NEAR(StudentReach(0.99, 9), 3.250, 1e-3);
+  EXPECT_NEAR(StudentReach(0.5, 120), 0.677, 1e-3);
+}
+
+// Where there is nothing to find, something is found in one of twenty cases at most.
+TEST(StatisticsTest, FewSeedsDoNotMakeNarrowIntervals) {
+  for (const size_t seeds : {3u, 5u, 8u}) {
+    Rng rng(seeds);
+    int excluded = 0;
+    constexpr int kTrials = 1000;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      Table table;
+      for (size_t i = 0; i < seeds; ++i) table.push_back({rng.NextNormal()});
+      const Interval interval = BootstrapMean(table, rng.Split("draws"), {.resamples = 200});
+      excluded += interval.low > 0 || interval.high < 0 ? 1 : 0;
+    }
+    EXPECT_LT(excluded, 0.07 * kTrials) << seeds << " seeds";
+    EXPECT_GT(excluded, 0.02 * kTrials) << seeds << " seeds: too wide";
+  }
 }
 
 TEST(StatisticsTest, PairingTakesOutWhatThePairsShare) {

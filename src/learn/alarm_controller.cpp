@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,30 +10,62 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kReference = 5;    // values
+constexpr size_t kReference = 5;     // values
 constexpr size_t kMostValues = 256;  // that are remembered of a metric
 constexpr int64_t kHighestLevel = 3;
-constexpr int64_t kEver = std::numeric_limits<int64_t>::max();
+
+// Absent where there are fewer.
+template <typename Values>
+auto MeanOfLast(const Values& values, int64_t window) -> std::optional<double> {
+  if (static_cast<int64_t>(values.size()) < window) return std::nullopt;
+  double sum = 0;
+  for (auto value = values.rbegin(); value != values.rbegin() + window; ++value) {
+    sum += value->value;
+  }
+  return sum / static_cast<double>(window);
+}
+
+// How a list of values looks in a checkpoint.
+template <typename Values>
+Json StepsOf(const Values& values) {
+  Json::Array steps;
+  for (const auto& value : values) steps.emplace_back(value.step);
+  return steps;
+}
+template <typename Values>
+Json NumbersOf(const Values& values) {
+  Json::Array numbers;
+  for (const auto& value : values) numbers.emplace_back(value.value);
+  return numbers;
+}
 
 }  // namespace
 
 AlarmController::AlarmController(AlarmOptions options) : options_(std::move(options)) {}
 
-// The mean of the last `window` values that are not of a step after `until`.
-std::optional<double> AlarmController::Mean(const std::string& metric, int64_t window,
-                                            int64_t until) const {
+// The mean of the last `window` values.
+std::optional<double> AlarmController::Mean(const std::string& metric, int64_t window) const {
   const auto found = histories_.find(metric);
   if (found == histories_.end()) return std::nullopt;
-  const std::deque<Value>& values = found->second.values;
-  double sum = 0;
-  int64_t count = 0;
-  for (auto value = values.rbegin(); value != values.rend() && count < window; ++value) {
-    if (value->step > until) continue;
-    sum += value->value;
-    ++count;
+  return MeanOfLast(found->second.values, window);
+}
+
+// Whether the metric went up since the other one, of which `observed` is the value of now, was at
+// its best, while that one fell.
+std::optional<std::string> AlarmController::JudgeFollowing(const Alarm& alarm, double mean,
+                                                           double observed) {
+  const Condition& condition = alarm.condition;
+  std::optional<Peak>& peak = states_[alarm.name].peak;
+  if (!peak || observed > peak->best.value) {
+    peak = Peak{{histories_[condition.other].values.back().step, observed}, mean};
+    return std::nullopt;
   }
-  if (count < window) return std::nullopt;
-  return sum / static_cast<double>(window);
+  const bool rose = mean - peak->other > condition.bound * std::max(std::abs(peak->other), 1e-3);
+  const bool fell = observed < peak->best.value - condition.other_bound;
+  if (!rose || !fell) return std::nullopt;
+  return fmt::format("{} is {:.4g}, up from {:.4g}, while {} fell from {:.4g} to {:.4g}",
+                     condition.metric, mean, peak->other, condition.other, peak->best.value,
+                     observed);
 }
 
 // What is bad, in words, where the alarm's condition is true and its metric is one of this
@@ -52,12 +83,12 @@ std::optional<std::string> AlarmController::Judge(const Alarm& alarm,
     return fmt::format("{} is {}", condition.metric, observed->second);
   }
   if (!std::isfinite(observed->second)) return std::nullopt;
-  const std::optional<double> mean = Mean(condition.metric, condition.window, kEver);
+  const std::optional<double> mean = Mean(condition.metric, condition.window);
   if (!mean) return std::nullopt;
   History& history = histories_[condition.metric];
-  const double reference =
-      history.first_sum / static_cast<double>(std::max<int64_t>(history.first_count, 1));
-  const bool referenced = history.first_count >= kReference;
+  const std::optional<double> before = MeanOfLast(history.first, static_cast<int64_t>(kReference));
+  const double reference = before.value_or(0);
+  const bool referenced = before.has_value();
   auto say = [&](bool bad, const std::string& text) {
     return bad ? std::optional(fmt::format("{} is {:.4g}, {}", condition.metric, *mean, text))
                : std::nullopt;
@@ -80,25 +111,14 @@ std::optional<std::string> AlarmController::Judge(const Alarm& alarm,
           referenced && *mean > reference + condition.bound,
           fmt::format("more than {:.3g} above what it was ({:.4g})", condition.bound, reference));
     case Kind::kDrops: {
-      const auto [best, first] = history.best.emplace(condition.window, *mean);
-      best->second = std::max(best->second, *mean);
-      return say(
-          *mean < best->second - condition.bound,
-          fmt::format("more than {:.3g} below its best ({:.4g})", condition.bound, best->second));
+      const Value now_best{history.values.back().step, *mean};
+      const auto [best, first] = history.best.emplace(condition.window, now_best);
+      if (*mean > best->second.value) best->second = now_best;
+      return say(*mean < best->second.value - condition.bound,
+                 fmt::format("more than {:.3g} below its best ({:.4g})", condition.bound,
+                             best->second.value));
     }
-    case Kind::kDiverges: {
-      const std::deque<Value>& others = histories_[condition.other].values;
-      const auto best =
-          std::max_element(others.begin(), others.end(),
-                           [](const Value& a, const Value& b) { return a.value < b.value; });
-      const std::optional<double> then = Mean(condition.metric, condition.window, best->step);
-      if (!then) return std::nullopt;
-      const bool rose = *mean - *then > condition.bound * std::max(std::abs(*then), 1e-3);
-      const bool fell = others.back().value < best->value - condition.other_bound;
-      return say(rose && fell,
-                 fmt::format("up from {:.4g}, while {} fell from {:.4g} to {:.4g}", *then,
-                             condition.other, best->value, others.back().value));
-    }
+    case Kind::kDiverges: return JudgeFollowing(alarm, *mean, observed->second);
     case Kind::kNotFinite: break;
   }
   return std::nullopt;
@@ -115,10 +135,7 @@ std::vector<AlarmEvent> AlarmController::Observe(int64_t step,
     History& history = histories_[name];
     history.values.push_back({step, value});
     if (history.values.size() > kMostValues) history.values.pop_front();
-    if (history.first_count < kReference) {
-      history.first_sum += value;
-      ++history.first_count;
-    }
+    if (history.first.size() < kReference) history.first.push_back({step, value});
   }
   const bool applies = options_.mode == AlarmOptions::Mode::kApply;
   for (const Alarm& alarm : options_.alarms) {
@@ -151,6 +168,11 @@ std::vector<AlarmEvent> AlarmController::Observe(int64_t step,
     }
     if (alarm.remedy.kind == Remedy::Kind::kRaiseKl && !options_.has_reference) {
       event.remedy = "halve the learning rate: there is no reference for a KL";
+    }
+    if (alarm.remedy.kind == Remedy::Kind::kReweight &&
+        !histories_.contains("reward/" + alarm.remedy.term)) {
+      event.remedy = fmt::format("nothing: the rewards of this run have no \"{}\" to weigh more",
+                                 alarm.remedy.term);
     }
   }
   Settle();
@@ -198,10 +220,28 @@ void AlarmController::Settle() {
 
 void AlarmController::RolledBack(int64_t step) {
   ++roll_backs_;
+  const auto ahead = [&](const Value& value) { return value.step >= step; };
   for (auto& [name, history] : histories_) {
-    while (!history.values.empty() && history.values.back().step >= step) {
-      history.values.pop_back();
+    std::erase_if(history.values, ahead);
+    std::erase_if(history.first, ahead);
+    std::vector<int64_t> lost;  // windows whose best is of a step that never was
+    for (const auto& [window, best] : history.best) {
+      if (ahead(best)) lost.push_back(window);
     }
+    for (const int64_t window : lost) {
+      history.best.erase(window);
+      std::deque<Value> seen;
+      for (const Value& value : history.values) {
+        seen.push_back(value);
+        const std::optional<double> mean = MeanOfLast(seen, window);
+        if (!mean) continue;
+        const auto [best, first] = history.best.emplace(window, Value{value.step, *mean});
+        if (*mean > best->second.value) best->second = {value.step, *mean};
+      }
+    }
+  }
+  for (auto& [name, state] : states_) {
+    if (state.peak && ahead(state.peak->best)) state.peak.reset();  // the next one is taken anew
   }
   // Steps begin again at `step`: a time that lies ahead would keep an alarm silent until then.
   for (auto& [name, state] : states_) {
@@ -215,27 +255,30 @@ void AlarmController::RolledBack(int64_t step) {
 Json AlarmController::ToJson() const {
   Json::Object histories, states;
   for (const auto& [name, history] : histories_) {
-    Json::Array steps, values, windows, bests;
-    for (const Value& value : history.values) {
-      steps.emplace_back(value.step);
-      values.emplace_back(value.value);
-    }
+    Json::Array windows;
+    std::vector<Value> bests;
     for (const auto& [window, best] : history.best) {
       windows.emplace_back(window);
-      bests.emplace_back(best);
+      bests.push_back(best);
     }
-    histories.emplace_back(name, Json::Of({{"steps", std::move(steps)},
-                                           {"values", std::move(values)},
-                                           {"first_sum", history.first_sum},
-                                           {"first_count", history.first_count},
+    histories.emplace_back(name, Json::Of({{"steps", StepsOf(history.values)},
+                                           {"values", NumbersOf(history.values)},
+                                           {"first_steps", StepsOf(history.first)},
+                                           {"first", NumbersOf(history.first)},
                                            {"windows", std::move(windows)},
-                                           {"bests", std::move(bests)}}));
+                                           {"best_steps", StepsOf(bests)},
+                                           {"bests", NumbersOf(bests)}}));
   }
   for (const auto& [name, state] : states_) {
-    if (!state.held) continue;
-    states.emplace_back(name, Json::Of({{"level", state.level},
-                                        {"fired", state.fired ? Json(*state.fired) : Json()},
-                                        {"held", *state.held}}));
+    if (!state.held && !state.peak) continue;
+    Json one = Json::Of({{"level", state.level},
+                         {"fired", state.fired ? Json(*state.fired) : Json()},
+                         {"held", state.held ? Json(*state.held) : Json()}});
+    if (state.peak) {
+      one.Set("peak",
+              Json::Array{state.peak->best.step, state.peak->best.value, state.peak->other});
+    }
+    states.emplace_back(name, std::move(one));
   }
   return Json::Of({{"histories", Json(std::move(histories))},
                    {"alarms", Json(std::move(states))},
@@ -259,32 +302,44 @@ Result<void> AlarmController::Restore(const Json& state) {
   std::map<std::string, State> read_states;
   for (const auto& [name, member] : histories.AsObject()) {
     const std::string where = "alarms.histories." + name;
-    std::vector<int64_t> steps, windows;
-    std::vector<double> values, bests;
+    std::vector<int64_t> steps, first_steps, windows, best_steps;
+    std::vector<double> values, first, bests;
     {
       JsonFields fields(member, where, &errors);
       fields.Required("steps", &steps);
       fields.Required("values", &values);
-      fields.Required("first_sum", &read[name].first_sum);
-      fields.Required("first_count", &read[name].first_count);
+      fields.Required("first_steps", &first_steps);
+      fields.Required("first", &first);
       fields.Required("windows", &windows);
+      fields.Required("best_steps", &best_steps);
       fields.Required("bests", &bests);
     }
-    if (steps.size() != values.size() || windows.size() != bests.size()) {
+    if (steps.size() != values.size() || first_steps.size() != first.size() ||
+        windows.size() != bests.size() || windows.size() != best_steps.size()) {
       errors.Add(where, "its lists are not of one length");
     }
     HONE_RETURN_IF_ERROR(errors.Check());
-    for (size_t i = 0; i < steps.size(); ++i) read[name].values.push_back({steps[i], values[i]});
-    for (size_t i = 0; i < windows.size(); ++i) read[name].best[windows[i]] = bests[i];
+    History& history = read[name];
+    for (size_t i = 0; i < steps.size(); ++i) history.values.push_back({steps[i], values[i]});
+    for (size_t i = 0; i < first.size(); ++i) history.first.push_back({first_steps[i], first[i]});
+    for (size_t i = 0; i < windows.size(); ++i)
+      history.best[windows[i]] = {best_steps[i], bests[i]};
   }
   for (const auto& [name, member] : states.AsObject()) {
-    JsonFields fields(member, "alarms.alarms." + name, &errors);
-    fields.Required("level", &read_states[name].level);
-    fields.Required("fired", &read_states[name].fired);
-    fields.Required("held", &read_states[name].held);
-    if (read_states[name].level < 0 || read_states[name].level > kHighestLevel ||
-        (read_states[name].level > 0 && !read_states[name].held)) {
+    State& one = read_states[name];
+    std::vector<double> peak;
+    {
+      JsonFields fields(member, "alarms.alarms." + name, &errors);
+      fields.Required("level", &one.level);
+      fields.Required("fired", &one.fired);
+      fields.Required("held", &one.held);
+      fields.Optional("peak", &peak);
+    }
+    if (one.level < 0 || one.level > kHighestLevel || (one.level > 0 && !one.held) ||
+        (!peak.empty() && peak.size() != 3)) {
       errors.Add("alarms.alarms." + name, "cannot be");
+    } else if (!peak.empty()) {
+      one.peak = Peak{{static_cast<int64_t>(peak[0]), peak[1]}, peak[2]};
     }
   }
   HONE_RETURN_IF_ERROR(errors.Check());

@@ -69,19 +69,25 @@ class AlarmController {
     double value = 0;
   };
   struct History {
-    std::deque<Value> values;  // the last ones
-    double first_sum = 0;      // of the first values: the reference
-    int64_t first_count = 0;
-    std::map<int64_t, double> best;  // of window means, by window
+    std::deque<Value> values;       // the last ones
+    std::vector<Value> first;       // the reference
+    std::map<int64_t, Value> best;  // of window means, by window
+  };
+  // Of a metric that another one is to follow: its best value, and what the other one was then.
+  struct Peak {
+    Value best;
+    double other = 0;
   };
   struct State {
     int64_t level = 0;
     std::optional<int64_t> fired;  // the last time
     std::optional<int64_t> held;   // the last step in which the condition was true, or it was eased
+    std::optional<Peak> peak;      // of kDiverges
   };
 
   std::optional<std::string> Judge(const Alarm& alarm, const std::map<std::string, double>& now);
-  std::optional<double> Mean(const std::string& metric, int64_t window, int64_t until) const;
+  std::optional<std::string> JudgeFollowing(const Alarm& alarm, double mean, double observed);
+  std::optional<double> Mean(const std::string& metric, int64_t window) const;
   void Settle();
 
   AlarmOptions options_;

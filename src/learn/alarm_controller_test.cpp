@@ -309,6 +309,57 @@ TEST(AlarmController, GoingBackIsBoundedAndDoesNotForgetWhatWasTurned) {
   EXPECT_TRUE(controller.settings().stop);
 }
 
+// A best that never was must not make what is healthy look like a fall.
+TEST(AlarmController, WhatWasObservedBehindARollBackIsForgotten) {
+  AlarmController controller(Applying());
+  for (int64_t step = 0; step < 40; ++step) {
+    Metrics metrics = Healthy(step);
+    metrics["success"] = step < 20 ? 0.55 : step < 30 ? 0.95 : 0.05;
+    controller.Observe(step, metrics);
+    if (controller.settings().roll_back) break;
+  }
+  ASSERT_TRUE(controller.settings().roll_back);
+  controller.RolledBack(20);
+  for (int64_t step = 20; step < 60; ++step) {
+    Metrics metrics = Healthy(step);
+    metrics["success"] = 0.55;
+    EXPECT_TRUE(controller.Observe(step, metrics).empty()) << step;
+  }
+}
+
+TEST(AlarmController, AGamedRewardIsNoticedHoweverLongAgoDevWasBest) {
+  AlarmController controller(Applying());
+  bool fired = false;
+  for (int64_t step = 0; step < 700; ++step) {
+    Metrics metrics = Healthy(step);
+    metrics["reward/mean"] = step < 600 ? 1.0 : 5.0;
+    metrics["dev/success"] = step == 100 ? 0.9 : step < 600 ? 0.85 : 0.3;
+    for (const AlarmEvent& event : controller.Observe(step, metrics)) {
+      fired = fired || event.name == "reward-hacking";
+      EXPECT_GE(event.step, 600) << event.name;
+    }
+    if (fired) break;
+  }
+  EXPECT_TRUE(fired);
+}
+
+TEST(AlarmController, ARemedyThatHasNothingToTurnSaysSo) {
+  for (const bool there : {true, false}) {
+    AlarmController controller(Applying());
+    std::string remedy;
+    for (int64_t step = 0; step < 60 && remedy.empty(); ++step) {
+      Metrics metrics = Healthy(step);
+      if (there) metrics["reward/when"] = 0.1;
+      if (step >= 20) metrics["needless_call_rate"] = 0.9;
+      for (const AlarmEvent& event : controller.Observe(step, metrics)) {
+        if (event.name == "needless-calls") remedy = event.remedy;
+      }
+    }
+    EXPECT_EQ(remedy.starts_with("weigh the reward"), there) << remedy;
+    EXPECT_EQ(remedy.starts_with("nothing:"), !there) << remedy;
+  }
+}
+
 TEST(AlarmController, MetricsOfAStepMayComeInParts) {
   AlarmController whole(Applying()), parts(Applying());
   for (int64_t step = 0; step < 60; ++step) {

@@ -32,7 +32,7 @@ class AlarmRuns : public testing::Test {
  protected:
   AlarmRuns() {
     std::ofstream tasks(directory_.path() / "tasks.jsonl"),
-        noisy(directory_.path() / "noisy.jsonl");
+        noisy(directory_.path() / "noisy.jsonl"), mixed(directory_.path() / "mixed.jsonl");
     const auto call = [](const std::string& expression) {
       return Json::Array{Json::Of(
           {{"name", "calculator"}, {"arguments", Json::Of({{"expression", expression}})}})};
@@ -41,13 +41,17 @@ class AlarmRuns : public testing::Test {
     for (const std::string name : {"Ana", "Bo", "Cy", "Dee", "Eli", "Fay"}) {
       const std::string n = std::to_string(number), sum = std::to_string(number + 2);
       ++number;
-      tasks << TaskLine("say-" + name, "say " + name, name, {}, {}) << '\n'
-            << TaskLine("add-" + n, "add " + n + " 2", sum, call(n + "+2"), call(n + "+2")) << '\n';
+      const std::string add =
+          TaskLine("add-" + n, "add " + n + " 2", sum, call(n + "+2"), call(n + "+2")) + '\n';
+      tasks << TaskLine("say-" + name, "say " + name, name, {}, {}) << '\n' << add;
+      mixed << add;
       // One of five demonstrations makes a call that is not needed.
       for (int i = 0; i < 5; ++i) {
-        noisy << TaskLine("say-" + name + std::to_string(i), "say " + name, name, {},
-                          i == 0 ? call("1+1") : Json::Array{})
-              << '\n';
+        const std::string say = TaskLine("say-" + name + std::to_string(i), "say " + name, name, {},
+                                         i == 0 ? call("1+1") : Json::Array{}) +
+                                '\n';
+        noisy << say;
+        mixed << say;
       }
     }
   }
@@ -122,7 +126,8 @@ class Listener : public TrainObserver {
 };
 
 TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
-  const std::string noisy = (directory_.path() / "noisy.jsonl").string();
+  const std::string noisy = (directory_.path() / "noisy.jsonl").string(),
+                    mixed = (directory_.path() / "mixed.jsonl").string();
   struct Failing {
     std::string name;
     std::vector<std::string> changes;
@@ -133,12 +138,16 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
       {"paid-for-failing",
        {"rewards.weight=-1", "stage.1.learning_rate=0.003", "stage.1.steps=30",
         "evaluation.every=3", "evaluation.dev_tasks=12"},
-       {"reward-hacking", "success-collapse", "format-collapse", "wrong-tools", "truncation",
-        "call-collapse", "length-explosion"}},
+       {"reward-hacking", "success-collapse", "format-collapse", "truncation", "call-collapse",
+        "length-explosion"}},
       {"paid-for-calls",
        {"environment.train=" + noisy, "rewards.preset=call-f1", "rewards.weight=-1",
         "credit.method=grpo", "stage.1.learning_rate=0.003", "stage.1.group=8"},
        {"needless-calls", "call-explosion"}},
+      {"paid-for-wrong-calls",
+       {"environment.train=" + mixed, "rewards.preset=call-f1", "rewards.weight=-1",
+        "credit.method=grpo", "stage.1.learning_rate=0.003", "stage.1.group=8"},
+       {"wrong-tools"}},
       {"paid-for-errors",
        {"environment={kind='desk', tasks={kinds=['day_after', 'clock'], chatter=0.0}}", "tools=[]",
         "stage.0.steps=300", "rewards.weight=-1", "stage.1.learning_rate=0.003"},

@@ -2,20 +2,25 @@
 
 #include <algorithm>
 
+#include "credit/gae.h"
+
 namespace hone {
 
 Result<std::vector<Advantages>> ReturnsOf(const ScoredTree& record, const CriticValues& values,
-                                          const GaeDecay& decay, const Selection& selection) {
+                                          const Method& method) {
   HONE_ASSIGN_OR_RETURN(const Group group, GroupOf(record, &values));
   std::vector<Advantages> returns;
-  for (const Trajectory& trajectory : group.trajectories) {
+  for (size_t i = 0; i < group.trajectories.size(); ++i) {
+    const Trajectory& trajectory = group.trajectories[i];
     Advantages one;
     one.leaf = trajectory.leaf;
     one.values.assign(static_cast<size_t>(trajectory.tokens), 0.0f);
-    if (trajectory.score != nullptr) {
+    if (trajectory.score != nullptr && method.critic_targets) {
+      one.values = method.critic_targets(group, i);
+    } else if (trajectory.score != nullptr) {
       const std::vector<float> of_tokens = ValuesOnTokens(group, trajectory);
-      one.values = RewardsOnTokens(trajectory, selection);
-      TokenGae(decay, one.values, of_tokens, one.values);
+      one.values = RewardsOnTokens(trajectory, method.reads);
+      TokenGae({}, one.values, of_tokens, one.values);
       for (size_t t = 0; t < one.values.size(); ++t) one.values[t] += of_tokens[t];
     }
     returns.push_back(std::move(one));

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "credit/gae.h"
+#include "credit/method.h"
 #include "learn/objective_options.h"
 
 // What a critic learns: its targets, and the loss of one value. Where its values come from and how
@@ -11,11 +11,11 @@
 
 namespace hone {
 
-// What each policy token's value should have been: its advantage by generalised advantage
-// estimation over tokens (never whitened), plus the value that was. One per leaf, in their order;
+// What the critic should have said before each policy token: what the method says, or, where it
+// says nothing, the sum of the terms it reads that are still to come. One per leaf, in their order;
 // zeros for leaves that were not scored. An error as GroupOf's.
 Result<std::vector<Advantages>> ReturnsOf(const ScoredTree& record, const CriticValues& values,
-                                          const GaeDecay& decay, const Selection& selection);
+                                          const Method& method);
 
 struct ValueTerm {
   double loss = 0;

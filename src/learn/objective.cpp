@@ -156,12 +156,14 @@ Loss Objective::LossOf(size_t begin, size_t end) {
 }
 
 double Objective::TokenShare(const Sequence& sequence) const {
+  const double weight = options_.weight;
   switch (options_.aggregation) {
-    case Aggregation::kTokenMean: return 1 / static_cast<double>(tokens_);
-    case Aggregation::kSequenceSum: return 1 / static_cast<double>(sequences_);
+    case Aggregation::kTokenMean: return weight / static_cast<double>(tokens_);
+    case Aggregation::kSequenceSum: return weight / static_cast<double>(sequences_);
     case Aggregation::kSequenceMean:
-      return 1 / (static_cast<double>(sequences_) * static_cast<double>(sequence.size()));
-    case Aggregation::kSequenceSumConstant: return 1 / static_cast<double>(options_.norm_length);
+      return weight / (static_cast<double>(sequences_) * static_cast<double>(sequence.size()));
+    case Aggregation::kSequenceSumConstant:
+      return weight / static_cast<double>(options_.norm_length);
   }
   return 0;
 }
@@ -181,8 +183,9 @@ void Objective::AddPolicy(const Prepared& prepared, std::vector<PathTerms>* path
       correction += prepared.corrections[t];
     }
   }
-  const double sequence_weight =
-      correction / static_cast<double>(sequence.size()) / static_cast<double>(sequences_);
+  const double sequence_weight = options_.weight * correction /
+                                 static_cast<double>(sequence.size()) /
+                                 static_cast<double>(sequences_);
   const PolicyOutput output =
       PolicyLossOf(options_, {logprobs, sequence.old, sequence.advantages, weights, sequence_weight,
                               sequence.turns, prepared.chosen});

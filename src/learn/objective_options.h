@@ -80,6 +80,7 @@ struct ObjectiveOptions {
   int64_t norm_length = 0;    // kSequenceSumConstant
   double temperature_up = 1;  // SAPO: of the gate for positive advantages
   double temperature_down = 1.05;
+  double weight = 1;   // of the whole objective, beside others that go into the same step
   double entropy = 0;  // bonus per nat
   // SimpleTIR's trouble is tokens of low probability: their gradient does not get smaller as they
   // get rarer, and they drive norms up. Below this probability, where the advantage is negative,

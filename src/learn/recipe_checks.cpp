@@ -27,6 +27,21 @@ bool NeedsSiblings(const Method& method) {
                      [](const Note& note) { return note.kind == NoteKind::kGroupOfOne; });
 }
 
+// Why the method drops every group that is drawn as training draws, at a temperature above 0 and
+// with different outcomes; absent: it does not.
+std::optional<std::string> DropsAllThatIsDrawn(const Method& method) {
+  const Json drawn = *ParseJson(
+      R"({"group": [{"terms": {"outcome": 1, "call": 1}, "turns": [{"tokens": 3}]},
+                    {"terms": {"outcome": 0, "call": 0}, "turns": [{"tokens": 3}]}]})");
+  const ShortGroup group = ReadShortForm(drawn).value();
+  const Result<Credit> credit = AssignCredit(method, group.record);
+  if (!credit.ok()) return std::nullopt;
+  for (const Note& note : credit->notes) {
+    if (note.kind == NoteKind::kGroupDropped) return note.text;
+  }
+  return std::nullopt;
+}
+
 void CheckTokenizer(const PolicyModelSettings& model, const Dialect& dialect, RecipeTable* table) {
   const Result<Tokenizer> tokenizer = Tokenizer::Load(model.folder);
   if (!tokenizer.ok()) return table->Problem("folder", tokenizer.error().message());
@@ -97,6 +112,28 @@ void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable*
                  fmt::format("{} compares the trajectories of a group, and a group of 1 has "
                              "nobody to compare with; write 4 or more",
                              method.name));
+}
+
+void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root) {
+  const Method& method = recipe.method;
+  if (const auto why = DropsAllThatIsDrawn(method)) {
+    root->Table("credit").Problem(
+        "method", fmt::format("{} would drop every group that training draws ({}); choose another "
+                              "method (hone credit list)",
+                              method.name, *why));
+  }
+  const KlOptions& kl = recipe.objective.kl;
+  if (recipe.objective.NeedsReference() && kl.place == KlPlace::kReward &&
+      !method.reads.Has("kl")) {
+    root->Table("objective")
+        .Table("kl")
+        .Problem(
+            "place",
+            fmt::format(
+                "the KL is made a reward term \"kl\", which {} does not read; write place = "
+                "\"loss\", or let the method read it (credit.method = \"{}:terms=outcome+kl\")",
+                method.name, method.name));
+  }
 }
 
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {

@@ -21,6 +21,10 @@ Result<void> CheckMarkers(const Tokenizer& tokenizer, const Dialect& dialect,
 // A method that compares siblings has some to compare.
 void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable* table);
 
+// Training draws what the method compares, and the method reads what the objective puts into the
+// rewards: a setting that can do nothing is a problem.
+void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root);
+
 // A simulator that a stage makes is asked.
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root);
 

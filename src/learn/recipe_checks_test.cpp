@@ -30,6 +30,29 @@ TEST(RecipeChecks, EveryMethodIsAskedWhetherItComparesSiblings) {
   EXPECT_EQ(GroupProblem("gae-token", 1), "");
 }
 
+TEST(RecipeChecks, SettingsThatCanDoNothingAreProblems) {
+  const auto problem = [](const std::vector<std::string>& overrides) {
+    const auto recipe = ReadTiny("/tmp/none", overrides);
+    return recipe.ok() ? std::string() : recipe.error().message();
+  };
+  EXPECT_NE(problem({"credit.method=remax"}).find("would drop every group"), std::string::npos);
+  const std::string kl = "objective.kl={coefficient=0.1, place='reward'}";
+  EXPECT_NE(problem({"credit.method=grpo", kl}).find("which grpo does not read"),
+            std::string::npos);
+  EXPECT_EQ(problem({"credit.method='grpo:terms=outcome+kl'", kl}), "");
+  EXPECT_EQ(problem({"credit.method=gae-token", "objective.value.coefficient=0.5", kl}), "");
+  EXPECT_EQ(problem({"credit.method=grpo", "objective.kl={coefficient=0.1}"}), "");
+}
+
+TEST(RecipeChecks, NoMethodButReMaxDropsWhatTrainingDraws) {
+  for (const std::string& method : MethodNames()) {
+    const auto recipe = ReadTiny("/tmp/none", {"credit.method='" + method + "'"});
+    const std::string problem = recipe.ok() ? "" : recipe.error().message();
+    EXPECT_EQ(problem.find("would drop every group") != std::string::npos, method == "remax")
+        << method << ": " << problem;
+  }
+}
+
 TEST(RecipeChecks, AModelMustSpeakTheDialect) {
   const TemporaryDirectory folder;
   ModelConfig config;

@@ -2,12 +2,18 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "learn/world.h"
 
 namespace hone {
 namespace {
 
 // Changes when what a stage makes from the same recipe changes.
 constexpr int64_t kStageVersion = 1;
+
+Json HashOfFile(const std::filesystem::path& file) {
+  const Result<std::string> text = ReadFile(file);
+  return text.ok() ? Json(Sha256Hex(*text)) : Json();
+}
 
 }  // namespace
 
@@ -18,8 +24,12 @@ Json RecipePart(const TrainingRecipe& recipe, std::string_view key) {
 
 std::string RecipeHash(const TrainingRecipe& recipe) {
   Json essence = recipe.resolved;
-  essence.Set("run", Json::Of({{"seed", recipe.run.seed}}));
-  essence.Set("evaluation", Json());
+  // Alarms that act go by what dev says and go back to what was saved.
+  const bool acts = recipe.alarms.mode == AlarmOptions::Mode::kApply;
+  Json run = Json::Of({{"seed", recipe.run.seed}});
+  if (acts) run.Set("save_every", recipe.run.save_every);
+  essence.Set("run", std::move(run));
+  if (!acts) essence.Set("evaluation", Json());
   // Where the journal lies does not matter.
   if (Json answers = RecipePart(recipe, "answers"); answers.is_object()) {
     answers.Set("journal", Json());
@@ -30,16 +40,21 @@ std::string RecipeHash(const TrainingRecipe& recipe) {
 
 Json StageInputs(const TrainingRecipe& recipe, size_t number) {
   Json::Array files;
-  for (const auto& [split, file] : recipe.environment.files) {
-    const Result<std::string> text = ReadFile(file);
-    files.push_back(text.ok() ? Json(Sha256Hex(*text)) : Json());
+  for (const auto& [split, file] : recipe.environment.files) files.push_back(HashOfFile(file));
+  Json inputs = Json::Of({{"version", kStageVersion},
+                          {"seed", recipe.run.seed},
+                          {"environment", RecipePart(recipe, "environment")},
+                          {"files", std::move(files)},
+                          {"tools", RecipePart(recipe, "tools")},
+                          {"stage", RecipePart(recipe, "stage").AsArray()[number]}});
+  // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
+  if (!HasToolsInProcess(recipe)) {
+    for (const char* part : {"user", "redact"}) inputs.Set(part, RecipePart(recipe, part));
+    if (recipe.answers.mode == ToolMode::kReplay && !recipe.RecordsItself()) {
+      inputs.Set("replayed", HashOfFile(recipe.answers.journal));
+    }
   }
-  return Json::Of({{"version", kStageVersion},
-                   {"seed", recipe.run.seed},
-                   {"environment", RecipePart(recipe, "environment")},
-                   {"files", std::move(files)},
-                   {"tools", RecipePart(recipe, "tools")},
-                   {"stage", RecipePart(recipe, "stage").AsArray()[number]}});
+  return inputs;
 }
 
 }  // namespace hone

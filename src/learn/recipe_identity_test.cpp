@@ -22,6 +22,13 @@ TEST(RecipeIdentity, OnlyWhatReachesTheWeightsCounts) {
   }
 }
 
+TEST(RecipeIdentity, WhereAlarmsActEvaluationsAndCheckpointsCountToo) {
+  const std::string hash = RecipeHash(Tiny({"alarms.mode=apply"}));
+  EXPECT_NE(RecipeHash(Tiny({"alarms.mode=apply", "run.save_every=7"})), hash);
+  EXPECT_NE(RecipeHash(Tiny({"alarms.mode=apply", "evaluation.dev_tasks=3"})), hash);
+  EXPECT_EQ(RecipeHash(Tiny({"alarms.mode=apply", "run.name=other"})), hash);
+}
+
 TEST(RecipeIdentity, AStageDependsOnItselfTheSeedAndTheTasks) {
   const Json first = StageInputs(Tiny({}), 0);
   EXPECT_EQ(StageInputs(Tiny({"stage.1.steps=77", "credit.method=rloo", "run.name=other"}), 0),

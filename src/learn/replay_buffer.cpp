@@ -48,7 +48,7 @@ std::vector<TrainingGroup> Replay::Take(int64_t step, const Rng& rng) {
       const Node& node = tree.nodes[static_cast<size_t>(id)];
       if (node.author != Author::kPolicy) continue;
       advantages.values.insert(advantages.values.end(), node.tokens.size(),
-                               static_cast<float>(WeightAt(step) * one.advantage));
+                               static_cast<float>(one.advantage));
     }
     TrainingGroup group = MakeTrainingGroup(tree, {&advantages, 1});
     if (!group.sequences.empty()) groups.push_back(std::move(group));
@@ -56,9 +56,10 @@ std::vector<TrainingGroup> Replay::Take(int64_t step, const Rng& rng) {
   return groups;
 }
 
-ObjectiveOptions Replay::Objective(const ObjectiveOptions& of_run) const {
+ObjectiveOptions Replay::Objective(const ObjectiveOptions& of_run, int64_t step) const {
   ObjectiveOptions options = of_run;
   options.name = "replay";
+  options.weight = WeightAt(step);
   options.policy = PolicyLoss::kCovarianceClip;
   options.ratio = RatioLevel::kToken;
   options.covariance = options_.covariance;

@@ -35,12 +35,13 @@ class Replay {
 
   // What this step trains on besides, each trajectory a group of one: nothing until the memory is
   // full enough, and then all of it at once. All policy tokens of a trajectory have what it earned
-  // above the median of recent groups, times the weight of replay at this step, as their advantage.
+  // above the median of recent groups as their advantage.
   std::vector<TrainingGroup> Take(int64_t step, const Rng& rng);
 
   // What they are trained with, in mini-batches of their own before the same steps of the
-  // optimiser: the run's clip with Clip-Cov, without KL, entropy and values.
-  ObjectiveOptions Objective(const ObjectiveOptions& of_run) const;
+  // optimiser: the run's clip with Clip-Cov, without KL, entropy and values, times the weight of
+  // replay at this step.
+  ObjectiveOptions Objective(const ObjectiveOptions& of_run, int64_t step) const;
 
   double WeightAt(int64_t step) const;
   size_t size() const { return buffer_.size(); }

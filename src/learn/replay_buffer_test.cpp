@@ -43,8 +43,9 @@ TEST(ReplayBuffer, GoodTrajectoriesComeBackOnceThereAreEnough) {
   for (const TrainingGroup& group : groups) {
     ASSERT_EQ(group.sequences.size(), 1u);
     EXPECT_EQ(group.sequences[0].size(), 15u);
-    // 1 above the median baseline of 0.5, at half weight.
-    for (const float advantage : group.sequences[0].advantages) EXPECT_NEAR(advantage, 0.25, 1e-6);
+    // 1 above the median baseline of 0.5; the weight is the objective's, or Clip-Cov would choose
+    // by it.
+    for (const float advantage : group.sequences[0].advantages) EXPECT_NEAR(advantage, 0.5, 1e-6);
   }
   EXPECT_EQ(replay.size(), 0u);
   EXPECT_TRUE(replay.Take(51, Rng(1)).empty());
@@ -81,7 +82,8 @@ TEST(ReplayBuffer, ItsObjectiveIsTheRunsClipAlone) {
   of_run.entropy = 0.1;
   of_run.kl.coefficient = 0.1;
   of_run.value.coefficient = 1;
-  const ObjectiveOptions options = Replay({.on = true}).Objective(of_run);
+  const ObjectiveOptions options = Replay({.on = true, .horizon = 100}).Objective(of_run, 50);
+  EXPECT_NEAR(options.weight, 0.5, 1e-12);
   EXPECT_EQ(options.policy, PolicyLoss::kCovarianceClip);
   EXPECT_EQ(options.clip_high, 0.28);
   EXPECT_EQ(options.covariance.upper, 40);

@@ -56,10 +56,9 @@ struct RlTraining::Batch {
   std::vector<ScoredTree> round;
   std::vector<std::vector<Measures>> round_shown;  // by their leaves
   // Of all rounds.
-  int64_t asked = 0;  // groups
-  int64_t voids = 0;  // tasks that make no sense in the world that answers
-  std::vector<ScoredTree> records;
-  std::vector<Measures> shown;  // by all their leaves
+  int64_t asked = 0;                // groups
+  int64_t voids = 0;                // tasks that make no sense in the world that answers
+  std::vector<ScoredTree> records;  // to be trained on
   std::vector<GroupOutcome> outcomes;
   RolloutCounts counts;
 
@@ -246,17 +245,24 @@ Result<void> RlTraining::Measure(Batch* batch) {
   for (size_t i = 0; i < batch->round.size(); ++i) {
     const Task& task = batch->round[i].tree.task;
     HONE_ASSIGN_OR_RETURN(batch->round_shown.emplace_back(), MeasureTree(batch->round[i].tree));
+    const std::optional<double> success = ValueOf(batch->round_shown[i], "success");
+    if (!success) continue;  // others broke it: that says nothing of the task
     batch->outcomes.push_back(
         {.index = batch->tasks[i],
          .kind = KindOf(task, batch->tasks[i], workshop_->recipe->curriculum.by),
-         .success = ValueOf(batch->round_shown[i], "success").value_or(0),
+         .success = *success,
          .rewards = TotalsOf(batch->round[i])});
   }
   return {};
 }
 
-void RlTraining::AddValues(Batch* batch) {
-  AddRolloutValues(batch->records, batch->shown, batch->counts, &batch->out);
+void RlTraining::AddValues(const std::vector<ScoredTree>& drawn,
+                           const std::vector<std::vector<Measures>>& shown, Batch* batch) {
+  std::vector<Measures> of_leaves;
+  for (const std::vector<Measures>& leaves : shown) {
+    of_leaves.insert(of_leaves.end(), leaves.begin(), leaves.end());
+  }
+  AddRolloutValues(drawn, of_leaves, batch->counts, &batch->out);
   batch->out["void_tasks"] = static_cast<double>(batch->voids);
   for (const auto& [kind, weight] : curriculum_->Weights()) {
     batch->out["curriculum/" + kind] = weight;
@@ -286,7 +292,8 @@ Result<void> RlTraining::AskReference(Batch* batch) {
     batch->reference = ScoresBy(reference_.get(), batch->records);
     if (objective.kl.place == KlPlace::kReward) {
       for (size_t i = 0; i < batch->records.size(); ++i) {
-        AddKlTerms(objective.kl, kl_.coefficient(), batch->reference[i], &batch->records[i]);
+        AddKlTerms(objective.kl, kl_.coefficient() + alarms_.settings().kl_added,
+                   batch->reference[i], &batch->records[i]);
       }
     }
   }
@@ -328,8 +335,7 @@ std::vector<TrainingGroup> RlTraining::GroupsOf(const Batch& batch, Result<void>
     if (!batch.reference.empty()) SetReference(batch.reference[i], &group);
     if (!batch.now.empty()) {
       SetOld(batch.now[i], &group);
-      const auto returns =
-          ReturnsOf(batch.records[i], batch.values[i], GaeDecay{}, workshop_->recipe->method.reads);
+      const auto returns = ReturnsOf(batch.records[i], batch.values[i], workshop_->recipe->method);
       if (!returns.ok()) {
         *problem = returns.error();
         return {};
@@ -363,10 +369,12 @@ Result<void> RlTraining::Train(Batch* batch) {
 
   const std::vector<MiniBatch> mini_batches =
       MakeMiniBatches(stage_.batches, tokens, batch->rng.Split("mini-batches"));
-  // What is replayed goes into as many parts, each before one of the same steps.
+  // What is replayed goes into as many parts, each before one of the same steps. Where there is
+  // none, it waits.
   const std::vector<TrainingGroup> replayed =
-      recipe.replay.on ? replay_.Take(batch->step, batch->rng.Split("replay"))
-                       : std::vector<TrainingGroup>();
+      recipe.replay.on && !mini_batches.empty()
+          ? replay_.Take(batch->step, batch->rng.Split("replay"))
+          : std::vector<TrainingGroup>();
   std::vector<int64_t> replayed_tokens;
   for (const TrainingGroup& group : replayed) replayed_tokens.push_back(group.tokens);
   BatchOptions replayed_options = stage_.batches;
@@ -395,8 +403,9 @@ Result<void> RlTraining::Train(Batch* batch) {
       continue;
     }
     if (m < again.size()) {
-      AccumulateObjective(replay_.Objective(objective), replayed, again[m], recipe.method.shared,
-                          batch->rng.Split("replay-objective").Split(m), workshop_->engine.get());
+      AccumulateObjective(replay_.Objective(objective, batch->step), replayed, again[m],
+                          recipe.method.shared, batch->rng.Split("replay-objective").Split(m),
+                          workshop_->engine.get());
     }
     if (remedies.demonstration_share > 0) {
       batch->out["imitated_tokens"] += static_cast<double>(
@@ -408,7 +417,9 @@ Result<void> RlTraining::Train(Batch* batch) {
     if (std::isfinite(norm) && !(one <= norm)) norm = one;
   }
   const ObjectiveMetrics metrics = Combine(parts);
-  for (const auto& [name, value] : metrics.Named()) batch->out[name] = value;
+  if (metrics.tokens > 0) {
+    for (const auto& [name, value] : metrics.Named()) batch->out[name] = value;
+  }
   batch->out["grad_norm"] = norm;
   batch->out["learning_rate"] = optimizer.learning_rate;
   batch->out["ratio_one_tokens"] = static_cast<double>(batch->ratio_tokens);
@@ -418,7 +429,7 @@ Result<void> RlTraining::Train(Batch* batch) {
   }
   if (recipe.replay.on) batch->out["replayed"] = static_cast<double>(replayed.size());
   if (recipe.objective.NeedsReference()) {
-    kl_.Observe(metrics.reference_kl, batch->counts.leaves);
+    if (metrics.tokens > 0) kl_.Observe(metrics.reference_kl, batch->counts.leaves);
     batch->out["kl_coefficient"] = objective.kl.coefficient;
   }
   return {};
@@ -435,6 +446,7 @@ Result<RlStep> RlTraining::Step(int64_t step) {
                   .Split(static_cast<uint64_t>(step));
   DynamicSamplingOptions dynamic = recipe.dynamic_sampling;
   dynamic.on = dynamic.on || alarms_.settings().dynamic_sampling;
+  PassTimes& times = *workshop_->times;
   if (dynamic.on) {
     DynamicSampler sampler(dynamic, static_cast<size_t>(stage_.groups));
     std::vector<ScoredTree> drawn;
@@ -447,26 +459,22 @@ Result<RlStep> RlTraining::Step(int64_t step) {
       values.resize(more);
       sampler.Add(values);
       batch.round.resize(more);
-      batch.round_shown.resize(more);
       std::move(batch.round.begin(), batch.round.end(), std::back_inserter(drawn));
       std::move(batch.round_shown.begin(), batch.round_shown.end(), std::back_inserter(shown));
     }
+    // How the agent does is told by all of them: those that say something are its mixed successes.
+    times.Run("measuring", [&] { AddValues(drawn, shown, &batch); });
     for (const size_t chosen : sampler.Chosen()) {
-      if (drawn[chosen].tree.leaves.empty()) continue;
-      batch.records.push_back(drawn[chosen]);
-      batch.shown.insert(batch.shown.end(), shown[chosen].begin(), shown[chosen].end());
+      if (!drawn[chosen].tree.leaves.empty()) batch.records.push_back(drawn[chosen]);
     }
     batch.out["drawn_groups"] = static_cast<double>(sampler.drawn());
   } else {
     HONE_RETURN_IF_ERROR(Draw(static_cast<size_t>(stage_.groups), &batch));
     batch.records = std::move(batch.round);
-    for (const std::vector<Measures>& leaves : batch.round_shown) {
-      batch.shown.insert(batch.shown.end(), leaves.begin(), leaves.end());
-    }
+    times.Run("measuring", [&] { AddValues(batch.records, batch.round_shown, &batch); });
   }
+  batch.out["groups"] = static_cast<double>(batch.records.size());
   trajectories_ += batch.counts.leaves;
-  PassTimes& times = *workshop_->times;
-  times.Run("measuring", [&] { AddValues(&batch); });
   const std::map<std::string, int64_t> answered = world_->executor()->counts().by_source;
   batch.out["real_calls"] = Since(asked, answered, "tool");
   batch.out["simulated_calls"] = Since(asked, answered, "simulator");

@@ -56,7 +56,8 @@ class RlTraining {
   Result<void> RollOut(Batch* batch);
   Result<void> Score(Batch* batch);
   Result<void> Measure(Batch* batch);
-  void AddValues(Batch* batch);
+  void AddValues(const std::vector<ScoredTree>& drawn,
+                 const std::vector<std::vector<Measures>>& shown, Batch* batch);
   Result<void> AskReference(Batch* batch);
   Result<void> Assign(Batch* batch);
   Result<void> Train(Batch* batch);

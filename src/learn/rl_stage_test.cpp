@@ -35,8 +35,8 @@ TEST_F(RlTrainingTest, AStepLeavesValidRecordsWithScoresAndCredit) {
     EXPECT_EQ(record.advantages.size(), 4u);
   }
   EXPECT_GT(step->ratio_tokens, 0);
-  for (const char* name : {"success", "reward/mean", "reward/outcome", "when", "which", "how",
-                           "entropy", "grad_norm", "zero_advantage_groups", "sampled_tokens"}) {
+  for (const char* name : {"success", "reward/mean", "reward/outcome", "when", "entropy",
+                           "grad_norm", "zero_advantage_groups", "sampled_tokens"}) {
     EXPECT_TRUE(step->values.contains(name)) << name;
   }
   // Every metric that alarms watch in a step is measured.

@@ -10,7 +10,10 @@ double Share(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-double Mean(double sum, int64_t count) { return count == 0 ? 0 : sum / static_cast<double>(count); }
+// A share of nothing is not 0: it is not there, or alarms would take it for a collapse.
+void AddShare(const char* name, int64_t part, int64_t whole, StepValues* values) {
+  if (whole > 0) (*values)[name] = Share(part, whole);
+}
 
 // Means over the leaves that were scored: of every term, and of the whole.
 void AddRewards(const std::vector<ScoredTree>& records, StepValues* values) {
@@ -31,9 +34,12 @@ void AddRewards(const std::vector<ScoredTree>& records, StepValues* values) {
       }
     }
   }
-  (*values)["reward/mean"] = Mean(total, scored);
   (*values)["unscored"] = static_cast<double>(unscored);
-  for (const auto& [name, sum] : sums) (*values)["reward/" + name] = Mean(sum, scored);
+  if (scored == 0) return;
+  (*values)["reward/mean"] = total / static_cast<double>(scored);
+  for (const auto& [name, sum] : sums) {
+    (*values)["reward/" + name] = sum / static_cast<double>(scored);
+  }
 }
 
 }  // namespace
@@ -55,29 +61,31 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
       truncated += leaf.ending == Ending::kTokenLimit || leaf.ending == Ending::kTurnLimit ? 1 : 0;
     }
   }
-  const auto value = [&](std::string_view figure) { return ValueOf(shown, figure).value_or(0); };
-  values->insert({{"success", value("success")},
-                  {"when", value("when")},
-                  {"which", value("which")},
-                  {"which_accuracy", value("which")},
-                  {"how", value("how")},
-                  {"needless_call_rate", value("needless_calls")},
-                  {"missed_call_rate", value("missed_calls")},
-                  {"tool_calls", value("calls")},
-                  {"response_length", value("tokens")},
-                  {"num_turns", value("turns")},
-                  {"faults", Share(faults, trajectories)},
-                  // Whoever is to blame.
-                  {"execution_failure_rate", Share(calls - ran, calls)}});
+  constexpr std::pair<const char*, const char*> kFigures[] = {
+      {"success", "success"},
+      {"when", "when"},
+      {"which", "which"},
+      {"which_accuracy", "which"},
+      {"how", "how"},
+      {"needless_call_rate", "needless_calls"},
+      {"missed_call_rate", "missed_calls"},
+      {"tool_calls", "calls"},
+      {"response_length", "tokens"},
+      {"num_turns", "turns"},
+  };
+  for (const auto& [name, figure] : kFigures) {
+    if (const std::optional<double> value = ValueOf(shown, figure)) (*values)[name] = *value;
+  }
+  AddShare("faults", faults, trajectories, values);
+  AddShare("execution_failure_rate", calls - ran, calls, values);  // whoever is to blame
   AddRewards(records, values);
   // An action is a call, an answer or what could not be read.
   const int64_t actions = calls + faults + trajectories;
   const int64_t broken = counts.dropped + leaves - trajectories;
-  values->insert({{"groups", static_cast<double>(records.size())},
-                  {"trajectories", static_cast<double>(counts.leaves)},
-                  {"truncated_rate", Share(truncated, leaves)},
-                  {"fault_rate", Share(broken, leaves + counts.dropped)},
-                  {"valid_action_rate", 1 - Share(faults, actions)},
+  AddShare("truncated_rate", truncated, leaves, values);
+  AddShare("fault_rate", broken, leaves + counts.dropped, values);
+  AddShare("valid_action_rate", actions - faults, actions, values);
+  values->insert({{"trajectories", static_cast<double>(counts.leaves)},
                   {"sampled_tokens", static_cast<double>(counts.sampled_tokens)},
                   {"shared_tokens", counts.SharedShare()}});
 }

@@ -12,8 +12,8 @@
 
 namespace hone {
 
-// What the records show (`shown`: the measures of their leaves), rewards by term, endings and
-// counts.
+// What all records that were drawn show (`shown`: the measures of their leaves), rewards by term,
+// endings and counts. A figure that nothing was measured for is absent.
 void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
                       const RolloutCounts& counts, StepValues* values);
 

@@ -35,6 +35,20 @@ TEST(RlValues, AreMeansOverWhatWasScored) {
   EXPECT_EQ(values.at("tool_calls"), 0.5);
 }
 
+// A figure of nothing is absent: 0 would look like a collapse.
+TEST(RlValues, WhatNothingWasMeasuredForIsAbsent) {
+  TreeMaker maker;
+  maker.Begin().Call("clock").End(Ending::kFailed, Json(), Blame::kSimulator);
+  StepValues values;
+  AddRolloutValues({{.tree = maker.tree}}, MeasureTree(maker.tree).value(), {.leaves = 1}, &values);
+  for (const char* name : {"success", "which", "which_accuracy", "reward/mean", "tool_calls",
+                           "execution_failure_rate", "valid_action_rate"}) {
+    EXPECT_FALSE(values.contains(name)) << name;
+  }
+  EXPECT_EQ(values.at("fault_rate"), 1);
+  EXPECT_EQ(values.at("trajectories"), 1);
+}
+
 TEST(RlValues, AGroupIsSilentWhenAllItsCreditIsZero) {
   const Credit silent{.advantages = {{0, {0, 0}}, {1, {0}}}};
   const Credit loud{.advantages = {{0, {0, 0}}, {1, {0.5f}}}};

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "engine/memory.h"
 #include "learn/sft_stage.h"
+#include "learn/stage_cache.h"
 
 namespace hone {
 namespace {
@@ -152,12 +153,32 @@ int64_t StepsOf(const StageSettings& stage) {
   return std::get<SimulatorStage>(stage).model.steps;
 }
 
+// Which stages the run would find in the cache. Of imitation that begins with what earlier
+// imitation made this is not known before that is there.
+Result<std::vector<bool>> FindInCache(const TrainingRecipe& recipe, Workshop* workshop) {
+  const StageCache cache(recipe.run.cache);
+  std::vector<bool> found;
+  bool imitated = false;
+  for (size_t i = 0; i < recipe.stages.size(); ++i) {
+    const std::string_view kind = StageKind(recipe.stages[i]);
+    if (kind == "rl" || (kind == "sft" && imitated)) {
+      found.push_back(false);
+      continue;
+    }
+    HONE_ASSIGN_OR_RETURN(const Json inputs, workshop->InputsOf(i));
+    found.push_back(cache.Find(kind, inputs).has_value());
+    imitated = imitated || kind == "sft";
+  }
+  return found;
+}
+
 }  // namespace
 
 double RunEstimate::Seconds() const {
   double sum = 0;
-  for (const Stage& stage : stages)
-    sum += static_cast<double>(stage.steps) * stage.seconds_per_step;
+  for (const Stage& stage : stages) {
+    if (!stage.cached) sum += static_cast<double>(stage.steps) * stage.seconds_per_step;
+  }
   return sum;
 }
 
@@ -166,7 +187,8 @@ Json RunEstimate::ToJson() const {
   for (const Stage& stage : stages) {
     rows.push_back(Json::Of({{"kind", stage.kind},
                              {"steps", stage.steps},
-                             {"seconds_per_step", stage.seconds_per_step}}));
+                             {"seconds_per_step", stage.seconds_per_step},
+                             {"cached", stage.cached}}));
   }
   return Json::Of({{"parameters", parameters},
                    {"memory_bytes", TotalBytes(memory)},
@@ -191,6 +213,10 @@ std::string RunEstimate::Table() const {
                       tokens_per_demonstration, policy_tokens_per_demonstration,
                       calls_per_demonstration);
   for (const Stage& stage : stages) {
+    if (stage.cached) {
+      text += fmt::format("time        {:<33}{:>8}\n", stage.kind, "in the cache");
+      continue;
+    }
     if (stage.seconds_per_step == 0) {
       text += fmt::format("time        {:<33}{:>8}\n", stage.kind, "seconds");
       continue;
@@ -226,14 +252,15 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   workshop->engine = std::make_unique<Engine>(std::move(model), workshop->engine_options);
   HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
                         LookAtDemonstrations(recipe, workshop.get(), &estimate));
+  HONE_ASSIGN_OR_RETURN(const std::vector<bool> cached, FindInCache(recipe, workshop.get()));
   HONE_RETURN_IF_ERROR(Probe(trees, workshop.get(), &estimate));
 
   // Weights in two precisions and two moments; the newest, the best, one being written, one cached.
   estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4);
   estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
   for (const StageSettings& stage : recipe.stages) {
-    estimate.stages.push_back(
-        {std::string(StageKind(stage)), StepsOf(stage), SecondsPerStep(stage, estimate)});
+    estimate.stages.push_back({std::string(StageKind(stage)), StepsOf(stage),
+                               SecondsPerStep(stage, estimate), cached[estimate.stages.size()]});
     const auto* rl = std::get_if<RlStage>(&stage);
     if (rl == nullptr) continue;
     const int64_t stored =

@@ -21,6 +21,7 @@ struct RunEstimate {
     std::string kind;
     int64_t steps = 0;
     double seconds_per_step = 0;
+    bool cached = false;  // its output is in the cache: it takes no time
   };
   std::vector<Stage> stages;
   // For calls in training: of real tools by their price, of a language model that plays them by
@@ -28,7 +29,7 @@ struct RunEstimate {
   double money = 0;
   double money_per_trajectory = 0;
 
-  double Seconds() const;
+  double Seconds() const;  // of the stages that are not cached
   Json ToJson() const;
   std::string Table() const;  // for people
 };

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "engine/memory.h"
+#include "learn/trainer.h"
 #include "support/tiny_recipe.h"
 
 namespace hone {
@@ -45,6 +47,22 @@ TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
   EXPECT_GT(large.parameters, small.parameters);
   EXPECT_GT(TotalBytes(large.memory), TotalBytes(small.memory));
   EXPECT_GT(large.disk_bytes, 2 * small.disk_bytes);
+}
+
+TEST(RunEstimate, KnowsWhatTheCacheHas) {
+  const TemporaryDirectory place;
+  const TrainingRecipe recipe = ReadTiny(place.path()).value();
+  const RunEstimate before = EstimateRun(recipe).value();
+  EXPECT_FALSE(before.stages[0].cached);
+  ASSERT_TRUE(Train(recipe, {}).ok());
+  const RunEstimate after = EstimateRun(recipe).value();
+  EXPECT_TRUE(after.stages[0].cached);
+  EXPECT_FALSE(after.stages[1].cached) << "trial and error is never taken from the cache";
+  EXPECT_EQ(after.Seconds(),
+            static_cast<double>(after.stages[1].steps) * after.stages[1].seconds_per_step);
+  EXPECT_NE(after.Table().find("in the cache"), std::string::npos);
+  const TrainingRecipe other = ReadTiny(place.path(), {"run.seed=77"}).value();
+  EXPECT_FALSE(EstimateRun(other).value().stages[0].cached);
 }
 
 }  // namespace

@@ -109,6 +109,13 @@ Result<TrainingState> TrainingState::FromJson(const Json& json) {
   return state;
 }
 
+std::optional<int64_t> StepOfAlarm(const Json& alarm, int64_t first) {
+  const Json *of_run = alarm.Find("run_step"), *of_stage = alarm.Find("step");
+  if (of_run != nullptr && of_run->is_integer()) return of_run->AsInteger();
+  if (of_stage != nullptr && of_stage->is_integer()) return first + of_stage->AsInteger();
+  return std::nullopt;
+}
+
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint) {
   const std::filesystem::path file = checkpoint / kStateFile;
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
@@ -171,16 +178,20 @@ Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
       WriteFileAtomic(aside / kStateFile, DumpJson(state.ToJson(), JsonStyle::kPretty) + "\n"));
   HONE_RETURN_IF_ERROR(ReplaceDirectory(aside, CheckpointPath(state.step)));
   const std::vector<int64_t> steps = Checkpoints();
-  std::error_code ignored;
   for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i) {
     if ((state.best && steps[i] == state.best_step) || steps[i] == state.anchor) continue;
-    // By another name first: a kill while it goes must not leave half of it under its own.
-    const std::filesystem::path old = path_ / "checkpoints" / "old";
-    std::filesystem::remove_all(old, ignored);
-    std::filesystem::rename(CheckpointPath(steps[i]), old, ignored);
-    std::filesystem::remove_all(old, ignored);
+    Drop(steps[i]);
   }
   return {};
+}
+
+// By another name first: a kill while it goes must not leave half of it under its own.
+void RunFolder::Drop(int64_t step) {
+  const std::filesystem::path old = path_ / "checkpoints" / "old";
+  std::error_code ignored;
+  std::filesystem::remove_all(old, ignored);
+  std::filesystem::rename(CheckpointPath(step), old, ignored);
+  std::filesystem::remove_all(old, ignored);
 }
 
 Result<std::unique_ptr<RunLog>> RunLog::Open(const std::filesystem::path& folder,

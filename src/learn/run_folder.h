@@ -24,8 +24,8 @@ struct TrainingState {
   Json stage_state;                   // of the stage: its curriculum, controllers, alarms
   Json totals = Json::Object();       // numbers that add up over the run
   Json evaluations = Json::Object();  // what was measured, by name
-  Json::Array alarms;                 // that went off: step, name, severity, message, remedy
-  std::optional<double> best;         // of dev, where there was an evaluation
+  Json::Array alarms;          // that went off (StepOfAlarm): name, severity, message, remedy
+  std::optional<double> best;  // of dev, where there was an evaluation
   int64_t best_step = 0;
   std::string start;  // SHA-256 of the weights that rl began with; empty: it has not
   // Whose checkpoint a roll-back goes to, which therefore stays; 0: there is none in this stage.
@@ -54,6 +54,9 @@ class RunFolder {
   // `keep`, the best one and the anchor.
   Result<void> Save(const Engine& engine, const Tokenizer& tokenizer, const TrainingState& state,
                     int64_t keep);
+  // Removes a checkpoint, if it is there: the newest first where several go, for a kill in between
+  // must not leave one that the run would go on from.
+  void Drop(int64_t step);
 
  private:
   RunFolder(std::filesystem::path path, FileLock lock)
@@ -62,6 +65,10 @@ class RunFolder {
   std::filesystem::path path_;
   FileLock lock_;
 };
+
+// The step of the run, from 1, in which an alarm went off. In older runs it only says the step of
+// its stage: then `first`, the run's first step of rl, is what it counts from.
+std::optional<int64_t> StepOfAlarm(const Json& alarm, int64_t first);
 
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint);
 

@@ -6,10 +6,10 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "learn/environment_digest.h"
 #include "learn/recipe_identity.h"
 #include "learn/record_stage.h"
 #include "learn/rl_stage.h"
+#include "learn/run_beginning.h"
 #include "learn/sft_stage.h"
 #include "learn/simulator_stage.h"
 #include "learn/stage_cache.h"
@@ -79,12 +79,8 @@ class Trainer {
     return since;
   }
 
-  Result<void> CheckRecipe();
-  Result<std::filesystem::path> Checkpoint() const;
   Result<void> Open();
-  Result<void> Adopt(const std::filesystem::path& checkpoint);
   Result<void> RunStage(size_t number);
-  Result<Json> InputsOf(size_t number);
   Result<FileLock> LockOf(std::string_view kind, const Json& inputs);
   Result<void> Make(size_t number);
   Result<std::filesystem::path> Made(
@@ -103,6 +99,9 @@ class Trainer {
   Result<void> Save();
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
+  Result<bool> MeasureDev(StepValues* values);
+  void Note(const AlarmEvent& event);
+  std::vector<const ScoredTree*> Stored(const std::vector<ScoredTree>& records) const;
   Result<void> MayStop();
 
   const TrainingRecipe& recipe_;
@@ -114,56 +113,17 @@ class Trainer {
   std::unique_ptr<RunFolder> folder_;
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<Workshop> workshop_;
-  std::string environment_;  // its digest, once somebody asked
   TrainingState state_;
   std::map<std::string, double> seconds_;
   double wall_ = 0;
 };
 
-// A folder belongs to one recipe.
-Result<void> Trainer::CheckRecipe() {
-  const std::filesystem::path hash_file = folder_->path() / "recipe.hash";
-  const std::string hash = RecipeHash(recipe_);
-  std::error_code ignored;
-  if (std::filesystem::exists(hash_file, ignored)) {
-    HONE_ASSIGN_OR_RETURN(const std::string before, ReadFile(hash_file));
-    if (before != hash + "\n") {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{} was begun with another recipe (see recipe.toml there); choose "
-                               "another name with run.name=NAME, or remove the folder",
-                               folder_->path().string()));
-    }
-    return {};
-  }
-  HONE_RETURN_IF_ERROR(
-      WriteFileAtomic(folder_->path() / "recipe.toml",
-                      fmt::format("# Resolved by hone; every key with the value it has.\n\n{}",
-                                  recipe_.resolved_text)));
-  return WriteFileAtomic(hash_file, hash + "\n");
-}
-
-// Where to go on; empty: from the beginning.
-Result<std::filesystem::path> Trainer::Checkpoint() const {
-  const std::vector<int64_t> steps = folder_->Checkpoints();
-  if (recipe_.run.resume == "never" && !steps.empty()) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{} has checkpoints of an earlier run, which resume = \"never\" would "
-                             "overwrite; choose another name with run.name=NAME, or remove the "
-                             "folder",
-                             folder_->path().string()));
-  }
-  if (!steps.empty()) return folder_->CheckpointPath(steps.back());
-  if (recipe_.run.resume == "auto" || recipe_.run.resume == "never") {
-    return std::filesystem::path();
-  }
-  return std::filesystem::path(recipe_.run.resume);
-}
-
 Result<void> Trainer::Open() {
   HONE_ASSIGN_OR_RETURN(folder_,
                         RunFolder::Open(std::filesystem::path(recipe_.run.out) / recipe_.run.name));
-  HONE_RETURN_IF_ERROR(CheckRecipe());
-  HONE_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, Checkpoint());
+  HONE_RETURN_IF_ERROR(Claim(folder_->path(), recipe_));
+  HONE_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint,
+                        CheckpointToGoOnFrom(*folder_, recipe_.run));
   HONE_ASSIGN_OR_RETURN(workshop_, Workshop::Open(recipe_, folder_->path(), checkpoint, nullptr));
   workshop_->times = &times_;
   if (checkpoint.empty()) {
@@ -180,34 +140,18 @@ Result<void> Trainer::Open() {
                                "there are {}",
                                checkpoint.string(), state_.stage, recipe_.stages.size()));
     }
-    if (folder_->Checkpoints().empty()) HONE_RETURN_IF_ERROR(Adopt(checkpoint));
+    if (folder_->Checkpoints().empty()) {
+      HONE_RETURN_IF_ERROR(Adopt(checkpoint, *workshop_->language.tokenizer, folder_->path()));
+      // The checkpoints that it would roll back to, or call its best, are not here.
+      state_.anchor = 0;
+      state_.best.reset();
+      state_.best_step = 0;
+    }
     HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
   return {};
-}
-
-// What goes with a checkpoint of another run, so that this one can go on without that one's folder.
-// The checkpoints that it would roll back to, or call its best, are not here.
-Result<void> Trainer::Adopt(const std::filesystem::path& checkpoint) {
-  state_.anchor = 0;
-  state_.best.reset();
-  state_.best_step = 0;
-  HONE_RETURN_IF_ERROR(
-      WriteFileAtomic(folder_->path() / "tokenizer.json", workshop_->language.tokenizer->ToJson()));
-  const std::filesystem::path reference =
-      std::filesystem::absolute(checkpoint).lexically_normal().parent_path().parent_path() /
-      kReferenceFolder;
-  std::error_code problem;
-  if (!std::filesystem::is_directory(reference, problem)) return {};
-  std::filesystem::copy(
-      reference, folder_->path() / kReferenceFolder,
-      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing,
-      problem);
-  if (!problem) return {};
-  return Error(ErrorCode::kIo, fmt::format("cannot copy {} to {}: {}", reference.string(),
-                                           folder_->path().string(), problem.message()));
 }
 
 void Trainer::FreshEngine(bool critic) {
@@ -282,6 +226,41 @@ Result<void> Trainer::Measure(const std::string& name, Split split, int64_t task
   return {};
 }
 
+// Adds what came out to `values`; says whether it is the best so far.
+Result<bool> Trainer::MeasureDev(StepValues* values) {
+  HONE_RETURN_IF_ERROR(Measure("dev", Split::kDev, recipe_.evaluation.dev_tasks));
+  for (const char* how : {"sampled", "greedy"}) {
+    const Json* all = state_.evaluations.Find(fmt::format("dev/dev/{}", how))->Find("all");
+    (*values)[fmt::format("dev/{}", how)] = all->Find("success")->AsDouble();
+  }
+  const double success = values->at("dev/sampled");
+  if (state_.best && success <= *state_.best) return false;
+  state_.best = success;
+  state_.best_step = state_.step;
+  return true;
+}
+
+void Trainer::Note(const AlarmEvent& event) {
+  state_.alarms.push_back(Json::Of({{"step", event.step},
+                                    {"run_step", state_.step},
+                                    {"name", event.name},
+                                    {"severity", SeverityName(event.severity)},
+                                    {"message", event.message},
+                                    {"remedy", event.remedy}}));
+  observer().OnAlarm(event);
+}
+
+// As many as the recipe wants to be stored.
+std::vector<const ScoredTree*> Trainer::Stored(const std::vector<ScoredTree>& records) const {
+  std::vector<const ScoredTree*> stored;
+  for (const ScoredTree& record : records) {
+    const auto count = static_cast<int64_t>(stored.size());
+    if (recipe_.run.store_groups >= 0 && count >= recipe_.run.store_groups) break;
+    stored.push_back(&record);
+  }
+  return stored;
+}
+
 Result<void> Trainer::RunStage(size_t number) {
   const StageSettings& stage = recipe_.stages[number];
   if (const auto* sft = std::get_if<SftStage>(&stage)) return RunSft(*sft, number);
@@ -296,25 +275,13 @@ Result<void> Trainer::RunStage(size_t number) {
 Result<std::filesystem::path> Trainer::Made(
     const std::string& kind, size_t number, int64_t steps,
     const std::function<Result<void>(const std::filesystem::path& folder)>& make) {
-  HONE_ASSIGN_OR_RETURN(const Json inputs, InputsOf(number));
+  HONE_ASSIGN_OR_RETURN(const Json inputs, workshop_->InputsOf(number));
   HONE_ASSIGN_OR_RETURN(const FileLock lock, LockOf(kind, inputs));
   const std::optional<std::filesystem::path> made = cache_.Find(kind, inputs);
   observer().OnStage({kind, static_cast<int64_t>(number),
                       static_cast<int64_t>(recipe_.stages.size()), steps, 0, made.has_value()});
   if (made) return *made;
   return cache_.Put(kind, inputs, make);
-}
-
-// Everything that the output of a stage hangs on.
-Result<Json> Trainer::InputsOf(size_t number) {
-  if (environment_.empty()) {
-    // Who asks somebody outside of this program is not asked for this.
-    Executor* executor = HasToolsInProcess(recipe_) ? workshop_->showing->executor() : nullptr;
-    HONE_ASSIGN_OR_RETURN(environment_, EnvironmentDigest(workshop_->environment, executor));
-  }
-  Json inputs = StageInputs(recipe_, number);
-  inputs.Set("environment_is", environment_);
-  return inputs;
 }
 
 // Whoever comes first makes it; the others wait and find it there.
@@ -358,9 +325,7 @@ Result<void> Trainer::FindMade() {
 }
 
 Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
-  HONE_ASSIGN_OR_RETURN(Json inputs, InputsOf(number));
-  inputs.Set("model", RecipePart(recipe_, "model"));
-  inputs.Set("before", workshop_->engine->WeightsHash());
+  HONE_ASSIGN_OR_RETURN(Json inputs, workshop_->InputsOf(number));
   // In the middle of it the weights are no longer those that it began with. Begun by another recipe
   // (resume = FOLDER), what comes out is neither that one's nor this one's: nobody shares it.
   bool shared = true;
@@ -456,42 +421,17 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
     const bool last = training->IsOver(state_.stage_step);
     bool best = false;
     if (evaluation.every > 0 && (state_.stage_step % evaluation.every == 0 || last)) {
-      HONE_RETURN_IF_ERROR(Measure("dev", Split::kDev, evaluation.dev_tasks));
-      for (const char* how : {"sampled", "greedy"}) {
-        const Json* all = state_.evaluations.Find(fmt::format("dev/dev/{}", how))->Find("all");
-        done.values[fmt::format("dev/{}", how)] = all->Find("success")->AsDouble();
-      }
-      best = !state_.best || done.values["dev/sampled"] > *state_.best;
-      if (best) {
-        state_.best = done.values["dev/sampled"];
-        state_.best_step = state_.step;
-      }
-    }
-    std::vector<const ScoredTree*> records;
-    for (const ScoredTree& record : done.records) {
-      const auto stored = static_cast<int64_t>(records.size());
-      if (recipe_.run.store_groups < 0 || stored < recipe_.run.store_groups) {
-        records.push_back(&record);
-      }
-    }
-    if (evaluation.every > 0 && done.values.contains("dev/sampled")) {
+      HONE_ASSIGN_OR_RETURN(best, MeasureDev(&done.values));
       for (AlarmEvent& event : training->Observe(state_.stage_step - 1,
                                                  {{"dev/success", done.values["dev/sampled"]}})) {
         done.alarms.push_back(std::move(event));
       }
     }
-    for (const AlarmEvent& event : done.alarms) {
-      state_.alarms.push_back(Json::Of({{"step", event.step},
-                                        {"name", event.name},
-                                        {"severity", SeverityName(event.severity)},
-                                        {"message", event.message},
-                                        {"remedy", event.remedy}}));
-      observer().OnAlarm(event);
-    }
+    for (const AlarmEvent& event : done.alarms) Note(event);
     state_.stage_state = training->State();
     const RemedySettings remedies = training->remedies();
     observer().OnTrained({"rl", state_, *workshop_->engine, done.values, done.records});
-    HONE_RETURN_IF_ERROR(Log(std::move(done.values), records));
+    HONE_RETURN_IF_ERROR(Log(std::move(done.values), Stored(done.records)));
     if (remedies.stop) {
       HONE_RETURN_IF_ERROR(Save());
       return Error(
@@ -500,9 +440,12 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
                       "in {}",
                       state_.step, folder_->CheckpointPath(state_.step).string()));
     }
-    if (remedies.roll_back) {
+    if (remedies.roll_back && state_.anchor > 0) {
       HONE_RETURN_IF_ERROR(RollBack(training.get()));
       continue;
+    }
+    if (remedies.roll_back) {
+      observer().OnNote("there is no checkpoint of this stage to go back to; it goes on as it is");
     }
     if (best || (state_.stage_step % recipe_.run.save_every == 0 && !last)) {
       state_.anchor = state_.step;
@@ -515,10 +458,9 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
   return MayStop();
 }
 
-// To the anchor; without one the run goes on as it is. What the alarms have learned is saved at
-// once: a kill right afterwards must not make the run forget it and fail in the same way.
+// To the anchor. What the alarms have learned is saved at once: a kill right afterwards must not
+// make the run forget it and fail in the same way.
 Result<void> Trainer::RollBack(RlTraining* training) {
-  if (state_.anchor == 0) return {};
   const std::filesystem::path checkpoint = folder_->CheckpointPath(state_.anchor);
   HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
   HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
@@ -532,9 +474,9 @@ Result<void> Trainer::RollBack(RlTraining* training) {
   observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
   HONE_RETURN_IF_ERROR(Save());
   // Left by interrupts: the run would go on from them, and come back here.
-  for (const int64_t step : folder_->Checkpoints()) {
-    std::error_code ignored;
-    if (step > state_.step) std::filesystem::remove_all(folder_->CheckpointPath(step), ignored);
+  const std::vector<int64_t> steps = folder_->Checkpoints();
+  for (auto step = steps.rbegin(); step != steps.rend() && *step > state_.step; ++step) {
+    folder_->Drop(*step);
   }
   return {};
 }

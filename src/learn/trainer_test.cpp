@@ -201,6 +201,7 @@ TEST(Trainer, EveryObjectiveAndEverySortOfCreditRuns) {
            {"objective.loss=gspo"},
            {"objective.kl.coefficient=0.05", "objective.kl.target=0.01"},
            {"credit.method=gae-token", "objective.value.coefficient=0.5"},
+           {"credit.method=gae-token", "objective.value.coefficient=0.5", "model.lora.rank=2"},
            {"dynamic_sampling.on=true", "dynamic_sampling.rounds=2"},
            {"stage.1.epochs=2", "stage.1.mini_batches=3"},
            {"curriculum.order=dynamic"},

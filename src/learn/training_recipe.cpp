@@ -333,6 +333,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe) {
       CheckGroup(read, *rl, &stage);
     }
   }
+  if (known_method) CheckCredit(read, &root);
   read.answers = ReadAnswers(read, &root);
   CheckAnswers(read, &root);
   CheckRules(read, &root);

@@ -23,7 +23,8 @@
 
 namespace hone {
 
-// [run]: where it is written down. Nothing here but the seed reaches the weights.
+// [run]: where it is written down. Nothing here but the seed reaches the weights,
+// unless alarms act: then save_every says where a roll-back goes.
 struct RunSettings {
   std::string name = "run";
   uint64_t seed = 1;

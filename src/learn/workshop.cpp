@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "learn/environment_digest.h"
+#include "learn/recipe_identity.h"
 
 namespace hone {
 
@@ -85,6 +87,21 @@ Result<Evaluation> Workshop::Evaluate(EvaluationOptions options, double temperat
                     : fmt::format("evaluation-{}-{}-{}", engine->WeightsHash().substr(0, 16),
                                   temperature, SplitName(options.split));
   return EvaluatePolicy(options, environment, policy, real->executor());
+}
+
+Result<Json> Workshop::InputsOf(size_t stage) {
+  if (environment_is.empty()) {
+    // Who asks somebody outside of this program is not asked for this.
+    Executor* executor = HasToolsInProcess(*recipe) ? showing->executor() : nullptr;
+    HONE_ASSIGN_OR_RETURN(environment_is, EnvironmentDigest(environment, executor));
+  }
+  Json inputs = StageInputs(*recipe, stage);
+  inputs.Set("environment_is", environment_is);
+  if (std::holds_alternative<SftStage>(recipe->stages[stage])) {
+    inputs.Set("model", RecipePart(*recipe, "model"));
+    inputs.Set("before", engine->WeightsHash());
+  }
+  return inputs;
 }
 
 }  // namespace hone

@@ -48,6 +48,11 @@ struct Workshop {
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
   // On real tools. `options.run` is ours to say.
   Result<Evaluation> Evaluate(EvaluationOptions options, double temperature) const;
+  // Everything that the output of a stage of the recipe hangs on, which the cache names it after.
+  // Imitation hangs on the weights that the engine has now, for it begins with them.
+  Result<Json> InputsOf(size_t stage);
+
+  std::string environment_is;  // its digest, once InputsOf needed it
 };
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/exact_math.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "rewards/number_text.h"
@@ -140,13 +141,13 @@ double Overlong(int64_t length, int64_t most, int64_t buffer, double factor) {
 double OtcPpo(int64_t calls, double smoothing) {
   if (calls == 0) return 1;
   const double m = static_cast<double>(calls);
-  return std::cos(m * std::numbers::pi / (2 * m + smoothing));
+  return Cosine(m * std::numbers::pi / (2 * m + smoothing));
 }
 
 double OtcGrpo(int64_t calls, int64_t least, double smoothing) {
   if (least == 0) return OtcPpo(calls, smoothing);
   const double m = static_cast<double>(calls), n = static_cast<double>(least);
-  return std::sin(2 * n * m / (m + n) * std::numbers::pi / (2 * n));
+  return Sine(2 * n * m / (m + n) * std::numbers::pi / (2 * n));
 }
 
 double ReToolShaped(double score, int64_t turns) {

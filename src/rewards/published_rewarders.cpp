@@ -203,10 +203,11 @@ std::unique_ptr<Rewarder> NewToRlReward(ProgramRunner* runner) {
     if (const auto match = MatchOf(trajectory, labels, AnswerKind::kMath, runner, &terms)) {
       terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : -1));
     }
+    bool charged = false;
     for (const TrajectoryView::MadeCall& call : trajectory.calls) {
-      if (!WasAnError(RunOf(call))) continue;
-      terms.push_back(trajectory.AtCall("execution", -kToRlFailure, call));
-      break;  // once, however often
+      const bool charge = !charged && WasAnError(RunOf(call));  // once, however often
+      terms.push_back(trajectory.AtCall("execution", charge ? -kToRlFailure : 0, call));
+      charged |= charge;
     }
     return terms;
   });
@@ -214,16 +215,17 @@ std::unique_ptr<Rewarder> NewToRlReward(ProgramRunner* runner) {
 
 std::unique_ptr<Rewarder> NewToolStarReward(ProgramRunner* runner) {
   return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
-    if (!trajectory.well_formed()) return Terms{trajectory.Overall("format", -1)};
-    Terms terms = {trajectory.Overall("format", 0)};
+    const bool readable = trajectory.well_formed();
+    Terms terms = {trajectory.Overall("format", readable ? 0 : -1)};
     const auto match = MatchOf(trajectory, labels, AnswerKind::kQaF1, runner, &terms);
     if (!match) return terms;
-    terms.push_back(trajectory.AtAnswer("outcome", match->score));
+    const double score = readable ? match->score : 0;
+    terms.push_back(trajectory.AtAnswer("outcome", score));
     std::set<std::string> kinds;
     for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       if (RunOf(call) == CallRun::kRan) kinds.insert(call.call->name);
     }
-    const bool several = match->score > 0 && kinds.size() > 1;
+    const bool several = score > 0 && kinds.size() > 1;
     terms.push_back(trajectory.Overall("tools", several ? kToolStarBonus : 0));
     return terms;
   });
@@ -233,18 +235,19 @@ std::unique_ptr<Rewarder> NewTapoReward() {
   return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     const auto accuracy = [&](bool right) {
       RewardTerm term = trajectory.Overall("accuracy", right ? 1 : 0);
-      term.weight = 0;  // for the filter of groups, not for the sum
+      term.weight = 0;  // for who reads the record, not for the sum
       return term;
     };
     Terms terms = {
         trajectory.Overall("length", Overlong(trajectory.policy_tokens, kTapoMost, kTapoBuffer))};
-    if (!trajectory.well_formed()) {
-      terms.push_back(trajectory.Overall("format", -1));
+    const bool readable = trajectory.well_formed();
+    terms.push_back(trajectory.Overall("format", readable ? 0 : -1));
+    if (labels.answer.is_null()) return terms;
+    if (!readable) {
       terms.push_back(accuracy(false));
+      terms.push_back(trajectory.AtAnswer("outcome", 0));
       return terms;
     }
-    terms.push_back(trajectory.Overall("format", 0));
-    if (labels.answer.is_null()) return terms;
     const AnswerKind kind = labels.answer_kind.value_or(
         labels.answer.is_number() ? AnswerKind::kNumber : AnswerKind::kQaF1);
     const Result<double> score =
@@ -294,15 +297,19 @@ std::unique_ptr<Rewarder> NewOtcReward(bool grouped, ProgramRunner* runner) {
 std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
   return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
-    if (!trajectory.well_formed()) return Terms{trajectory.AtAnswer("outcome", 0)};
     const auto match = MatchOf(trajectory, labels, AnswerKind::kText, runner, &terms);
     if (!match) return terms;
-    terms.push_back(trajectory.AtAnswer("outcome", match->match ? kAdaReasonerRight : 0));
-    if (match->match) return terms;
+    const bool readable = trajectory.well_formed();
+    const bool right = readable && match->match;
+    terms.push_back(trajectory.AtAnswer("outcome", right ? kAdaReasonerRight : 0));
     const Json* own = trajectory.final_state->Find("call_scores");
     const auto count = static_cast<double>(trajectory.calls.size());
     for (size_t i = 0; i < trajectory.calls.size(); ++i) {
       const TrajectoryView::MadeCall& call = trajectory.calls[i];
+      if (right || !readable) {  // nothing for calls, where others have something for theirs
+        terms.push_back(trajectory.AtCall("call", 0, call));
+        continue;
+      }
       const bool known = call.result != nullptr && call.result->status != CallStatus::kUnknownTool;
       double score = RunOf(call) == CallRun::kRan ? 1 : 0;
       if (own != nullptr && own->is_array() && i < own->AsArray().size() &&

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/exact_math.h"
 #include "rollout/segment.h"
 #include "rollout/stopwatch.h"
 
@@ -37,7 +38,7 @@ double EntropyOf(const Node& turn, int64_t vocabulary) {
   const size_t count = std::min<size_t>(turn.entropies.size(), kArpoTokens);
   double sum = 0;
   for (size_t i = 0; i < count; ++i) sum += turn.entropies[i];
-  return sum / std::log(static_cast<double>(vocabulary));
+  return sum / NaturalLog(static_cast<double>(vocabulary));
 }
 
 void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
@@ -162,9 +163,13 @@ Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
 }
 
 Result<void> Scheduler::Generate(LiveTrajectory* trajectory) {
-  const Rng rng = Rng(trajectory->group->request->seed)
-                      .Split("trajectory")
-                      .Split(trajectory->progress.path.Text());
+  Rng rng = Rng(trajectory->group->request->seed)
+                .Split("trajectory")
+                .Split(trajectory->progress.path.Text());
+  // The numbers of a stream go by the position in the sequence, which begins anew there.
+  if (const int32_t segment = trajectory->progress.segment; segment > 0) {
+    rng = rng.Split("segment").Split(static_cast<uint64_t>(segment));
+  }
   HONE_RETURN_IF_ERROR(sampler_->Generate(trajectory->sequence, policy_.RequestFor(rng)));
   drawing_[trajectory->sequence] = trajectory;
   return {};
@@ -217,6 +222,7 @@ Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
   progress.node = kNoNode;
   for (Node& node : **nodes) progress.node = group->tree.Add(progress.node, std::move(node));
   progress.tokens = static_cast<int64_t>(tokens.size());
+  ++progress.segment;
   // Others may still go on from the segment before.
   if (strategy_.traits().branches()) {
     group->sequences.push_back(trajectory->sequence);

@@ -164,7 +164,7 @@ void Scheduler::FinishGroup(LiveGroup* group) {
   for (const Leaf& leaf : tree.leaves) {
     ++counts.leaves;
     ++counts.endings[std::string(EndingName(leaf.ending))];
-    for (const NodeId node : PathTo(tree, leaf.node)) {
+    for (const NodeId node : WholePathTo(tree, leaf.node)) {
       counts.path_tokens +=
           static_cast<int64_t>(tree.nodes[static_cast<size_t>(node)].tokens.size());
     }

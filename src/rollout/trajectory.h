@@ -22,6 +22,7 @@ struct Progress {
   NodeId node = kNoNode;  // the last one, in the group's tree
   int64_t tokens = 0;     // up to its end, from the beginning of its segment
   int32_t turns = 0;
+  int32_t segment = 0;            // that it is in
   int32_t environment_turns = 0;  // rounds of the environment's own calls
   bool after_results = false;
   double entropy = 0, first_entropy = 0;  // as strategies see it

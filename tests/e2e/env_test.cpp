@@ -136,8 +136,7 @@ TEST(EnvCommandTest, TheModeIsCheckedBeforeAnythingRuns) {
   ExpectError(Hone({"env", "play", "desk", "--mode", "record"}), 1, "record needs a journal");
   ExpectError(Hone({"env", "play", "desk", "--mode", "simulate", "--journal", "x"}), 1,
               "needs a table [simulator]");
-  ExpectError(Hone({"env", "stats", "desk", "--mode", "simulated"}), 1,
-              "did you mean \"simulate\"?");
+  ExpectError(Hone({"env", "stats", "desk", "--mode", "lvie"}), 1, "did you mean \"live\"?");
   ExpectError(Hone({"env", "play", "desk", "--agent", "glod", "-n", "1"}), 1,
               "did you mean \"gold\"?");
 }

@@ -89,12 +89,20 @@ TEST_F(ProveTest, ThePredictionIsTheOneThatWasCommitted) {
 }
 
 TEST_F(ProveTest, TheWholeAndTheQuickOneCanBeRead) {
-  for (const char* flag : {"--jobs=2", "--quick"}) {
-    const std::string out = (directory_.path() / flag).string();
-    const SubprocessResult report = Hone({"prove", flag, "--out", out, "--report-only"});
-    EXPECT_EQ(report.exit_code, 0) << report.standard_error;
-    EXPECT_NE(report.standard_output.find("laboratory"), std::string::npos);
-  }
+  const std::string out = (directory_.path() / "out").string();
+  const std::filesystem::path ledger = directory_.path() / "prove.jsonl";
+  std::filesystem::copy_file(HONE_SOURCE_DIR "/comparisons/prove.jsonl", ledger);
+  const SubprocessResult report =
+      Hone({"prove", "--ledger", ledger.string(), "--out", out, "--report-only"});
+  EXPECT_EQ(report.exit_code, 0) << report.standard_error;
+  EXPECT_NE(report.standard_output.find("laboratory"), std::string::npos);
+  // The quick one is in no ledger: a report of nothing would take the place of a real one.
+  const std::string page = (directory_.path() / "report.md").string();
+  ExpectError(Hone({"prove", "--quick", "--out", out, "--report-only", "--markdown", page}), 1,
+              "no run of this comparison");
+  EXPECT_FALSE(std::filesystem::exists(page));
+  ExpectError(Hone({"prove", "--quick", "--prediction", "/tmp/no-such.json", "--report-only"}), 1,
+              "there is no prediction");
 }
 
 }  // namespace

@@ -28,6 +28,21 @@ Estimator ForScored(std::string name, const Selection& reads, PerTrajectory esti
           }};
 }
 
+// Advantages before they are whitened, plus the values that they were measured against.
+PerTrajectory TargetsOf(PerTrajectory estimate) {
+  return [=](const Group& group, size_t i) {
+    std::vector<float> targets = estimate(group, i);
+    const std::vector<float> values = ValuesOnTokens(group, group.trajectories[i]);
+    for (size_t t = 0; t < targets.size(); ++t) targets[t] += values[t];
+    return targets;
+  };
+}
+
+void Estimate(const PerTrajectory& estimate, Method* method) {
+  method->estimators = {ForScored("gae", method->reads, estimate)};
+  method->critic_targets = TargetsOf(estimate);
+}
+
 Method WithCritic(MethodOptions* options) {
   Method method;
   method.needs = "rewards where they were earned, a critic's values";
@@ -58,12 +73,14 @@ Method GaeToken(MethodOptions* options) {
   method.about = "generalised advantage estimation over the policy's tokens (PPO)";
   const GaeDecay decay{options->Number("gamma", 1, 0, 1), options->Number("lambda", 1, 0, 1)};
   const Selection reads = method.reads;
-  method.estimators = {ForScored("gae", reads, [=](const Group& group, size_t i) {
-    std::vector<float> advantages = RewardsOnTokens(group.trajectories[i], reads);
-    const std::vector<float> values = ValuesOnTokens(group, group.trajectories[i]);
-    TokenGae(decay, advantages, values, advantages);
-    return advantages;
-  })};
+  Estimate(
+      [=](const Group& group, size_t i) {
+        std::vector<float> advantages = RewardsOnTokens(group.trajectories[i], reads);
+        const std::vector<float> values = ValuesOnTokens(group, group.trajectories[i]);
+        TokenGae(decay, advantages, values, advantages);
+        return advantages;
+      },
+      &method);
   MayWhiten(options, decay.gamma == 1 && decay.lambda == 1, &method);
   return method;
 }
@@ -73,7 +90,8 @@ Method GaeTurn(MethodOptions* options) {
   method.about = "the same over turns; all tokens of a turn share its advantage";
   const GaeDecay decay{options->Number("gamma", 1, 0, 1), options->Number("lambda", 1, 0, 1)};
   const Selection reads = method.reads;
-  method.estimators = {ForScored("gae", reads, [=](const Group& group, size_t i) {
+  // Per turn; with the value at its first token, where the critic is asked, they are its target.
+  const auto on_turns = [=](const Group& group, size_t i, bool with_values) {
     const Trajectory& trajectory = group.trajectories[i];
     const std::vector<float> values = ValuesOnTokens(group, trajectory);
     std::vector<double> first_values;
@@ -83,10 +101,13 @@ Method GaeTurn(MethodOptions* options) {
     for (size_t k = 0; k < of_turns.size(); ++k) {
       const Span& tokens = trajectory.turns[k].tokens;
       std::fill(advantages.begin() + tokens.begin, advantages.begin() + tokens.end,
-                static_cast<float>(of_turns[k]));
+                static_cast<float>(of_turns[k] + (with_values ? first_values[k] : 0)));
     }
     return advantages;
-  })};
+  };
+  method.estimators = {ForScored(
+      "gae", reads, [=](const Group& group, size_t i) { return on_turns(group, i, false); })};
+  method.critic_targets = [=](const Group& group, size_t i) { return on_turns(group, i, true); };
   MayWhiten(options, decay.gamma == 1 && decay.lambda == 1, &method);
   return method;
 }
@@ -98,15 +119,17 @@ Method GaeTwoLevel(MethodOptions* options) {
   const GaeDecay within{options->Number("gamma_within", 1, 0, 1),
                         options->Number("lambda_within", 1, 0, 1)};
   const Selection reads = method.reads;
-  method.estimators = {ForScored("gae", reads, [=](const Group& group, size_t i) {
-    const Trajectory& trajectory = group.trajectories[i];
-    std::vector<Span> turns;
-    for (const Turn& turn : trajectory.turns) turns.push_back(turn.tokens);
-    std::vector<float> advantages(trajectory.tokens);
-    TwoLevelGae(between, within, turns, OfTurns(group, i, reads), ValuesOnTokens(group, trajectory),
-                advantages);
-    return advantages;
-  })};
+  Estimate(
+      [=](const Group& group, size_t i) {
+        const Trajectory& trajectory = group.trajectories[i];
+        std::vector<Span> turns;
+        for (const Turn& turn : trajectory.turns) turns.push_back(turn.tokens);
+        std::vector<float> advantages(trajectory.tokens);
+        TwoLevelGae(between, within, turns, OfTurns(group, i, reads),
+                    ValuesOnTokens(group, trajectory), advantages);
+        return advantages;
+      },
+      &method);
   MayWhiten(options,
             between.gamma == 1 && between.lambda == 1 && within.gamma == 1 && within.lambda == 1,
             &method);
@@ -130,16 +153,18 @@ Method StepTool(MethodOptions* options) {
   const Selection steps{options->Names("steps", {"execution", "contribution"}), {}};
   const Selection reads = Both(outcome, steps);
   method.reads = reads;
-  method.estimators = {ForScored("gae", reads, [=](const Group& group, size_t i) {
-    const Trajectory& trajectory = group.trajectories[i];
-    std::vector<float> advantages = RewardsOnTokens(trajectory, steps);
-    const std::vector<float> solved = RewardsOnTokens(trajectory, outcome);
-    for (size_t t = 0; t < advantages.size(); ++t) {
-      advantages[t] = static_cast<float>(alpha * advantages[t]) + solved[t];
-    }
-    TokenGae(decay, advantages, ValuesOnTokens(group, trajectory), advantages);
-    return advantages;
-  })};
+  Estimate(
+      [=](const Group& group, size_t i) {
+        const Trajectory& trajectory = group.trajectories[i];
+        std::vector<float> advantages = RewardsOnTokens(trajectory, steps);
+        const std::vector<float> solved = RewardsOnTokens(trajectory, outcome);
+        for (size_t t = 0; t < advantages.size(); ++t) {
+          advantages[t] = static_cast<float>(alpha * advantages[t]) + solved[t];
+        }
+        TokenGae(decay, advantages, ValuesOnTokens(group, trajectory), advantages);
+        return advantages;
+      },
+      &method);
   MayWhiten(options, false, &method);
   return method;
 }

@@ -3,27 +3,25 @@
 #include "credit/methods/otc.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <numbers>
 
+#include "base/exact_math.h"
 #include "credit/gae.h"
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 #include "credit/shapers.h"
 
 namespace hone::methods {
-namespace {
-constexpr double kPi = 3.14159265358979323846;
-}
 
 double OtcPpoFactor(double calls, double smooth) {
-  return calls == 0 ? 1 : std::cos(calls * kPi / (2 * calls + smooth));
+  if (calls == 0) return 1;
+  return Cosine(calls * std::numbers::pi / (2 * calls + smooth));
 }
 
 double OtcGrpoFactor(double calls, double fewest, double smooth) {
-  if (calls == 0 && fewest == 0) return 1;
-  if (fewest == 0) return std::cos(calls * kPi / (2 * calls + smooth));
-  return std::sin(2 * fewest * calls / (calls + fewest) * kPi / (2 * fewest));
+  if (fewest == 0) return OtcPpoFactor(calls, smooth);
+  return Sine(2 * fewest * calls / (calls + fewest) * std::numbers::pi / (2 * fewest));
 }
 
 namespace {
@@ -83,24 +81,36 @@ Method OtcPpo(MethodOptions* options) {
   const Values rewards = Discounted(
       OutcomeSum(method.reads), CorrectOnly(options, method.reads),
       [smooth](double calls, double) { return OtcPpoFactor(calls, smooth); }, -1);
-  method.estimators = {
-      {"gae", [=](const Group& group, Ledger* ledger) {
-         const UnitValues values = rewards(group);
-         if (group.values == nullptr) {
-           ledger->Remark(NoteKind::kNoCritic, -1, "no critic: its values are taken as 0");
-         }
-         for (size_t i = 0; i < values.size(); ++i) {
-           const Trajectory& trajectory = group.trajectories[i];
-           if (!values[i][0] && trajectory.counts) {
-             ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
-           }
-           if (!values[i][0] || trajectory.tokens == 0) continue;
-           std::vector<float> advantages(trajectory.tokens, 0.0f);
-           advantages.back() = static_cast<float>(*values[i][0]);
-           TokenGae(decay, advantages, ValuesOnTokens(group, trajectory), advantages);
-           ledger->AddEach(i, advantages);
-         }
-       }}};
+  const auto advantages_of = [=](const Group& group, const Trajectory& trajectory, double reward) {
+    std::vector<float> advantages(trajectory.tokens, 0.0f);
+    advantages.back() = static_cast<float>(reward);
+    TokenGae(decay, advantages, ValuesOnTokens(group, trajectory), advantages);
+    return advantages;
+  };
+  method.critic_targets = [=](const Group& group, size_t i) {
+    const Trajectory& trajectory = group.trajectories[i];
+    const std::optional<double> reward = rewards(group)[i][0];
+    if (!reward || trajectory.tokens == 0) return std::vector<float>(trajectory.tokens, 0.0f);
+    std::vector<float> targets = advantages_of(group, trajectory, *reward);
+    const std::vector<float> values = ValuesOnTokens(group, trajectory);
+    for (size_t t = 0; t < targets.size(); ++t) targets[t] += values[t];
+    return targets;
+  };
+  method.estimators = {{"gae", [=](const Group& group, Ledger* ledger) {
+                          const UnitValues values = rewards(group);
+                          if (group.values == nullptr) {
+                            ledger->Remark(NoteKind::kNoCritic, -1,
+                                           "no critic: its values are taken as 0");
+                          }
+                          for (size_t i = 0; i < values.size(); ++i) {
+                            const Trajectory& trajectory = group.trajectories[i];
+                            if (!values[i][0] && trajectory.counts) {
+                              ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
+                            }
+                            if (!values[i][0] || trajectory.tokens == 0) continue;
+                            ledger->AddEach(i, advantages_of(group, trajectory, *values[i][0]));
+                          }
+                        }}};
   if (options->Flag("whiten", true)) method.shapers = {WhitenTokens()};
   return method;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "credit/gae.h"
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
@@ -129,8 +130,8 @@ Method Otb(MethodOptions* options) {
              for (size_t t = 0; t < node.tokens.size(); ++t) {
                // The squared size of the token's gradient. The record has no sum of squared
                // probabilities; exp(-entropy) is a lower bound of it.
-               weight += std::max(1 - 2 * std::exp(node.logprobs[t]) + std::exp(-node.entropies[t]),
-                                  0.0f);
+               weight += std::max(
+                   1 - 2 * Exponential(node.logprobs[t]) + Exponential(-node.entropies[t]), 0.0);
                row.weights.push_back(weight);
              }
            }

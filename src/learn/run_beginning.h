@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+
+#include "learn/run_folder.h"
+#include "learn/training_recipe.h"
+
+// Where a run begins, or goes on.
+
+namespace hone {
+
+// A folder belongs to one recipe: writes the recipe down there, or says that it is another's.
+Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe);
+
+// The newest checkpoint of the folder, or what `resume` names; empty: the run begins at the
+// beginning. kInvalidArgument when `resume` is "never" and there are checkpoints.
+Result<std::filesystem::path> CheckpointToGoOnFrom(const RunFolder& folder,
+                                                   const RunSettings& settings);
+
+// Copies what goes with a checkpoint of another run, so that the run in `folder` can go on without
+// that one's folder: the tokenizer, and the reference if there is one.
+Result<void> Adopt(const std::filesystem::path& checkpoint, const Tokenizer& tokenizer,
+                   const std::filesystem::path& folder);
+
+}  // namespace hone
