@@ -210,8 +210,9 @@ Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, cons
   if (rows.empty()) return quantity;
   const Table table = TableOf(rows);
   quantity.mean = BootstrapMean(table, RngOf(reader.kind.name), options);
+  // Nothing that is measured can be less than nothing, and no share more than all.
+  quantity.mean->low = std::max(quantity.mean->low, 0.0);
   if (reader.kind.unit == QuantityKind::Unit::kShare) {
-    quantity.mean->low = std::max(quantity.mean->low, 0.0);
     quantity.mean->high = std::min(quantity.mean->high, 1.0);
   }
   quantity.has_interval = SaysMore(table);
