@@ -1,28 +1,16 @@
 #include "app/comparison_session.h"
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "app/compare_progress.h"
+#include "app/interrupts.h"
 #include "base/file.h"
 #include "evaluate/comparison_page.h"
 
 namespace hone {
-namespace {
-
-std::atomic<bool> interrupted = false;  // what a signal handler may touch
-
-// The first one lets the runs save and end; then the usual thing happens.
-void OnInterrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
-
-}  // namespace
 
 std::string QuotedForShell(const std::string& word) {
   const bool plain =
@@ -52,8 +40,7 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
     if (kept != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(plan, runs, kept));
     return ReadRuns(plan, runs, kept);
   }
-  std::signal(SIGINT, OnInterrupt);
-  std::signal(SIGTERM, OnInterrupt);
+  WatchInterrupts();
   const auto progress = NewCompareProgress(options.json, stdout);
   const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
   Result<std::vector<ComparedRun>> made =
@@ -61,7 +48,7 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
                {.program = std::filesystem::read_symlink("/proc/self/exe").string(),
                 .jobs = options.jobs,
                 .threads = std::max<int64_t>(1, cores / options.jobs),
-                .stop = [] { return interrupted.load(); },
+                .stop = Interrupted,
                 .observer = progress.get(),
                 .ledger = kept});
   if (!made.ok() && made.error().code() == ErrorCode::kStopped) {

@@ -1,11 +1,9 @@
 // hone replay.
 
-#include <atomic>
-#include <csignal>
-
 #include <fmt/format.h>
 
 #include "app/command_line.h"
+#include "app/interrupts.h"
 #include "app/progress_bar.h"
 #include "app/proof_commands.h"
 #include "app/replay_view.h"
@@ -20,13 +18,6 @@ struct ReplayArguments {
   bool verify = false;
   VerifyOptions options;
 };
-
-std::atomic<bool> interrupted = false;  // what a signal handler may touch
-
-void OnInterrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
 
 Result<std::string> ReplayRun(const ReplayArguments& arguments, CommandContext* context) {
   VerifyOptions options = arguments.options;
@@ -43,9 +34,8 @@ Result<std::string> ReplayRun(const ReplayArguments& arguments, CommandContext* 
   options.progress = [&](std::string_view stage, int64_t step, int64_t steps) {
     bar.Show(fmt::format("deriving, {}", stage), step, steps);
   };
-  options.stop = [] { return interrupted.load(); };
-  std::signal(SIGINT, OnInterrupt);
-  std::signal(SIGTERM, OnInterrupt);
+  options.stop = Interrupted;
+  WatchInterrupts();
   const Result<Verification> verification = VerifyRun(arguments.run, options);
   bar.Erase();
   if (!verification.ok()) return verification.error();

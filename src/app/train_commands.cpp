@@ -1,12 +1,10 @@
 // hone train.
 
-#include <atomic>
-#include <csignal>
-
 #include <fmt/format.h>
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/interrupts.h"
 #include "app/report.h"
 #include "app/run_page.h"
 #include "app/train_progress.h"
@@ -21,14 +19,6 @@ struct TrainArguments {
   bool plan = false, quiet = false;
 };
 
-std::atomic<bool> interrupted = false;  // what a signal handler may touch
-
-// The first one lets the step finish and be saved; then the usual thing happens.
-void OnInterrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
-
 Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(Recipe file, Recipe::Load(arguments.recipe));
   for (const std::string& assignment : arguments.overrides) file.Override(assignment);
@@ -41,10 +31,9 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
                               : json          ? ProgressStyle::kPrograms
                                               : ProgressStyle::kPeople;
   const auto progress = NewTrainProgress(style, stdout);
-  std::signal(SIGINT, OnInterrupt);
-  std::signal(SIGTERM, OnInterrupt);
+  WatchInterrupts();
   const Result<TrainReport> report =
-      Train(recipe, {.observer = progress.get(), .stop = [] { return interrupted.load(); }});
+      Train(recipe, {.observer = progress.get(), .stop = Interrupted});
   if (!report.ok()) return report.error();
   const Result<std::filesystem::path> page = WriteRunPage(recipe.Folder());
   if (json) return DumpJson(TrainSummaryJson(*report)) + "\n";

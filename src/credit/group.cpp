@@ -29,11 +29,6 @@ int64_t PolicyTokensOfAllPaths(const Tree& tree) {
   return sum;
 }
 
-bool IsOthersFault(const Leaf& leaf) {
-  return leaf.ending == Ending::kInterrupted ||
-         (leaf.blame != Blame::kNone && leaf.blame != Blame::kAgent);
-}
-
 // Whether every call of a turn was answered without an error, as far as the path shows.
 bool Executed(const Node& turn, const Node* next) {
   if (turn.calls.empty()) return true;
@@ -70,7 +65,7 @@ void AddActions(const Node& node, bool folds, Trajectory* trajectory) {
 Trajectory TrajectoryOf(const Tree& tree, int32_t leaf) {
   Trajectory trajectory;
   trajectory.leaf = leaf;
-  trajectory.counts = !IsOthersFault(tree.leaves[leaf]);
+  trajectory.counts = !BrokenByOthers(tree.leaves[leaf]);
   const std::vector<NodeId> path = WholePathTo(tree, tree.leaves[leaf].node);
   int32_t rounds = 0;
   bool result_seen = false;

@@ -7,15 +7,6 @@
 
 namespace hone {
 
-BatchOptions ReadBatches(RecipeTable* table) {
-  BatchOptions options;
-  table->Read("mini_batches", &options.mini_batches, "optimiser steps per epoch", AtLeast(1));
-  table->Read("epochs", &options.epochs, "passes over the groups of a step", AtLeast(1));
-  table->Read("call_tokens", &options.call_tokens,
-              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
-  return options;
-}
-
 std::vector<size_t> MiniBatch::Groups() const {
   std::vector<size_t> groups;
   for (const std::vector<size_t>& call : calls) {

@@ -17,8 +17,6 @@ struct BatchOptions {
   int64_t epochs = 1;            // over the groups of a training step
   int64_t call_tokens = 16'384;  // of one call of the engine, at most: bounds its memory
 };
-// mini_batches, epochs and call_tokens of a table.
-BatchOptions ReadBatches(RecipeTable* table);
 
 // One step of the optimiser: groups by index, in calls of the engine.
 struct MiniBatch {

@@ -55,18 +55,9 @@ double NumberOf(const Json& json, std::string_view key) {
 // older or a newer one is there.
 std::optional<TrainingState> LastState(const std::filesystem::path& folder) {
   for (int attempt = 0; attempt < 3; ++attempt) {
-    int64_t last = -1;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder / "checkpoints", error)) {
-      const std::string name = entry.path().filename().string();
-      int64_t step = -1;
-      if (!name.starts_with("step-")) continue;
-      std::from_chars(name.data() + 5, name.data() + name.size(), step);
-      last = std::max(last, step);
-    }
-    if (last < 0) return std::nullopt;
-    Result<TrainingState> state =
-        ReadTrainingState(folder / "checkpoints" / fmt::format("step-{}", last));
+    const std::vector<int64_t> steps = CheckpointsIn(folder);
+    if (steps.empty()) return std::nullopt;
+    Result<TrainingState> state = ReadTrainingState(CheckpointIn(folder, steps.back()));
     if (state.ok()) return *std::move(state);
   }
   return std::nullopt;

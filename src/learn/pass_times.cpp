@@ -33,13 +33,6 @@ std::map<std::string, double> PassTimes::seconds() const {
 
 double PassTimes::wall() const { return Seconds(clock_->Now() - since_); }
 
-double PassTimes::covered() const {
-  const double all = wall();
-  double sum = 0;
-  for (const auto& [name, seconds] : seconds_) sum += seconds;
-  return all > 0 ? sum / all : 1;
-}
-
 void PassTimes::Restart() {
   seconds_.clear();
   since_ = clock_->Now();

@@ -29,8 +29,7 @@ class PassTimes {
 
   // Since it was made or Restart.
   std::map<std::string, double> seconds() const;
-  double wall() const;     // all that passed
-  double covered() const;  // share of it in passes
+  double wall() const;  // all that passed
   void Restart();
 
  private:

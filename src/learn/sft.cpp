@@ -37,20 +37,6 @@ void AddToken(const SftOptions& options, bool policy, double logprob, double wei
 
 }  // namespace
 
-SftOptions ReadSft(RecipeTable* table) {
-  SftOptions options;
-  table->Read("other_weight", &options.other_weight,
-              "of tokens that somebody else than the policy wrote", Between(0, 1));
-  table->Read("step_tokens", &options.step_tokens, "of one step of the optimiser, at most",
-              AtLeast(1));
-  table->Read("call_tokens", &options.call_tokens,
-              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
-  table->Read("epochs", &options.epochs, "over the demonstrations", AtLeast(1));
-  table->Read("steps", &options.steps, "above 0: so many, over as many epochs as that takes",
-              AtLeast(0));
-  return options;
-}
-
 Tree ForImitation(const Tree& tree) {
   Tree plain;
   plain.seed = tree.seed;
@@ -64,22 +50,6 @@ Tree ForImitation(const Tree& tree) {
     for (const NodeId end : SegmentEnds(tree, leaf.node)) plain.leaves.push_back({.node = end});
   }
   return plain;
-}
-
-std::vector<SftBatch> PlanSft(const SftOptions& options, std::span<const int64_t> tokens,
-                              const Rng& rng) {
-  std::vector<SftBatch> plan;
-  if (tokens.empty()) return plan;
-  const auto wanted = static_cast<size_t>(options.steps);
-  for (int64_t epoch = 0; wanted > 0 ? plan.size() < wanted : epoch < options.epochs; ++epoch) {
-    const std::vector<size_t> order =
-        Shuffled(tokens.size(), rng.Split("epoch").Split(static_cast<uint64_t>(epoch)));
-    for (const std::vector<size_t>& step : PackByTokens(order, tokens, options.step_tokens)) {
-      if (wanted > 0 && plan.size() == wanted) break;
-      plan.push_back({epoch, PackByTokens(step, tokens, options.call_tokens)});
-    }
-  }
-  return plan;
 }
 
 double TokenWeight(const SftOptions& options, std::span<const Tree> trees) {
@@ -116,33 +86,12 @@ SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demons
                          const SftBatch& batch, Engine* engine) {
   SftMetrics metrics;
   double weight = 0;
-  for (const std::vector<size_t>& call : batch.calls) {
+  for (const std::vector<size_t>& call : batch) {
     for (const size_t index : call) weight += TokenWeight(options, {&demonstrations[index], 1});
   }
-  for (const std::vector<size_t>& call : batch.calls) {
+  for (const std::vector<size_t>& call : batch) {
     const std::vector<Tree> trees = Pick(demonstrations, call);
     engine->Accumulate(trees, SftLoss(options, trees, weight, &metrics));
-  }
-  return metrics;
-}
-
-SftMetrics EvaluateSft(const SftOptions& options, std::span<const Tree> demonstrations,
-                       Engine* engine) {
-  SftMetrics metrics;
-  const double weight = TokenWeight(options, demonstrations);
-  if (weight <= 0) return metrics;
-  const std::vector<TreeScores> scores = engine->LogProbs(demonstrations);
-  for (size_t i = 0; i < demonstrations.size(); ++i) {
-    for (const Leaf& leaf : demonstrations[i].leaves) {
-      size_t position = 0;
-      for (const NodeId id : PathTo(demonstrations[i], leaf.node)) {
-        const bool policy =
-            demonstrations[i].nodes[static_cast<size_t>(id)].author == Author::kPolicy;
-        for (const float logprob : scores[i][static_cast<size_t>(id)].logprobs) {
-          if (position++ > 0) AddToken(options, policy, logprob, weight, &metrics);
-        }
-      }
-    }
   }
   return metrics;
 }

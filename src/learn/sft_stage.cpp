@@ -56,7 +56,7 @@ Result<StepValues> SftTraining::Step(int64_t step) {
   HONE_RETURN_IF_ERROR(workshop_->times->Run("demonstrations", make));
   std::vector<size_t> order(batch);
   std::iota(order.begin(), order.end(), size_t{0});
-  const SftBatch calls{0, PackByTokens(order, tokens, stage_.loss.call_tokens)};
+  const SftBatch calls = PackByTokens(order, tokens, stage_.loss.call_tokens);
   OptimizerOptions optimizer = stage_.optimizer;
   optimizer.learning_rate = stage_.rate.At(step);
   return workshop_->times->Run("training", [&] {

@@ -88,15 +88,6 @@ std::filesystem::path BegunFrom(const StoredRun& run) {
 
 }  // namespace
 
-int64_t StoredRun::StepsBeforeRl() const {
-  int64_t steps_before = 0;
-  for (const StageSettings& stage : recipe.stages) {
-    if (std::holds_alternative<RlStage>(stage)) break;
-    if (const auto* sft = std::get_if<SftStage>(&stage)) steps_before += sft->steps;
-  }
-  return steps_before;
-}
-
 std::filesystem::path StoredRun::CacheFolder() const {
   const std::filesystem::path said = recipe.run.cache;
   std::error_code ignored;

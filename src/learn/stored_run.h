@@ -27,8 +27,6 @@ struct StoredRun {
   std::string weights;  // hash of the last ones; empty: the run has not ended
   int64_t steps = 0;    // that left anything behind: the last one, from 1
 
-  // The steps of the recipe's imitation and of all before its first rl.
-  int64_t StepsBeforeRl() const;
   // Where what stages made lies: as the recipe says from here, or from where the run was begun.
   std::filesystem::path CacheFolder() const;
 };

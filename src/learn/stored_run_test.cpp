@@ -18,7 +18,6 @@ TEST(StoredRun, HasWhatARunWroteDown) {
   EXPECT_EQ(run->recipe.run.name, "tiny");
   EXPECT_EQ(run->begun_at, "");
   EXPECT_EQ(run->steps, 64);
-  EXPECT_EQ(run->StepsBeforeRl(), 60);
   EXPECT_EQ(run->weights, report->weights);
   EXPECT_EQ(run->start, report->state.start);
   EXPECT_EQ(run->groups.size(), 4u);

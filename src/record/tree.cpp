@@ -6,6 +6,12 @@
 
 namespace hone {
 
+bool BrokenByOthers(const Leaf& leaf) {
+  if (leaf.ending == Ending::kInterrupted) return true;
+  if (leaf.blame != Blame::kNone) return leaf.blame != Blame::kAgent;
+  return leaf.ending == Ending::kFailed;
+}
+
 std::vector<NodeId> PathTo(const Tree& tree, NodeId node) {
   std::vector<NodeId> path;
   for (; node != kNoNode; node = tree.nodes[node].parent) path.push_back(node);

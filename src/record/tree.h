@@ -73,6 +73,10 @@ struct Leaf {
   bool operator==(const Leaf&) const = default;
 };
 
+// Whether somebody other than the agent broke the trajectory: it says nothing about the policy and
+// counts nowhere.
+bool BrokenByOthers(const Leaf& leaf);
+
 struct Tree {
   Task task;
   uint64_t seed = 0;

@@ -23,6 +23,19 @@ TEST(Tree, APathGoesFromTheRootToTheNode) {
   EXPECT_EQ(TokensOf(tree, PathTo(tree, 1)), (std::vector<TokenId>{1, 2, 3}));
 }
 
+TEST(Tree, WhatOthersBrokeSaysNothingOfThePolicy) {
+  const auto broken = [](Ending ending, Blame blame) {
+    return BrokenByOthers({.ending = ending, .blame = blame});
+  };
+  EXPECT_FALSE(broken(Ending::kAnswered, Blame::kNone));
+  EXPECT_FALSE(broken(Ending::kTokenLimit, Blame::kNone));
+  EXPECT_FALSE(broken(Ending::kFailed, Blame::kAgent));
+  EXPECT_TRUE(broken(Ending::kFailed, Blame::kNone)) << "nobody is blamed: not the agent";
+  EXPECT_TRUE(broken(Ending::kFailed, Blame::kTool));
+  EXPECT_TRUE(broken(Ending::kAnswered, Blame::kSimulator));
+  EXPECT_TRUE(broken(Ending::kInterrupted, Blame::kNone));
+}
+
 TEST(Tree, AFoldStartsAFreshContextButCreditFlowsAcross) {
   const Tree tree = Forest();
   EXPECT_EQ(PathTo(tree, 4), (std::vector<NodeId>{3, 4})) << "what the policy saw";

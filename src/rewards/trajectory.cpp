@@ -92,8 +92,7 @@ RewardTerm TrajectoryView::Overall(std::string name, std::optional<double> value
 }
 
 bool TrajectoryView::failed_by_others() const {
-  return (blame != Blame::kNone && blame != Blame::kAgent) || ending == Ending::kInterrupted ||
-         (ending == Ending::kFailed && blame != Blame::kAgent);
+  return BrokenByOthers({.ending = ending, .blame = blame});
 }
 
 std::vector<const Call*> TrajectoryView::bare_calls() const {

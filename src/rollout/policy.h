@@ -95,8 +95,6 @@ class Policy {
   Engine& engine() const { return *engine_; }
   const TurnCodec& codec() const { return codec_; }
   const PolicyOptions& options() const { return options_; }
-  // After the weights have changed.
-  void set_version(int64_t version) { options_.version = version; }
 
   // How a turn of the trajectory with this stream is drawn.
   TurnRequest RequestFor(const Rng& rng) const;
