@@ -17,6 +17,8 @@ constexpr size_t kGroup = 64;
 
 // Turns that can still be gone on from, and completions that can still be rewarded.
 constexpr size_t kRemembered = 200'000;
+// Of turns that said the same.
+constexpr size_t kAlike = 1024;
 
 // A name for a conversation with one more message, such that equal conversations have equal names.
 // Thoughts are left out: most clients do not send them back.
@@ -165,6 +167,7 @@ void ConversationRecorder::Remember(const std::string& said, const Mark& mark) {
   std::vector<Mark>& marks = marks_[said];
   if (marks.empty()) marked_.push_back(said);
   marks.push_back(mark);
+  if (marks.size() > kAlike) marks.erase(marks.begin());
   Forget(&marks_, &marked_);
 }
 
@@ -290,7 +293,11 @@ Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
     HONE_RETURN_IF_ERROR(store_->ReplaceTree(id, record));
   } else {
     HONE_ASSIGN_OR_RETURN(id, store_->AddTree(0, record));
-    if (!group.empty()) groups_[group] = {id, 0};
+    if (!group.empty()) {
+      if (!groups_.contains(group)) grouped_.push_back(group);
+      groups_[group] = {id, 0};
+      Forget(&groups_, &grouped_);
+    }
   }
   if (!group.empty()) groups_[group].samples += turns.size();
   if (const auto before = marks_.find(place.known); before != marks_.end()) {

@@ -105,6 +105,7 @@ class ConversationRecorder {
   const Tokenizer* tokenizer_;
   int64_t conversations_ = 0;
   std::map<std::string, Group> groups_;             // of named tasks
+  std::deque<std::string> grouped_;                 // the keys of groups_, oldest first
   std::map<std::string, std::vector<Mark>> marks_;  // by what was said
   std::deque<std::string> marked_;                  // the keys of marks_, oldest first
   std::map<std::string, Completion> completions_;

@@ -5,9 +5,9 @@
 namespace hone {
 
 bool SuiteOptions::AnyGiven() const {
-  return !categories.empty() || cases > 0 || !model_name.empty() || !key_variable.empty() ||
-         !journal.empty() || rename_tools || change_schemas || paraphrase || !paraphrases.empty() ||
-         !faults.empty();
+  SuiteOptions usual;
+  usual.suite = suite;
+  return *this != usual;
 }
 
 void AddSuiteOptions(Command eval, SuiteOptions* options) {

@@ -31,7 +31,8 @@ struct SuiteOptions {
   std::string paraphrases;          // a file
   std::vector<std::string> faults;  // rules, or a file
 
-  // An option that only suites have was given.
+  bool operator==(const SuiteOptions&) const = default;
+  // An option that only suites have was given, with another value than it has anyway.
   bool AnyGiven() const;
 };
 

@@ -30,6 +30,7 @@ TEST(SuiteOptions, KnowWhetherTheyWereGiven) {
   EXPECT_FALSE(Parsed({}).AnyGiven());
   EXPECT_TRUE(Parsed({"--paraphrase"}).AnyGiven());
   EXPECT_TRUE(Parsed({"--journal", "x"}).AnyGiven());
+  EXPECT_TRUE(Parsed({"--turns", "3"}).AnyGiven());
 }
 
 }  // namespace
