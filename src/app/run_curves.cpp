@@ -78,10 +78,11 @@ bool Empty(const Plot& plot) {
 
 std::vector<Plot::Mark> MarksOf(const RunHistory& run) {
   std::vector<Plot::Mark> marks;
+  if (!run.state) return marks;
   const auto success = SeriesOf(run, "success");
-  if (!run.state || success.empty()) return marks;
+  const int64_t first = success.empty() ? 1 : static_cast<int64_t>(success[0].first);
   for (const Json& alarm : run.state->alarms) {
-    const std::optional<int64_t> step = StepOfAlarm(alarm, static_cast<int64_t>(success[0].first));
+    const std::optional<int64_t> step = StepOfAlarm(alarm, first);
     const Json* name = alarm.Find("name");
     if (!step || name == nullptr || !name->is_string()) continue;
     marks.push_back({static_cast<double>(*step), name->AsString()});

@@ -82,7 +82,7 @@ Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
   if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
   if (static_cast<int64_t>(turns.size()) > options_.max_live + options_.max_waiting) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("n: {} completions at once are more than this server ever takes, {}",
+                 fmt::format("{} completions at once are more than this server ever takes, {}",
                              turns.size(), options_.max_live + options_.max_waiting));
   }
   // Who has left does not wait, and places that are free now count, so that a full house is one

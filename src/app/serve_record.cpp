@@ -194,7 +194,7 @@ Result<RecordedPlace> ConversationRecorder::Enter(const ServedChat& request) {
     place.rewrote = 0;
     // Refused or given up, the place goes, and the turn can be gone on from as before.
     place.hold = std::make_shared<int>();
-    last->holder = place.hold;
+    if (last->IsOpen()) last->holder = place.hold;
     HONE_RETURN_IF_ERROR(Continue(request, known, *last, &place));
     return place;
   }

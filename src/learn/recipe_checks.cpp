@@ -34,7 +34,9 @@ std::optional<std::string> DropsAllThatIsDrawn(const Method& method) {
       R"({"group": [{"terms": {"outcome": 1, "call": 1}, "turns": [{"tokens": 3}]},
                     {"terms": {"outcome": 0, "call": 0}, "turns": [{"tokens": 3}]}]})");
   const ShortGroup group = ReadShortForm(drawn).value();
-  const Result<Credit> credit = AssignCredit(method, group.record);
+  Method unfiltered = method;  // how far rewards spread is not known here
+  unfiltered.filters = {};
+  const Result<Credit> credit = AssignCredit(unfiltered, group.record);
   if (!credit.ok()) return std::nullopt;
   for (const Note& note : credit->notes) {
     if (note.kind == NoteKind::kGroupDropped) return note.text;

@@ -42,6 +42,8 @@ TEST(RecipeChecks, SettingsThatCanDoNothingAreProblems) {
   EXPECT_EQ(problem({"credit.method='grpo:terms=outcome+kl'", kl}), "");
   EXPECT_EQ(problem({"credit.method=gae-token", "objective.value.coefficient=0.5", kl}), "");
   EXPECT_EQ(problem({"credit.method=grpo", "objective.kl={coefficient=0.1}"}), "");
+  EXPECT_EQ(problem({"credit.method='simpletir:least_deviation=0.8'"}), "")
+      << "rewards may be large";
 }
 
 TEST(RecipeChecks, NoMethodButReMaxDropsWhatTrainingDraws) {

@@ -29,7 +29,15 @@ std::string RecipeHash(const TrainingRecipe& recipe) {
   Json run = Json::Of({{"seed", recipe.run.seed}});
   if (acts) run.Set("save_every", recipe.run.save_every);
   essence.Set("run", std::move(run));
-  if (!acts) essence.Set("evaluation", Json());
+  Json watched;  // what of evaluations reaches alarms
+  if (acts) {
+    watched = Json::Object{};
+    const Json evaluation = RecipePart(recipe, "evaluation");
+    for (const char* key : {"every", "dev_tasks", "temperature", "seed"}) {
+      if (const Json* value = evaluation.Find(key)) watched.Set(key, *value);
+    }
+  }
+  essence.Set("evaluation", std::move(watched));
   // Where the journal lies does not matter.
   if (Json answers = RecipePart(recipe, "answers"); answers.is_object()) {
     answers.Set("journal", Json());
@@ -50,7 +58,9 @@ Json StageInputs(const TrainingRecipe& recipe, size_t number) {
   // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
   if (!HasToolsInProcess(recipe)) {
     for (const char* part : {"user", "redact"}) inputs.Set(part, RecipePart(recipe, part));
-    if (recipe.answers.mode == ToolMode::kReplay && !recipe.RecordsItself()) {
+    // As it was written: whoever verifies a run lets its journal answer and wants the same stage.
+    const Json* mode = RecipePart(recipe, "answers").Find("mode");
+    if (mode != nullptr && *mode == Json("replay") && !recipe.RecordsItself()) {
       inputs.Set("replayed", HashOfFile(recipe.answers.journal));
     }
   }

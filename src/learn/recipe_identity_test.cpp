@@ -27,6 +27,8 @@ TEST(RecipeIdentity, WhereAlarmsActEvaluationsAndCheckpointsCountToo) {
   EXPECT_NE(RecipeHash(Tiny({"alarms.mode=apply", "run.save_every=7"})), hash);
   EXPECT_NE(RecipeHash(Tiny({"alarms.mode=apply", "evaluation.dev_tasks=3"})), hash);
   EXPECT_EQ(RecipeHash(Tiny({"alarms.mode=apply", "run.name=other"})), hash);
+  EXPECT_EQ(RecipeHash(Tiny({"alarms.mode=apply", "evaluation.test_tasks=3"})), hash)
+      << "test is measured when all is over";
 }
 
 TEST(RecipeIdentity, AStageDependsOnItselfTheSeedAndTheTasks) {
@@ -36,6 +38,15 @@ TEST(RecipeIdentity, AStageDependsOnItselfTheSeedAndTheTasks) {
   EXPECT_NE(StageInputs(Tiny({"stage.0.steps=77"}), 0), first);
   EXPECT_NE(StageInputs(Tiny({"run.seed=9"}), 0), first);
   EXPECT_NE(StageInputs(Tiny({}), 1), first);
+}
+
+// Whoever derives a run again lets its journal answer, and must find the stages it began with.
+TEST(RecipeIdentity, WhoAnswersWhileARunIsVerifiedDoesNotMoveItsStages) {
+  TrainingRecipe recipe = Tiny({"answers.mode=live"});
+  recipe.environment.kind = "data";  // tools outside of this program
+  const Json inputs = StageInputs(recipe, 0);
+  recipe.answers.mode = ToolMode::kReplay;
+  EXPECT_EQ(StageInputs(recipe, 0), inputs);
 }
 
 TEST(RecipeIdentity, APartThatIsNotThereIsNull) {

@@ -245,12 +245,15 @@ Result<void> RlTraining::Measure(Batch* batch) {
   for (size_t i = 0; i < batch->round.size(); ++i) {
     const Task& task = batch->round[i].tree.task;
     HONE_ASSIGN_OR_RETURN(batch->round_shown.emplace_back(), MeasureTree(batch->round[i].tree));
-    const std::optional<double> success = ValueOf(batch->round_shown[i], "success");
-    if (!success) continue;  // others broke it: that says nothing of the task
+    const std::vector<Measures>& shown = batch->round_shown[i];
+    // What others broke says nothing of the task.
+    if (std::none_of(shown.begin(), shown.end(), [](const Measures& m) { return m.counts; })) {
+      continue;
+    }
     batch->outcomes.push_back(
         {.index = batch->tasks[i],
          .kind = KindOf(task, batch->tasks[i], workshop_->recipe->curriculum.by),
-         .success = *success,
+         .success = ValueOf(shown, "success").value_or(0),
          .rewards = TotalsOf(batch->round[i])});
   }
   return {};

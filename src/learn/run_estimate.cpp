@@ -153,21 +153,23 @@ int64_t StepsOf(const StageSettings& stage) {
   return std::get<SimulatorStage>(stage).model.steps;
 }
 
-// Which stages the run would find in the cache. Of imitation that begins with what earlier
-// imitation made this is not known before that is there.
+// Which stages the run would find in the cache. Of imitation that begins with weights that an
+// earlier stage makes this is not known before they are there.
 Result<std::vector<bool>> FindInCache(const TrainingRecipe& recipe, Workshop* workshop) {
   const StageCache cache(recipe.run.cache);
   std::vector<bool> found;
-  bool imitated = false;
+  bool trained = false;
   for (size_t i = 0; i < recipe.stages.size(); ++i) {
     const std::string_view kind = StageKind(recipe.stages[i]);
-    if (kind == "rl" || (kind == "sft" && imitated)) {
+    const bool trains = kind == "rl" || kind == "sft";
+    const bool known = kind != "rl" && !(kind == "sft" && trained);
+    trained = trained || trains;
+    if (!known) {
       found.push_back(false);
       continue;
     }
     HONE_ASSIGN_OR_RETURN(const Json inputs, workshop->InputsOf(i));
     found.push_back(cache.Find(kind, inputs).has_value());
-    imitated = imitated || kind == "sft";
   }
   return found;
 }

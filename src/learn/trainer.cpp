@@ -448,7 +448,8 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
       observer().OnNote("there is no checkpoint of this stage to go back to; it goes on as it is");
     }
     if (best || (state_.stage_step % recipe_.run.save_every == 0 && !last)) {
-      state_.anchor = state_.step;
+      // What an alarm would have gone back from is nothing to go back to.
+      if (!remedies.roll_back) state_.anchor = state_.step;
       HONE_RETURN_IF_ERROR(Save());
     }
     if (!last) HONE_RETURN_IF_ERROR(MayStop());

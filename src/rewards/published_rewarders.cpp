@@ -302,22 +302,21 @@ std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
     const bool readable = trajectory.well_formed();
     const bool right = readable && match->match;
     terms.push_back(trajectory.AtAnswer("outcome", right ? kAdaReasonerRight : 0));
+    // Of the trajectory as a whole: what is paid for calls is paid where the answer is wrong, and
+    // on single calls it would make those of right answers the worse ones.
     const Json* own = trajectory.final_state->Find("call_scores");
-    const auto count = static_cast<double>(trajectory.calls.size());
+    double calls = 0;
     for (size_t i = 0; i < trajectory.calls.size(); ++i) {
       const TrajectoryView::MadeCall& call = trajectory.calls[i];
-      if (right || !readable) {  // nothing for calls, where others have something for theirs
-        terms.push_back(trajectory.AtCall("call", 0, call));
-        continue;
-      }
       const bool known = call.result != nullptr && call.result->status != CallStatus::kUnknownTool;
       double score = RunOf(call) == CallRun::kRan ? 1 : 0;
       if (own != nullptr && own->is_array() && i < own->AsArray().size() &&
           own->AsArray()[i].is_number()) {
         score = own->AsArray()[i].AsDouble();
       }
-      terms.push_back(trajectory.AtCall("call", AdaReasonerCall(known, score) / count, call));
+      calls += AdaReasonerCall(known, score) / static_cast<double>(trajectory.calls.size());
     }
+    terms.push_back(trajectory.Overall("call", right || !readable ? 0 : calls));
     return terms;
   });
 }
