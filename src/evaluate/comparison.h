@@ -72,7 +72,7 @@ struct QuantityKind {
 struct Quantity {
   // Over seeds and, where every task was written down, over tasks. Absent: no run has it.
   std::optional<Interval> mean;
-  bool has_interval = false;                   // false: one value, or one seed without tasks
+  bool has_interval = false;  // false: one value, one seed without tasks, or two seeds
   std::vector<std::optional<double>> by_seed;  // in the order of the section's seeds
   std::optional<double> lowest;
 };

@@ -318,11 +318,16 @@ std::string ReadingNotes(const ComparedSection& section) {
         "One seed ({}): intervals are over tasks alone and say nothing about other "
         "seeds.",
         section.seeds[0]);
+  } else if (section.seeds.size() == 2) {
+    text = fmt::format("Means over seeds {}, too few for intervals: look at each seed.",
+                       SeedText(section.seeds));
   } else {
     text = fmt::format(
         "Means over seeds {}; in brackets 95 % intervals over seeds and tasks (of families, "
         "needless and wasted calls over seeds alone).",
         SeedText(section.seeds));
+  }
+  if (section.seeds.size() > 1) {
     std::vector<std::string> unfinished;
     for (const ComparedArm& arm : section.arms) {
       if (arm.runs.size() == section.seeds.size()) continue;
