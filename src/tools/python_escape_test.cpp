@@ -269,13 +269,21 @@ TEST_P(PythonEscapeTest, AForkBombCannotBeginWhereNoProcessMayBeStarted) {
 TEST_P(PythonEscapeTest, AForkBombEndsWithItsCallWhereProcessesMayBeStarted) {
   HONE_NEED_COUNTED_PROCESSES();
   options_.max_processes = 16;
-  options_.timeout_ms =
-      4000;  // the bomb takes all of it; the calls after it need some on a busy machine
-  Contained("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "4000 ms");
+  options_.timeout_ms = 2000;  // the bomb takes all of it
+  Contained("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "2000 ms");
   const std::string mark = fmt::format("{}0000", ::getpid());
-  EXPECT_EQ(Call("import subprocess\nprint(subprocess.run(['/bin/echo', 'child'], "
-                 "capture_output=True).stdout)"),
-            Answered("b'child\\n'\n"));
+  const auto child = [&] {
+    return Call(
+        "import subprocess\nprint(subprocess.run(['/bin/echo', 'child'], "
+        "capture_output=True).stdout)");
+  };
+  // What comes after it is answered as ever; where another bomb goes off beside this test, later.
+  ToolReply after = child();
+  for (int i = 0; i < 20 && after != Answered("b'child\\n'\n"); ++i) after = child();
+  EXPECT_EQ(after, Answered("b'child\\n'\n"));
+  options_.timeout_ms = 60'000;
+  toolkit_.reset();
+  EXPECT_EQ(child(), Answered("b'child\\n'\n"));
   EXPECT_EQ(Call("import subprocess\nchild = subprocess.Popen(['/bin/sleep', '1000'])\n"
                  "child.kill()\nchild.wait()"),
             Answered("-9"));
