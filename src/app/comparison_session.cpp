@@ -11,6 +11,23 @@
 #include "evaluate/comparison_page.h"
 
 namespace hone {
+namespace {
+
+// A report of nothing would take the place of one of something.
+Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
+                                 const SessionOptions& options) {
+  const bool nothing = std::all_of(records.begin(), records.end(), [](const ComparedRun& run) {
+    return run.status == ComparedRun::Status::kMissing;
+  });
+  if (!nothing) return {};
+  return Error(ErrorCode::kNotFound,
+               fmt::format("{}{} no run of this comparison to report on; make them first, without "
+                           "--report-only",
+                           options.out.string(),
+                           options.ledger.empty() ? " has" : " and " + options.ledger + " have"));
+}
+
+}  // namespace
 
 std::string QuotedForShell(const std::string& word) {
   const bool plain =
@@ -38,7 +55,9 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
   ComparisonLedger* const kept = ledger ? &*ledger : nullptr;
   if (options.report_only) {
     if (kept != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(plan, runs, kept));
-    return ReadRuns(plan, runs, kept);
+    std::vector<ComparedRun> records = ReadRuns(plan, runs, kept);
+    HONE_RETURN_IF_ERROR(CheckSomethingThere(records, options));
+    return records;
   }
   WatchInterrupts();
   const auto progress = NewCompareProgress(options.json, stdout);
@@ -58,19 +77,6 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
                              options.command));
   }
   return made;
-}
-
-Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
-                                 const SessionOptions& options) {
-  const bool nothing = std::all_of(records.begin(), records.end(), [](const ComparedRun& run) {
-    return run.status == ComparedRun::Status::kMissing;
-  });
-  if (!nothing) return {};
-  return Error(ErrorCode::kNotFound,
-               fmt::format("{}{} no run of this comparison to report on; make them first, without "
-                           "--report-only",
-                           options.out.string(),
-                           options.ledger.empty() ? " has" : " and " + options.ledger + " have"));
 }
 
 ComparisonFindings FindingsOf(const ComparisonPlan& plan, const std::vector<ComparedRun>& records,

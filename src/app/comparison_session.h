@@ -25,13 +25,10 @@ struct SessionOptions {
 };
 
 // All runs of the plan that are not finished are made; a signal lets them save and end (kStopped).
-// Folders that belong to other recipes are refused before anything is done.
+// Folders that belong to other recipes are refused before anything is done. With report_only none
+// is made, and it is an error (kNotFound) when none was ever begun.
 Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
                                                     const SessionOptions& options);
-
-// An error when none of the runs was ever begun: then there is nothing to report.
-Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
-                                 const SessionOptions& options);
 
 // What they show. Points into the records, which must outlive it.
 struct ComparisonFindings {

@@ -51,6 +51,21 @@ TEST(CreditPage, EscapesWhatItShows) {
   EXPECT_NE(page.find("title=\"+1.000000\">12 13 </span>"), std::string::npos) << page;
 }
 
+TEST(CreditPage, ACharacterOfSeveralTokensIsShownWhole) {
+  Tokenizer::Parts parts;  // one token per byte
+  for (int byte = 0; byte < 256; ++byte) {
+    parts.token_bytes.emplace_back(1, static_cast<char>(byte));
+  }
+  const Tokenizer tokenizer = *Tokenizer::FromParts(std::move(parts));
+  ScoredTree record;
+  record.tree.nodes.push_back({kNoNode, Author::kUser, {0xc3, 0xa9}});
+  record.tree.nodes.push_back({0, Author::kPolicy, {'a', 0xe2, 0x82, 0xac}});
+  record.tree.leaves.push_back({1});
+  const std::string page = CreditTokens(record, 0, {1, -1, -1, -1}, 1, &tokenizer);
+  EXPECT_NE(page.find("é"), std::string::npos) << page;
+  EXPECT_NE(page.find("€"), std::string::npos) << page;
+}
+
 TEST(MethodsView, NamesEveryMethodWithItsSettings) {
   const std::string view = MethodsView(ListMethods(), Terminal{false, 100});
   EXPECT_NE(view.find("toolpo-split"), std::string::npos);
