@@ -9,6 +9,7 @@
 #include "app/report.h"
 #include "app/terminal.h"
 #include "base/clock.h"
+#include "evaluate/figure_text.h"
 
 namespace hone {
 namespace {
@@ -18,11 +19,8 @@ double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(
 std::string NameOf(const ComparedRun& run) { return fmt::format("{} seed {}", run.arm, run.seed); }
 
 std::optional<double> Success(const ComparedRun& run, const char* evaluation) {
-  const Json* made = run.evaluations.Find(evaluation);
-  const Json* all = made == nullptr ? nullptr : made->Find("all");
-  const Json* value = all == nullptr ? nullptr : all->Find("success");
-  if (value == nullptr || !value->is_number()) return std::nullopt;
-  return value->AsDouble();
+  const std::optional<FigureCell> figure = FigureIn(run.evaluations.Find(evaluation), "success");
+  return figure ? std::optional(figure->value) : std::nullopt;
 }
 
 class PeoplesView final : public ComparisonObserver {

@@ -64,17 +64,6 @@ Result<Loaded> Load(const ExplainArguments& arguments) {
   return Loaded{std::move(record), {}, false};
 }
 
-Result<std::unique_ptr<Tokenizer>> TokenizerOf(const ExplainArguments& arguments) {
-  std::filesystem::path path = arguments.tokenizer;
-  if (path.empty()) {
-    const std::filesystem::path run = arguments.tree;
-    path = (std::filesystem::is_directory(run) ? run : run.parent_path()) / "tokenizer.json";
-    if (!std::filesystem::exists(path)) return std::unique_ptr<Tokenizer>();
-  }
-  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(path));
-  return std::make_unique<Tokenizer>(std::move(tokenizer));
-}
-
 Result<MethodCredit> CreditBy(const std::string& spec, const Loaded& loaded) {
   HONE_ASSIGN_OR_RETURN(const Method method, NewMethod(spec));
   const CreditInput input{&loaded.record, loaded.has_values ? &loaded.values : nullptr};
@@ -102,7 +91,8 @@ Result<std::string> Explain(const ExplainArguments& arguments, bool json) {
     HONE_ASSIGN_OR_RETURN(MethodCredit credit, CreditBy(spec, loaded));
     credits.push_back(std::move(credit));
   }
-  HONE_ASSIGN_OR_RETURN(const auto tokenizer, TokenizerOf(arguments));
+  HONE_ASSIGN_OR_RETURN(const auto tokenizer,
+                        TokenizerOfRecords(arguments.tree, arguments.tokenizer));
   const CreditViewOptions options{.leaf = arguments.leaf};
   if (!arguments.html.empty()) {
     HONE_RETURN_IF_ERROR(WriteFileAtomic(

@@ -1,7 +1,6 @@
 // hone dash.
 
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "app/commands.h"
 #include "app/dash_api.h"
 #include "app/dash_page.h"
+#include "app/interrupts.h"
 #include "app/report.h"
 #include "app/terminal.h"
 
@@ -72,13 +72,7 @@ std::string Greeting(const HttpServer& server, size_t runs, const DashArguments&
 // Serves until somebody asks it to end.
 Result<void> Serve(CommandContext* context, const DashArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> folders, Folders(arguments));
-  // Before there are threads, so that none of them gets the signal.
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-
+  WatchInterrupts();
   DashBoard board(folders);
   HttpServerOptions options;
   options.port = arguments.port;
@@ -97,8 +91,7 @@ Result<void> Serve(CommandContext* context, const DashArguments& arguments) {
   if (!server.ok()) return server.error();
   Print(context, Greeting(**server, FindRuns(folders).size(), arguments, context->json));
   std::fflush(stdout);
-  int received = 0;
-  sigwait(&ends, &received);
+  AwaitInterrupt();
   (*server)->Stop(std::chrono::milliseconds(500));
   return {};
 }

@@ -47,15 +47,6 @@ Result<void> TakeEnvironment(const EvaluationChoice& choice, bool of_run, Traini
   return {};
 }
 
-Result<std::unique_ptr<Engine>> OpenEngine(const EvaluationSetup& setup) {
-  const std::filesystem::path& folder = setup.place.folder;
-  const Engine::Options& options = setup.workshop->engine_options;
-  // A checkpoint has the master weights, which say more than the model beside them.
-  if (std::filesystem::exists(folder / "training.json")) return Engine::Load(folder, options);
-  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(folder));
-  return std::make_unique<Engine>(std::move(model), options);
-}
-
 }  // namespace
 
 int64_t EvaluationSetup::TasksOf(Split split) const {
@@ -102,7 +93,8 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   const RunLanguage& language = setup->workshop->language;
   HONE_RETURN_IF_ERROR(
       CheckMarkers(*language.tokenizer, *language.dialect, setup->place.folder.string()));
-  HONE_ASSIGN_OR_RETURN(setup->workshop->engine, OpenEngine(*setup));
+  HONE_ASSIGN_OR_RETURN(setup->workshop->engine,
+                        OpenModel(setup->place.folder, setup->workshop->engine_options));
   return setup;
 }
 

@@ -49,5 +49,25 @@ TEST(EvaluationSetupTest, ARunIsMeasuredAsItWasAtItsEnd) {
   ExpectError({.model = run, .checkpoint = "7"}, "there are last, best");
 }
 
+TEST(EvaluationSetupTest, TheAdapterOfAModelIsMeasuredWithIt) {
+  const TemporaryDirectory out;
+  const auto report = Train(ReadTiny(out.path(), {"model.lora.rank=2"}).value(), {});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  // No checkpoint of a run any more: a model and its adapter, as others make them.
+  const std::filesystem::path copy = out.path() / "copy";
+  std::filesystem::copy(report->checkpoint, copy, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(copy / "training.json");
+  ASSERT_TRUE(std::filesystem::exists(copy / "adapter"));
+  const auto hash_of = [&] {
+    const auto setup = OpenForEvaluation(
+        {.model = copy.string(), .environment = "desk", .dialect = "tagged:desk"});
+    return setup.ok() ? (*setup)->workshop->engine->WeightsHash() : setup.error().message();
+  };
+  const std::string both = hash_of();
+  EXPECT_EQ(both, Engine::Open(copy, {}).value()->WeightsHash());
+  std::filesystem::remove_all(copy / "adapter");
+  EXPECT_NE(hash_of(), both);
+}
+
 }  // namespace
 }  // namespace hone

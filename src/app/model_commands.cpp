@@ -9,7 +9,6 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
-#include "app/serve_model.h"
 #include "app/terminal.h"
 #include "app/views.h"
 #include "base/file.h"
@@ -228,7 +227,7 @@ constexpr std::string_view kCheckText =
 
 Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) {
   HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
-  HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   const Tree tree = ChainOf(tokenizer.Encode(kCheckText));
   HONE_RETURN_IF_ERROR(engine->CheckTokens(tree.nodes[0].tokens));
@@ -254,7 +253,7 @@ Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) 
 
 Result<std::string> Generate(const ModelArguments& named, bool json) {
   HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
-  HONE_ASSIGN_OR_RETURN(const auto engine, OpenEngineOf(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   SampleRequest request;
   request.prompt = tokenizer.Encode(arguments.text);
@@ -295,7 +294,7 @@ Result<std::string> Generate(const ModelArguments& named, bool json) {
 
 Result<std::string> Logprobs(const ModelArguments& named, bool json) {
   HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
-  HONE_ASSIGN_OR_RETURN(const auto engine, Engine::Open(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   const Tree tree = ChainOf(tokenizer.Encode(arguments.text));
   const std::vector<TokenId>& tokens = tree.nodes[0].tokens;

@@ -26,18 +26,6 @@ struct ShowArguments {
   bool full = false;
 };
 
-// The tokenizer asked for, or the one that lies in the run's folder, or none.
-Result<std::unique_ptr<Tokenizer>> TokenizerOf(const ShowArguments& arguments) {
-  std::filesystem::path path = arguments.tokenizer;
-  if (path.empty()) {
-    const std::filesystem::path run = arguments.run;
-    path = (std::filesystem::is_directory(run) ? run : run.parent_path()) / "tokenizer.json";
-    if (!std::filesystem::exists(path)) return std::unique_ptr<Tokenizer>();
-  }
-  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(path));
-  return std::make_unique<Tokenizer>(std::move(tokenizer));
-}
-
 Json SummaryJson(const RunStore::TreeSummary& tree) {
   return Json::Of({{"id", tree.id},
                    {"step", tree.step},
@@ -71,7 +59,8 @@ Result<std::string> Show(const ShowArguments& arguments, bool json) {
   }
   HONE_ASSIGN_OR_RETURN(const ScoredTree record, records.Read(id));
   if (json) return DumpJson(RecordToJson(record)) + "\n";
-  HONE_ASSIGN_OR_RETURN(const auto tokenizer, TokenizerOf(arguments));
+  HONE_ASSIGN_OR_RETURN(const auto tokenizer,
+                        TokenizerOfRecords(arguments.run, arguments.tokenizer));
   return TreeView(record, tokenizer.get(), terminal, {.lines_per_node = arguments.full ? 0 : 24});
 }
 

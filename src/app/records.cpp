@@ -69,4 +69,16 @@ Result<ScoredTree> Records::Read(int64_t id) const {
   return list_[static_cast<size_t>(id) - 1];
 }
 
+Result<std::unique_ptr<Tokenizer>> TokenizerOfRecords(const std::filesystem::path& records,
+                                                      std::filesystem::path asked) {
+  if (asked.empty()) {
+    std::error_code ignored;
+    const bool folder = std::filesystem::is_directory(records, ignored);
+    asked = (folder ? records : records.parent_path()) / "tokenizer.json";
+    if (!std::filesystem::exists(asked, ignored)) return std::unique_ptr<Tokenizer>();
+  }
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(asked));
+  return std::make_unique<Tokenizer>(std::move(tokenizer));
+}
+
 }  // namespace hone

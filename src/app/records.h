@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "record/score.h"
 #include "record/store.h"
+#include "text/tokenizer.h"
 
 namespace hone {
 
@@ -25,5 +26,9 @@ class Records {
   std::unique_ptr<RunStore> store_;
   std::vector<ScoredTree> list_;
 };
+
+// The tokenizer `asked` for; where that is empty, the one that lies beside the records; null: none.
+Result<std::unique_ptr<Tokenizer>> TokenizerOfRecords(const std::filesystem::path& records,
+                                                      std::filesystem::path asked);
 
 }  // namespace hone

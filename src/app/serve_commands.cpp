@@ -1,6 +1,5 @@
 // hone serve.
 
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <random>
@@ -9,6 +8,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/interrupts.h"
 #include "app/report.h"
 #include "app/serve_service.h"
 #include "app/terminal.h"
@@ -28,28 +28,6 @@ struct ServeArguments {
 bool IsLoopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
-
-// Signals that end the server wait for whoever asks, on whatever thread they come. To be made
-// before there are any threads.
-class EndingSignals {
- public:
-  EndingSignals() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-  // Returns at the first; a second one then ends the program at once.
-  void Wait() const {
-    int signal = 0;
-    while (sigwait(&signals_, &signal) != 0) {
-    }
-    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-  }
-
- private:
-  sigset_t signals_;
-};
 
 void Announce(const CommandContext& context, const ServeArguments& arguments,
               const ServedModel& model, const HttpServer& server) {
@@ -73,7 +51,6 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
 }
 
 Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
-  const EndingSignals signals;
   if (const char* key = std::getenv("HONE_API_KEY"); key != nullptr) {
     if (arguments.service.api_key.empty()) arguments.service.api_key = key;
   }
@@ -90,6 +67,7 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   arguments.service.now = [] { return static_cast<int64_t>(std::time(nullptr)); };
   Service service(model.get(), arguments.service, std::move(recorder));
 
+  WatchInterrupts();  // until here there is nothing to finish
   HttpServerOptions& http = arguments.http;
   http.limits.max_body_bytes = static_cast<size_t>(arguments.body_mib) << 20;
   http.local_only = IsLoopback(http.host);
@@ -104,7 +82,7 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
                server->url());
   }
   Announce(*context, arguments, *model, *server);
-  signals.Wait();
+  AwaitInterrupt();
   const bool all = service.Close(std::chrono::seconds(arguments.grace_seconds));
   server->Stop(std::chrono::seconds(5));  // to tell those that were cut off
   const Batcher::Counters counters = service.counters();

@@ -13,11 +13,6 @@
 namespace hone {
 namespace {
 
-bool IsCheckpoint(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(folder / "training.json", ignored);
-}
-
 // What the run says of its model.
 Result<PolicyModelSettings> SettingsOf(const std::filesystem::path& run) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
@@ -27,12 +22,6 @@ Result<PolicyModelSettings> SettingsOf(const std::filesystem::path& run) {
 }
 
 }  // namespace
-
-Result<std::unique_ptr<Engine>> OpenEngineOf(const std::filesystem::path& folder,
-                                             Engine::Options options) {
-  if (IsCheckpoint(folder)) return Engine::Load(folder, std::move(options));
-  return Engine::Open(folder, std::move(options));
-}
 
 Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice) {
   auto served = std::make_unique<ServedModel>();
@@ -66,7 +55,7 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
   options.threads = static_cast<int>(choice.threads);
   options.forbidden = ForbiddenTokens(*served->dialect, *served->tokenizer, config.vocab);
   options.sampler.memory = choice.memory;
-  HONE_ASSIGN_OR_RETURN(served->engine, OpenEngineOf(place.folder, std::move(options)));
+  HONE_ASSIGN_OR_RETURN(served->engine, OpenModel(place.folder, std::move(options)));
   if (IsCheckpoint(place.folder)) {
     HONE_ASSIGN_OR_RETURN(const TrainingState state, ReadTrainingState(place.folder));
     served->version = state.step;

@@ -33,9 +33,4 @@ struct ServedModel {
 // The errors say what is wrong with the choice and what there is.
 Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice);
 
-// The engine of a model's folder. A checkpoint of a run has the master weights, which say more than
-// the model beside them: they are what training goes on with.
-Result<std::unique_ptr<Engine>> OpenEngineOf(const std::filesystem::path& folder,
-                                             Engine::Options options);
-
 }  // namespace hone

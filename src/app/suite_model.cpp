@@ -30,10 +30,7 @@ Result<std::unique_ptr<SuiteModel>> OpenSuiteModel(const EvaluationChoice& choic
       CheckMarkers(*model->language.tokenizer, *model->language.dialect, folder.string()));
   HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(folder));
   const Engine::Options options = EngineOptions(recipe, model->language, config.vocab);
-  // A checkpoint has the master weights, which say more than the model beside them.
-  const bool checkpoint = std::filesystem::exists(folder / "training.json");
-  HONE_ASSIGN_OR_RETURN(model->engine,
-                        checkpoint ? Engine::Load(folder, options) : Engine::Open(folder, options));
+  HONE_ASSIGN_OR_RETURN(model->engine, OpenModel(folder, options));
   model->policy.sampling.forbidden_set = 1;  // as recipes have it
   model->policy.max_turn_tokens = turn_tokens;
   return model;

@@ -4,9 +4,7 @@
 
 #include "credit/gae.h"
 #include "credit/methods/dapo.h"
-#include "credit/methods/otc.h"
 #include "credit/methods/spear.h"
-#include "credit/methods/toolpo.h"
 #include "support/credit_groups.h"
 
 namespace hone {
@@ -70,8 +68,6 @@ TEST(Vectors, ToolPo) {
   ExpectNear(plain, {0.5, 0.5, -0.5, -0.5, 0.5, 0.5, -0.5, -0.5});
   ExpectNear(action, {1.5, 1.5, 1.5, 1.5, -0.5, -0.5, -0.5, -0.5, -0.5, -0.5, -0.5, -0.5, -0.5,
                       -0.5, -0.5, -0.5});
-  EXPECT_NEAR(methods::FoldPreference(12000, 8000), 0.2, 1e-12);
-  EXPECT_EQ(methods::FoldPreference(0, 0), 0);
 }
 
 TEST(Vectors, TheWarningOfTheMethodPage) {
@@ -94,19 +90,6 @@ TEST(Vectors, SoftOverlong) {
   EXPECT_NEAR(methods::SoftOverlong(18432, 20480, 4096), -0.5, 1e-9);
   EXPECT_NEAR(methods::SoftOverlong(20480, 20480, 4096), -1, 1e-9);
   EXPECT_NEAR(methods::SoftOverlong(1e9, 20480, 4096), -1, 1e-9);
-}
-
-TEST(Vectors, Otc) {
-  const double ppo[] = {1, 0.866025, 0.707107, 0.587785, 0.5};
-  for (int calls = 0; calls < 5; ++calls) {
-    EXPECT_NEAR(methods::OtcPpoFactor(calls, 4), ppo[calls], 1e-5) << calls;
-  }
-  const double grpo[] = {0.866025, 1, 0.951057, 0.866025, 0.781831};
-  for (int calls = 1; calls < 6; ++calls) {
-    EXPECT_NEAR(methods::OtcGrpoFactor(calls, 2, 4), grpo[calls - 1], 1e-5) << calls;
-  }
-  EXPECT_EQ(methods::OtcGrpoFactor(0, 0, 4), 1);
-  EXPECT_NEAR(methods::OtcGrpoFactor(2, 0, 4), 0.707107, 1e-5);
 }
 
 TEST(Vectors, Hdpo) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "evaluate/figure_text.h"
+
 namespace hone {
 namespace {
 
@@ -28,11 +30,16 @@ Cells One(const Json* value) {
   return {value->AsDouble()};
 }
 
+Cells OfAll(const ComparedRun& run, const std::string& evaluation, std::string_view name) {
+  const std::optional<FigureCell> figure = FigureIn(run.evaluations.Find(evaluation), name);
+  return figure ? Cells{figure->value} : Cells();
+}
+
 // Success of each task; of evaluations that did not write it down, of all of them.
 Cells Outcomes(const ComparedRun& run, const std::string& evaluation) {
   const Json* made = run.evaluations.Find(evaluation);
   const Json* outcomes = Find(made, "outcomes");
-  if (outcomes == nullptr || !outcomes->is_string()) return One(Find(Find(made, "all"), "success"));
+  if (outcomes == nullptr || !outcomes->is_string()) return OfAll(run, evaluation, "success");
   Cells cells;
   for (const char outcome : outcomes->AsString()) {
     cells.push_back(outcome == '-' ? std::nullopt : std::optional<double>(outcome == '1'));
@@ -46,7 +53,7 @@ Cells Calls(const ComparedRun& run, const std::string& evaluation) {
   const Json* outcomes = Find(made, "outcomes");
   if (calls == nullptr || !calls->is_array() || outcomes == nullptr || !outcomes->is_string() ||
       outcomes->AsString().size() != calls->AsArray().size()) {
-    return One(Find(Find(made, "all"), "calls_per_task"));
+    return OfAll(run, evaluation, "calls");
   }
   Cells cells;
   for (size_t i = 0; i < calls->AsArray().size(); ++i) {
@@ -56,15 +63,10 @@ Cells Calls(const ComparedRun& run, const std::string& evaluation) {
   return cells;
 }
 
-Cells OfAll(const ComparedRun& run, const std::string& evaluation, std::string_view name) {
-  return One(Find(Find(run.evaluations.Find(evaluation), "all"), name));
-}
-
 // Calls that stand for no gold call. Older evaluations say what share of the calls does.
 Cells Wasted(const ComparedRun& run, const std::string& evaluation) {
-  const Json* all = Find(run.evaluations.Find(evaluation), "all");
-  if (const Cells said = One(Find(all, "wasted_calls_per_task")); !said.empty()) return said;
-  const Cells calls = One(Find(all, "calls_per_task")), which = One(Find(all, "which"));
+  if (const Cells said = OfAll(run, evaluation, "wasted_calls"); !said.empty()) return said;
+  const Cells calls = OfAll(run, evaluation, "calls"), which = OfAll(run, evaluation, "which");
   if (calls.empty() || which.empty()) return {};
   return {*calls[0] * (1 - *which[0])};
 }
@@ -286,7 +288,7 @@ std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
 std::optional<double> GoldCalls(const ComparedSection& section) {
   for (const ComparedArm& arm : section.arms) {
     for (const ComparedRun* run : arm.runs) {
-      const Cells gold = OfAll(*run, "after/test/sampled", "gold_calls_per_task");
+      const Cells gold = OfAll(*run, "after/test/sampled", "gold_calls");
       if (!gold.empty()) return gold[0];
     }
   }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "evaluate/figure_text.h"
+
 namespace hone {
 namespace {
 
@@ -257,10 +259,8 @@ TableRows RunRows(std::span<const ComparedRun> runs) {
                      "test, greedy, %", "start", "weights"});
   for (const ComparedRun& run : runs) {
     const auto success = [&](const char* name) -> std::string {
-      const Json* made = run.evaluations.Find(name);
-      const Json* all = made == nullptr ? nullptr : made->Find("all");
-      const Json* value = all == nullptr ? nullptr : all->Find("success");
-      return value == nullptr ? "-" : fmt::format("{:.1f}", 100 * value->AsDouble());
+      const std::optional<FigureCell> figure = FigureIn(run.evaluations.Find(name), "success");
+      return figure ? fmt::format("{:.1f}", 100 * figure->value) : "-";
     };
     const auto digits = [](const std::string& hash) {
       return hash.empty() ? std::string("-") : hash.substr(0, 12);

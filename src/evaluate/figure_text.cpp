@@ -30,6 +30,7 @@ bool IsShare(std::string_view name) {
 std::string_view ShortName(std::string_view name) {
   if (name == "calls") return "calls_per_task";
   if (name == "gold_calls") return "gold_calls_per_task";
+  if (name == "wasted_calls") return "wasted_calls_per_task";
   return name;
 }
 

@@ -1,6 +1,9 @@
 #include "evaluate/policy_evaluation.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,9 +15,8 @@ using Groups = std::map<std::string, std::vector<Measures>>;
 std::string FamilyOf(const Measures& m) { return m.family.empty() ? m.kind : m.family; }
 std::string KindOf(const Measures& m) { return m.kind; }
 
-// The numbers that programs look for first; what there was nothing to count of is 0.
+// The numbers that programs look for first; what there was nothing to count of is absent.
 Json ShortJson(std::span<const Measures> measures) {
-  const auto value = [&](std::string_view figure) { return ValueOf(measures, figure).value_or(0); };
   int64_t trajectories = 0, faults = 0, failed_calls = 0, tokens = 0, turns = 0;
   for (const Measures& m : measures) {
     if (!m.counts) continue;
@@ -24,20 +26,24 @@ Json ShortJson(std::span<const Measures> measures) {
     tokens += m.tokens;
     turns += m.turns;
   }
-  return Json::Of({{"trajectories", trajectories},
-                   {"success", value("success")},
-                   {"when", value("when")},
-                   {"which", value("which")},
-                   {"how", value("how")},
-                   {"needless_calls", value("needless_calls")},
-                   {"missed_calls", value("missed_calls")},
-                   {"calls_per_task", value("calls")},
-                   {"gold_calls_per_task", value("gold_calls")},
-                   {"wasted_calls_per_task", value("wasted_calls")},
-                   {"faults", faults},
-                   {"failed_calls", failed_calls},
-                   {"tokens", tokens},
-                   {"turns", turns}});
+  Json out = Json::Of({{"trajectories", trajectories}});
+  for (const auto& [key, figure] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"success", "success"},
+           {"when", "when"},
+           {"which", "which"},
+           {"how", "how"},
+           {"needless_calls", "needless_calls"},
+           {"missed_calls", "missed_calls"},
+           {"calls_per_task", "calls"},
+           {"gold_calls_per_task", "gold_calls"},
+           {"wasted_calls_per_task", "wasted_calls"}}) {
+    if (const std::optional<double> value = ValueOf(measures, figure)) out.Set(key, *value);
+  }
+  out.Set("faults", faults);
+  out.Set("failed_calls", failed_calls);
+  out.Set("tokens", tokens);
+  out.Set("turns", turns);
+  return out;
 }
 
 // By group, with the interval of the success.
@@ -75,8 +81,6 @@ int64_t Evaluation::Broken() const {
   return std::count_if(measures.begin(), measures.end(),
                        [](const Measures& m) { return !m.counts; });
 }
-
-double Evaluation::Success() const { return ValueOf(measures, "success").value_or(0); }
 
 Groups Evaluation::ByFamily() const { return GroupedBy(measures, FamilyOf); }
 Groups Evaluation::ByKind() const { return GroupedBy(measures, KindOf); }

@@ -35,13 +35,12 @@ struct Evaluation {
   double seconds = 0;
 
   int64_t Broken() const;  // trajectories that do not count
-  double Success() const;  // share of those with a verdict; 0 where there is none
   // Of the tasks of each family, else kind.
   std::map<std::string, std::vector<Measures>> ByFamily() const;
   std::map<std::string, std::vector<Measures>> ByKind() const;
 
   // {"split", "temperature", "tasks", "samples", "broken", "seconds",
-  //  "all": {"success": 0.5, "calls_per_task": ...},
+  //  "all": {"success": 0.5, "calls_per_task": ...}, without what there was nothing to count of,
   //  "families": {"A": {the same, and "low", "high" of the success}}, "kinds": {...},
   //  "figures": {"success": {"value", "low", "high", "trajectories"}, ...},
   //  "outcomes": "10-1", one character per trajectory in the order of the tasks: done, not done, or

@@ -57,6 +57,7 @@ TEST(PolicyEvaluation, SaysForEveryTrajectoryHowItEndedAndWhatItCalled) {
   EXPECT_EQ(json.Find("broken")->AsInteger(), 1);
   EXPECT_EQ(json.Find("all")->Find("trajectories")->AsInteger(), 3);
   EXPECT_EQ(json.Find("all")->Find("success")->AsDouble(), 0.5) << "no verdict is no failure";
+  EXPECT_EQ(json.Find("all")->Find("which"), nullptr) << "nothing to count is no 0";
   EXPECT_EQ(json.Find("kinds")->Find("many")->Find("success")->AsDouble(), 1);
   EXPECT_EQ(json.Find("families")->Find("A")->Find("calls_per_task")->AsDouble(), 5.0 / 3);
   EXPECT_EQ(json.Find("figures")->Find("calls")->Find("trajectories")->AsInteger(), 3);

@@ -72,4 +72,10 @@ Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::stri
                            named.string()));
 }
 
+Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,
+                                          Engine::Options options) {
+  if (IsCheckpoint(folder)) return Engine::Load(folder, std::move(options));
+  return Engine::Open(folder, std::move(options));
+}
+
 }  // namespace hone

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "engine/engine.h"
 
 namespace hone {
 
@@ -17,5 +19,10 @@ struct ModelPlace {
 // `which` is "last", "best" (on dev) or a step, and says something only of runs. The error says
 // what is wrong with the name, and what there is.
 Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::string& which);
+
+// The engine of a model's folder. A checkpoint of a run has the master weights, which say more than
+// the model beside them: they are what training goes on with.
+Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,
+                                          Engine::Options options);
 
 }  // namespace hone

@@ -116,6 +116,11 @@ std::optional<int64_t> StepOfAlarm(const Json& alarm, int64_t first) {
   return std::nullopt;
 }
 
+bool IsCheckpoint(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / kStateFile, ignored);
+}
+
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint) {
   const std::filesystem::path file = checkpoint / kStateFile;
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));

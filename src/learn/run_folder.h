@@ -70,6 +70,8 @@ class RunFolder {
 // its stage: then `first`, the run's first step of rl, is what it counts from.
 std::optional<int64_t> StepOfAlarm(const Json& alarm, int64_t first);
 
+// Whether a folder is a checkpoint of a run, and not a model from elsewhere.
+bool IsCheckpoint(const std::filesystem::path& folder);
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint);
 
 // The same places of a run that somebody else may be training. Steps ascend.

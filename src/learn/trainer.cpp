@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "evaluate/figure_text.h"
 #include "learn/recipe_identity.h"
 #include "learn/record_stage.h"
 #include "learn/rl_stage.h"
@@ -226,16 +227,18 @@ Result<void> Trainer::Measure(const std::string& name, Split split, int64_t task
   return {};
 }
 
-// Adds what came out to `values`; says whether it is the best so far.
+// Adds what came out to `values`, where there were verdicts; says whether it is the best so far.
 Result<bool> Trainer::MeasureDev(StepValues* values) {
   HONE_RETURN_IF_ERROR(Measure("dev", Split::kDev, recipe_.evaluation.dev_tasks));
   for (const char* how : {"sampled", "greedy"}) {
-    const Json* all = state_.evaluations.Find(fmt::format("dev/dev/{}", how))->Find("all");
-    (*values)[fmt::format("dev/{}", how)] = all->Find("success")->AsDouble();
+    const Json* made = state_.evaluations.Find(fmt::format("dev/dev/{}", how));
+    if (const auto success = FigureIn(made, "success")) {
+      (*values)[fmt::format("dev/{}", how)] = success->value;
+    }
   }
-  const double success = values->at("dev/sampled");
-  if (state_.best && success <= *state_.best) return false;
-  state_.best = success;
+  const auto sampled = values->find("dev/sampled");
+  if (sampled == values->end() || (state_.best && sampled->second <= *state_.best)) return false;
+  state_.best = sampled->second;
   state_.best_step = state_.step;
   return true;
 }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include "base/exact_math.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "rewards/number_text.h"
@@ -138,26 +136,9 @@ double Overlong(int64_t length, int64_t most, int64_t buffer, double factor) {
   return std::min(0.0, -over / static_cast<double>(buffer) * factor);
 }
 
-double OtcPpo(int64_t calls, double smoothing) {
-  if (calls == 0) return 1;
-  const double m = static_cast<double>(calls);
-  return Cosine(m * std::numbers::pi / (2 * m + smoothing));
-}
-
-double OtcGrpo(int64_t calls, int64_t least, double smoothing) {
-  if (least == 0) return OtcPpo(calls, smoothing);
-  const double m = static_cast<double>(calls), n = static_cast<double>(least);
-  return Sine(2 * n * m / (m + n) * std::numbers::pi / (2 * n));
-}
-
 double ReToolShaped(double score, int64_t turns) {
   if (score >= 0) return score;
   return std::min(-0.6, score + 0.1 * static_cast<double>(turns - 2) / 2);
-}
-
-double FoldPreference(double direct_tokens, double folded_tokens) {
-  const double sum = direct_tokens + folded_tokens;
-  return sum > 0 ? (direct_tokens - folded_tokens) / sum : 0;
 }
 
 Result<double> TapoScore(AnswerKind kind, const Json& answer, const Json& gold, double relative) {

@@ -28,16 +28,8 @@ ToolRlScore ToolRl(const std::vector<const Call*>& calls, const std::vector<Gold
 // -factor at `most` and beyond it further on.
 double Overlong(int64_t length, int64_t most, int64_t buffer, double factor = 1);
 
-// OTC: how economical `calls` calls are, in [0, 1]. `smoothing` is about the most calls allowed.
-double OtcPpo(int64_t calls, double smoothing);
-// The same with the least calls known to be enough.
-double OtcGrpo(int64_t calls, int64_t least, double smoothing);
-
 // ReTool as trained in verl: a wrong answer costs less when more turns were spent on it.
 double ReToolShaped(double score, int64_t turns);
-
-// ToolPO: how much shorter folding made a trajectory, in (-1, 1).
-double FoldPreference(double direct_tokens, double folded_tokens);
 
 // TAPO: how right an answer is, in [0, 1], by the kind of question; best over the accepted answers.
 // Only the last 100 characters of the answer count. Numbers: within 1e-3, or by `relative` error

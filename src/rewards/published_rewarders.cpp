@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "record/economy.h"
 #include "rewards/cost.h"
 #include "rewards/outcome.h"
 #include "rewards/plain_text.h"
@@ -282,11 +283,11 @@ std::unique_ptr<Rewarder> NewOtcReward(bool grouped, ProgramRunner* runner) {
                                      : kOtcSmoothing;
         for (size_t i = 0; i < group.size(); ++i) {
           if (!matches[i]) continue;
-          const auto calls = static_cast<int64_t>(group[i].calls.size());
+          const auto calls = static_cast<double>(group[i].calls.size());
           double value = 0;
           if (matches[i]->match) {
-            value = grouped ? OtcGrpo(calls, least.value_or(calls), smoothing)
-                            : OtcPpo(calls, smoothing);
+            value = grouped ? OtcGrpoFactor(calls, static_cast<double>(*least), smoothing)
+                            : OtcPpoFactor(calls, smoothing);
           }
           all[i].push_back(group[i].AtAnswer("outcome", value));
         }

@@ -38,29 +38,11 @@ TEST(Published, OverlongOfDapoAndTapo) {
   EXPECT_NEAR(Overlong(1536, 2048, 1024), -0.5, 1e-12);
 }
 
-TEST(Published, OtcPpo) {
-  const double expected[] = {1, 0.866025, 0.707107, 0.587785, 0.5};
-  for (int m = 0; m <= 4; ++m) EXPECT_NEAR(OtcPpo(m, 4), expected[m], 1e-5) << m;
-}
-
-TEST(Published, OtcGrpo) {
-  const double expected[] = {0.866025, 1, 0.951057, 0.866025, 0.781831};
-  for (int m = 1; m <= 5; ++m) EXPECT_NEAR(OtcGrpo(m, 2, 4), expected[m - 1], 1e-5) << m;
-  EXPECT_EQ(OtcGrpo(0, 0, 4), 1);
-  EXPECT_EQ(OtcGrpo(0, 2, 4), 0);
-  EXPECT_NEAR(OtcGrpo(4, 0, 4), 0.5, 1e-12);
-}
-
 TEST(Published, ReToolShaped) {
   EXPECT_EQ(ReToolShaped(1, 8), 1);
   EXPECT_DOUBLE_EQ(ReToolShaped(-1, 2), -1);
   EXPECT_DOUBLE_EQ(ReToolShaped(-1, 6), -0.8);
   EXPECT_DOUBLE_EQ(ReToolShaped(-1, 60), -0.6);
-}
-
-TEST(Published, FoldPreferenceOfToolPo) {
-  EXPECT_NEAR(FoldPreference(12000, 8000), 0.2, 1e-12);
-  EXPECT_EQ(FoldPreference(0, 0), 0);
 }
 
 TEST(Published, TapoGradesByTheKindOfQuestion) {

@@ -1,29 +1,15 @@
 // OTC-PO: a right answer is worth less the more calls it took.
 
-#include "credit/methods/otc.h"
-
 #include <algorithm>
 #include <limits>
-#include <numbers>
 
-#include "base/exact_math.h"
 #include "credit/gae.h"
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 #include "credit/shapers.h"
+#include "record/economy.h"
 
 namespace hone::methods {
-
-double OtcPpoFactor(double calls, double smooth) {
-  if (calls == 0) return 1;
-  return Cosine(calls * std::numbers::pi / (2 * calls + smooth));
-}
-
-double OtcGrpoFactor(double calls, double fewest, double smooth) {
-  if (fewest == 0) return OtcPpoFactor(calls, smooth);
-  return Sine(2 * fewest * calls / (calls + fewest) * std::numbers::pi / (2 * fewest));
-}
-
 namespace {
 
 // The fewest calls of a right trajectory, this group included: a new record must not be scored

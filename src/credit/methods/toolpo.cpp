@@ -1,17 +1,10 @@
 // ToolPO: the outcome for all tokens, what calls earn for the tokens of calls.
 
-#include "credit/methods/toolpo.h"
-
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
+#include "record/economy.h"
 
 namespace hone::methods {
-
-double FoldPreference(double direct, double folded) {
-  const double both = direct + folded;
-  return both > 0 ? (direct - folded) / both : 0;
-}
-
 namespace {
 
 // What folding saved: a folded trajectory against the mean length of the group's others.
