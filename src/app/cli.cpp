@@ -40,6 +40,7 @@ int RunCli(int argc, char** argv) {
   AddSimulate(program, context);
   AddEnv(program, context);
   AddTrain(program, context);
+  AddLearn(program, context);
   AddServe(program, context);
   AddChat(program, context);
   AddEval(program, context);

@@ -33,6 +33,7 @@ void AddLab(Command program, std::shared_ptr<CommandContext> context);
 void AddSimulate(Command program, std::shared_ptr<CommandContext> context);
 void AddEnv(Command program, std::shared_ptr<CommandContext> context);
 void AddTrain(Command program, std::shared_ptr<CommandContext> context);
+void AddLearn(Command program, std::shared_ptr<CommandContext> context);
 void AddServe(Command program, std::shared_ptr<CommandContext> context);
 void AddChat(Command program, std::shared_ptr<CommandContext> context);
 void AddEval(Command program, std::shared_ptr<CommandContext> context);

@@ -36,6 +36,7 @@ TEST(EvaluationSetupTest, ARunIsMeasuredAsItWasAtItsEnd) {
   const std::filesystem::path copy = out.path() / "copy";
   std::filesystem::copy(checkpoint, copy, std::filesystem::copy_options::recursive);
   std::filesystem::remove(copy / "training.json");
+  std::filesystem::remove(copy / "training_state.safetensors");
   ExpectError({.model = copy.string()}, "name an environment with --env");
   const auto foreign =
       OpenForEvaluation({.model = copy.string(), .environment = "desk", .dialect = "tagged:desk"});
@@ -57,6 +58,7 @@ TEST(EvaluationSetupTest, TheAdapterOfAModelIsMeasuredWithIt) {
   const std::filesystem::path copy = out.path() / "copy";
   std::filesystem::copy(report->checkpoint, copy, std::filesystem::copy_options::recursive);
   std::filesystem::remove(copy / "training.json");
+  std::filesystem::remove(copy / "training_state.safetensors");
   ASSERT_TRUE(std::filesystem::exists(copy / "adapter"));
   const auto hash_of = [&] {
     const auto setup = OpenForEvaluation(

@@ -215,6 +215,11 @@ Result<void> Engine::Save(const std::filesystem::path& given, SaveType type) con
   return ReplaceDirectory(aside, folder);
 }
 
+bool Engine::HasState(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / kStateFile, ignored);
+}
+
 Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder, Options options) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine, Open(folder, options));
   const auto path = folder / kStateFile;

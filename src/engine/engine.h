@@ -68,6 +68,8 @@ class Engine {
   // folder is the old one or the new one. An accumulated gradient is not part of it (CHECK): states
   // lie between steps.
   Result<void> Save(const std::filesystem::path& folder, SaveType type) const;
+  // Whether a folder has more than a model: the master weights that Load goes on with.
+  static bool HasState(const std::filesystem::path& folder);
   // A state that lacks any part is an error.
   static Result<std::unique_ptr<Engine>> Load(const std::filesystem::path& folder, Options options);
 

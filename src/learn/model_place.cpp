@@ -74,7 +74,7 @@ Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::stri
 
 Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,
                                           Engine::Options options) {
-  if (IsCheckpoint(folder)) return Engine::Load(folder, std::move(options));
+  if (Engine::HasState(folder)) return Engine::Load(folder, std::move(options));
   return Engine::Open(folder, std::move(options));
 }
 

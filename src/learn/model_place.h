@@ -20,8 +20,8 @@ struct ModelPlace {
 // what is wrong with the name, and what there is.
 Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::string& which);
 
-// The engine of a model's folder. A checkpoint of a run has the master weights, which say more than
-// the model beside them: they are what training goes on with.
+// The engine of a model's folder. Where training left its master weights they are taken: they say
+// more than the model beside them, and are what training goes on with.
 Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,
                                           Engine::Options options);
 

@@ -121,7 +121,7 @@ void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root) {
   if (const auto why = DropsAllThatIsDrawn(method)) {
     root->Table("credit").Problem(
         "method", fmt::format("{} would drop every group that training draws ({}); choose another "
-                              "method (hone credit list)",
+                              "method (hone credit methods)",
                               method.name, *why));
   }
   const KlOptions& kl = recipe.objective.kl;

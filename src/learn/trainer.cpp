@@ -425,8 +425,11 @@ Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
     bool best = false;
     if (evaluation.every > 0 && (state_.stage_step % evaluation.every == 0 || last)) {
       HONE_ASSIGN_OR_RETURN(best, MeasureDev(&done.values));
-      for (AlarmEvent& event : training->Observe(state_.stage_step - 1,
-                                                 {{"dev/success", done.values["dev/sampled"]}})) {
+      StepValues measured;
+      if (const auto sampled = done.values.find("dev/sampled"); sampled != done.values.end()) {
+        measured["dev/success"] = sampled->second;
+      }
+      for (AlarmEvent& event : training->Observe(state_.stage_step - 1, measured)) {
         done.alarms.push_back(std::move(event));
       }
     }

@@ -15,7 +15,7 @@ Json User(const std::string& text) { return Json::Of({{"role", "user"}, {"conten
 // An agent loop as anybody would write it: asks, carries out calls, asks again, and says at the end
 // how good it was. Returns what it was told in the end.
 Json Converse(const ServedProgram& served, const std::string& request, int64_t seed,
-              const std::string& task, std::vector<Json>* answers) {
+              const std::string& task, std::vector<Json>* answers, bool rewarded = true) {
   Json::Array messages = {User(request)};
   Json last;
   for (int64_t turn = 0; turn < 4; ++turn) {
@@ -42,9 +42,21 @@ Json Converse(const ServedProgram& served, const std::string& request, int64_t s
       break;
     }
   }
-  served.Answer("/rewards",
-                Json::Of({{"completion", *last.Find("id")}, {"value", seed % 3 == 0 ? 1 : 0}}));
+  if (rewarded) {
+    served.Answer("/rewards",
+                  Json::Of({{"completion", *last.Find("id")}, {"value", seed % 3 == 0 ? 1 : 0}}));
+  }
   return last;
+}
+
+// What `hone learn` says of a step that succeeds.
+Json Learned(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"--json", "learn"});
+  arguments.insert(arguments.end(), {"--loss", "grpo", "--learning-rate", "0.001"});
+  const SubprocessResult result = Hone(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  const auto json = ParseJson(result.standard_output);
+  return json.ok() ? *json : Json();
 }
 
 std::vector<ScoredTree> TreesOf(const std::string& folder) {
@@ -120,6 +132,60 @@ TEST(ServeRecord, ConversationsAreTreesAndAnRlStepOnThemHasRatioExactlyOne) {
   EXPECT_EQ(metrics.max_ratio, 1);
   EXPECT_GT(model->engine->Step({.learning_rate = 1e-3}), 0);
   EXPECT_NE(model->engine->WeightsHash(), model->weights);
+
+  // The same by the command.
+  const std::string next = (directory.path() / "next").string();
+  const Json learned = Learned({recorded, "--model", run, "--method", "grpo", "--out", next});
+  EXPECT_EQ(learned.Find("trees")->AsInteger(), 1);
+  EXPECT_EQ(learned.Find("tokens")->AsInteger(), metrics.tokens);
+  EXPECT_EQ(learned.Find("ratio_one_tokens")->AsInteger(), metrics.tokens);
+  EXPECT_EQ(learned.Find("weights_before")->AsString(), model->weights);
+  EXPECT_EQ(learned.Find("weights")->AsString(), model->engine->WeightsHash());
+}
+
+TEST(ServeRecord, WhatWasLearnedIsServedRecordedAndLearnedFromAgain) {
+  TemporaryDirectory directory;
+  const std::string run = TaughtRun(directory.path());
+  const auto place = [&](const char* name) { return (directory.path() / name).string(); };
+  const auto record = [&](const std::string& model, const std::string& to, bool rewarded) {
+    ServedProgram served(model, {"--record", to, "--dialect", "tagged:desk"});
+    std::vector<Json> answers;
+    for (int64_t seed = 0; seed < 4; ++seed) {
+      Converse(served, "What hour is it in Paris?", seed, "hours", &answers, rewarded);
+    }
+    EXPECT_EQ(served.End(), 0);
+  };
+  record(run, place("first"), true);
+  Learned({place("first"), "-m", run, "--method", "grpo", "-o", place("second")});
+  record(place("second"), place("third"), true);
+  // The master weights went along: what drew is what is trained.
+  const std::vector<std::string> again = {place("third"), "-m",       place("second"),
+                                          "--method",     "grpo",     "--dialect",
+                                          "tagged:desk",  "--epochs", "2"};
+  std::vector<std::string> command = again;
+  command.insert(command.end(), {"-o", place("fourth")});
+  const Json learned = Learned(command);
+  EXPECT_GT(learned.Find("tokens")->AsInteger(), 0);
+  EXPECT_EQ(*learned.Find("ratio_one_tokens"), *learned.Find("tokens"));
+  // Trees of other weights are learned from, too, and it is said.
+  const Json other = Learned({place("first"), "-m", place("fourth"), "--method", "grpo",
+                              "--dialect", "tagged:desk", "-o", place("fifth")});
+  EXPECT_LT(other.Find("ratio_one_tokens")->AsInteger(), other.Find("tokens")->AsInteger());
+
+  // What cannot be done leaves nothing behind.
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& part) {
+    arguments.insert(arguments.begin(), "learn");
+    const SubprocessResult result = Hone(arguments);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.standard_error.find(part), std::string::npos) << result.standard_error;
+    EXPECT_FALSE(std::filesystem::exists(place("no")));
+  };
+  refused(command, "is there already");
+  refused({place("first"), "-m", run, "-o", place("no")}, "name a method of credit");
+  refused({place("first"), "-m", run, "--method", "gripo", "-o", place("no")}, "grpo");
+  record(run, place("unrewarded"), false);
+  refused({place("unrewarded"), "-m", run, "--method", "grpo", "-o", place("no")},
+          "nothing to learn from");
 }
 
 TEST(ServeRecord, AClientThatRewritesHistoryStartsANewTree) {
