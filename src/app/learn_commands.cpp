@@ -126,21 +126,18 @@ void AddLearn(Command program, std::shared_ptr<CommandContext> context) {
       .Required();
   learn.AddOption("--method", &step.method,
                   "of credit (hone credit methods); else the trees' own advantages count");
-  learn.AddOption("--loss", &arguments->loss, "").OneOf(ObjectiveNames()).ShowDefault();
-  learn.AddOption("--learning-rate", &step.optimizer.learning_rate, "").Positive().ShowDefault();
+  learn.AddOption("--loss", &arguments->loss, "docs/objectives.md")
+      .OneOf(ObjectiveNames())
+      .ShowDefault();
+  learn.AddOption("--learning-rate", &step.optimizer.learning_rate, "of AdamW")
+      .Positive()
+      .ShowDefault();
   learn.AddOption("--mini-batches", &step.batches.mini_batches, "steps of the optimiser per epoch")
       .Positive()
       .ShowDefault();
-  learn.AddOption("--epochs", &step.batches.epochs, "").Positive().ShowDefault();
+  learn.AddOption("--epochs", &step.batches.epochs, "over all trees").Positive().ShowDefault();
   learn.AddOption("--seed", &step.seed, "of the mini-batches").ShowDefault();
-  learn.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
-      .ShowDefault();
-  learn.AddOption("--dialect", &choice.dialect,
-                  "that the conversations were had in; else as the run's, or hermes");
-  learn.AddOption("--tokenizer,-t", &choice.tokenizer, "when it is not in the folder");
-  learn.AddOption("--precision", &choice.precision, "f32 or bf16; else as its run, or bf16")
-      .OneOf({"f32", "bf16"});
-  learn.AddOption("--threads", &choice.threads, "0: as many as the machine has").Between(0, 1024);
+  AddServedModelOptions(learn, &choice);
   learn.Footer(
       "Ratios are exactly 1 where model, dialect and precision are those that drew: the first\n"
       "update is on policy to the bit. docs/serving.md has the whole circle.\n"

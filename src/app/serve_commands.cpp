@@ -118,16 +118,7 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
                  "further names that browsers may call this machine by; may repeat")
       .OneAtATime();
   serve.AddOption("--name", &choice.name, "of the model; else that of its folder");
-  serve.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
-      .ShowDefault();
-  serve.AddOption("--dialect", &choice.dialect,
-                  "how the model spells calls; else as its run did, or hermes");
-  serve.AddOption("--tokenizer,-t", &choice.tokenizer, "when it is not in the folder");
-  serve.AddOption("--precision", &choice.precision, "f32 or bf16; else as its run, or bf16")
-      .OneOf({"f32", "bf16"});
-  serve.AddOption("--threads", &choice.threads, "0: as many as the machine has")
-      .Between(0, 1024)
-      .ShowDefault();
+  AddServedModelOptions(serve, &choice);
   serve.AddOption("--record", &arguments->record,
                   "a run's folder: every conversation becomes a tree in its store");
   serve.AddOption("--max-tokens", &arguments->service.max_tokens, "of one completion")

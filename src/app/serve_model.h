@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "app/command_line.h"
 #include "engine/engine.h"
 #include "text/dialect.h"
 #include "text/tokenizer.h"
@@ -29,6 +30,10 @@ struct ServedModel {
   std::unique_ptr<Dialect> dialect;
   std::unique_ptr<Engine> engine;  // opened with the forbidden tokens of the dialect
 };
+
+// The options of a command that say how it is opened: --checkpoint, --dialect, --tokenizer,
+// --precision, --threads.
+void AddServedModelOptions(Command command, ServedModelChoice* choice);
 
 // The errors say what is wrong with the choice and what there is.
 Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice);

@@ -310,9 +310,20 @@ std::string_view StatusName(ComparedRun::Status status) {
 std::optional<Reached> ReachedOn(const ComparedRun& run, double goal) {
   if (run.dev.empty()) return std::nullopt;
   Reached reached{.watched = run.dev.back().trajectories};
+  const Cells start = OfAll(run, "before/test/sampled", "success");
+  // The last look below the goal; none where not even the start is known, or it was above.
+  std::optional<DevPoint> below;
+  if (!start.empty() && *start[0] < goal) below = DevPoint{.sampled = *start[0]};
   for (const DevPoint& point : run.dev) {
-    if (point.sampled < goal) continue;
+    if (point.sampled < goal) {
+      below = point;
+      continue;
+    }
     reached.at = point.trajectories;
+    if (below) {
+      const double share = (goal - below->sampled) / (point.sampled - below->sampled);
+      reached.at = below->trajectories + share * (point.trajectories - below->trajectories);
+    }
     break;
   }
   return reached;

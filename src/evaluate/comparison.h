@@ -112,7 +112,8 @@ struct SectionReport {
 // The interval of a quantity depends on the values alone: the same runs give the same report.
 SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options = {});
 
-// When the run reached this success on dev (sampled), in trajectories.
+// When the run reached this success on dev (sampled), in trajectories: between the last look below
+// it and the first that is not, along a straight line from what was measured before rl on.
 std::optional<Reached> ReachedOn(const ComparedRun& run, double goal);
 
 // Runs that should have begun with the same weights and did not: one sentence each.

@@ -138,7 +138,7 @@ TEST(Comparison, EvaluationsWithoutTasksAreOneValuePerSeed) {
   EXPECT_FALSE(report.quantities[0][PlaceOf(report, "test/greedy")].mean.has_value());
 }
 
-TEST(Comparison, GoalsAreReachedAtTheFirstPointAndNeverIsNoNumber) {
+TEST(Comparison, GoalsAreReachedBetweenTwoLooksAndNeverIsNoNumber) {
   ComparedRun fast = RunOf("new", 1, "1", {1}), slow = RunOf("base", 1, "1", {1});
   fast.dev = {{100, 0.5, 0.6}, {200, 0.85, 0.9}, {300, 0.7, 0.9}};
   slow.dev = {{100, 0.5, 0.6}, {200, 0.7, 0.9}, {400, 0.8, 0.9}};
@@ -147,8 +147,8 @@ TEST(Comparison, GoalsAreReachedAtTheFirstPointAndNeverIsNoNumber) {
   never.dev.back().sampled = 0.79;
   const std::vector<ComparedRun> one = {slow, fast};
   const SectionReport report = ReportSection(SectionOf(one, {1}));
-  EXPECT_EQ(report.goals[1].median->value, 200);
-  EXPECT_EQ(report.goals[1].ratio, 0.5);
+  EXPECT_DOUBLE_EQ(report.goals[1].median->value, 100 + 100 * 0.3 / 0.35);
+  EXPECT_DOUBLE_EQ(*report.goals[1].ratio, (100 + 100 * 0.3 / 0.35) / 400);
   EXPECT_EQ(report.goals[1].race->a_first, 1);
 
   const std::vector<ComparedRun> two = {slow, never, fast, fast2};
@@ -157,6 +157,17 @@ TEST(Comparison, GoalsAreReachedAtTheFirstPointAndNeverIsNoNumber) {
   EXPECT_EQ(both.goals[1].ratio, std::nullopt) << "of an unknown median";
   EXPECT_EQ(both.goals[1].race->a_first, 2);
   EXPECT_EQ(ReachedOn(ComparedRun{}, 0.8), std::nullopt);
+  // From the start on, where it is known; not where it was above the goal.
+  ComparedRun soon = fast;
+  soon.dev = {{100, 0.9, 0.9}};
+  EXPECT_EQ(ReachedOn(soon, 0.8)->at, 100);
+  const auto started = [&](double success) {
+    soon.evaluations.Set("before/test/sampled",
+                         Json::Of({{"all", Json::Of({{"success", success}})}}));
+    return *ReachedOn(soon, 0.8)->at;
+  };
+  EXPECT_DOUBLE_EQ(started(0.4), 80);
+  EXPECT_EQ(started(0.85), 100);
 }
 
 TEST(Comparison, DevOverTheRunIsAMeanOverTrajectoriesFromTheStartOn) {

@@ -38,6 +38,10 @@ constexpr EffectPlan kEffects[] = {
     {"credit on the calls against the wrong place", ProofRole::kPlacebo,
      ProofRole::kAttributedReal},
     {"a fifth of the call labels flipped", ProofRole::kAttributedReal, ProofRole::kFlipped},
+    {"call rewards on every token against the wrong place", ProofRole::kPlacebo,
+     ProofRole::kSmearedReal},
+    {"credit on the calls by flipped labels against smeared", ProofRole::kSmearedReal,
+     ProofRole::kFlipped},
 };
 
 struct Named {
@@ -114,6 +118,8 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
   row.success.resize(kProofRoles);
   row.calls.resize(kProofRoles);
   row.on_the_way.resize(kProofRoles);
+  row.before_greedy.resize(kProofRoles);
+  row.greedy.resize(kProofRoles);
   std::array<const ComparedArm*, kProofRoles> arms{};
   const SectionReport report = ReportSection(section, options);
   for (size_t i = 0; i < section.arms.size(); ++i) {
@@ -132,6 +138,7 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
     row.reached[role] = report.goals[i].median;
     for (const auto& [name, into] :
          {std::pair{"start/sampled", &row.before}, std::pair{"test/sampled", &row.success},
+          std::pair{"start/greedy", &row.before_greedy}, std::pair{"test/greedy", &row.greedy},
           std::pair{"calls", &row.calls}, std::pair{"dev/mean", &row.on_the_way}}) {
       if (const auto kind = KindNamed(report, name)) (*into)[role] = report.quantities[i][*kind];
     }
@@ -145,6 +152,75 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
   return row;
 }
 
+// The values of seeds as one difference.
+Difference Pool(std::vector<std::optional<double>> by_seed, const std::string& name,
+                const BootstrapOptions& options) {
+  Difference pooled;
+  Table table;
+  for (const std::optional<double>& one : by_seed) {
+    if (!one) continue;
+    table.push_back({*one});
+    pooled.more += *one > 0;
+    pooled.less += *one < 0;
+    pooled.equal += *one == 0;
+  }
+  pooled.by_seed = std::move(by_seed);
+  if (table.empty()) return pooled;
+  pooled.mean = BootstrapMean(table, Rng(Hash64("pooled " + name)), options);
+  pooled.has_interval = !pooled.TooFewSeeds();
+  return pooled;
+}
+
+// Of every seed that all lengths have, the mean over lengths.
+std::vector<std::optional<double>> MeansBySeed(std::span<const Difference* const> lengths) {
+  std::vector<std::optional<double>> means;
+  for (size_t s = 0; s < lengths[0]->by_seed.size(); ++s) {
+    double sum = 0;
+    bool all = true;
+    for (const Difference* one : lengths) {
+      all = all && s < one->by_seed.size() && one->by_seed[s];
+      if (all) sum += *one->by_seed[s];
+    }
+    means.push_back(all ? std::optional(sum / static_cast<double>(lengths.size())) : std::nullopt);
+  }
+  return means;
+}
+
+void AddPooled(const BootstrapOptions& options, Proof* proof) {
+  if (proof->rows.size() < 2) return;
+  const auto differences = [&](const EffectPlan& plan, const Difference ProofEffect::*which) {
+    std::vector<const Difference*> found;
+    for (const ProofRow& row : proof->rows) {
+      for (const ProofEffect& effect : row.effects) {
+        if (effect.name == plan.name) found.push_back(&(effect.*which));
+      }
+    }
+    return found;
+  };
+  for (const EffectPlan& plan : kEffects) {
+    const auto way = differences(plan, &ProofEffect::on_the_way);
+    if (way.size() < proof->rows.size()) continue;
+    const auto success = differences(plan, &ProofEffect::success);
+    proof->pooled.push_back(
+        {plan.name, plan.without, plan.with,
+         Pool(MeansBySeed(way), std::string("dev ") + plan.name, options),
+         Pool(MeansBySeed(success), std::string("test ") + plan.name, options)});
+  }
+  const auto real = differences(kEffects[0], &ProofEffect::on_the_way),
+             simulated = differences(kEffects[1], &ProofEffect::on_the_way);
+  if (real.size() < proof->rows.size() || simulated.size() < proof->rows.size()) return;
+  std::vector<std::optional<double>> by_seed = MeansBySeed(simulated);
+  const std::vector<std::optional<double>> other = MeansBySeed(real);
+  for (size_t s = 0; s < by_seed.size(); ++s) {
+    if (by_seed[s] && s < other.size() && other[s]) {
+      *by_seed[s] -= *other[s];
+    } else {
+      by_seed[s].reset();
+    }
+  }
+  proof->interaction = Pool(std::move(by_seed), "interaction", options);
+}
+
 Json IntervalJson(const std::optional<Interval>& interval) {
   if (!interval) return {};
   return Json::Of({{"value", interval->value}, {"low", interval->low}, {"high", interval->high}});
@@ -152,7 +228,14 @@ Json IntervalJson(const std::optional<Interval>& interval) {
 
 Json FiniteOr(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json EffectJson(const ProofEffect& effect) {
+// Without an interval where few seeds allow none.
+Json DifferenceJson(const Difference& difference) {
+  if (!difference.mean) return {};
+  if (!difference.has_interval) return Json::Of({{"value", difference.mean->value}});
+  return IntervalJson(difference.mean);
+}
+
+Json EffectJson(const ProofRow& row, const ProofEffect& effect) {
   Json json = Json::Of({{"name", effect.name},
                         {"without", RoleName(effect.without)},
                         {"with", RoleName(effect.with)}});
@@ -168,9 +251,14 @@ Json EffectJson(const ProofEffect& effect) {
                                {"ties", effect.race->ties},
                                {"p", effect.race->p}}));
   }
-  json.Set("success", IntervalJson(effect.success.mean));
-  json.Set("calls", IntervalJson(effect.calls.mean));
-  json.Set("on_the_way", IntervalJson(effect.on_the_way.mean));
+  for (const bool root : {false, true}) {
+    const std::optional<double> predicted = row.Predicted(effect.without, effect.with, root);
+    json.Set(root ? "predicted_ratio_root" : "predicted_ratio",
+             predicted ? FiniteOr(*predicted) : Json());
+  }
+  json.Set("success", DifferenceJson(effect.success));
+  json.Set("calls", DifferenceJson(effect.calls));
+  json.Set("on_the_way", DifferenceJson(effect.on_the_way));
   return json;
 }
 
@@ -185,6 +273,25 @@ const std::vector<std::string>& PredictedMethods() {
   return methods;
 }
 
+std::optional<double> ProofRow::Predicted(ProofRole without, ProofRole with, bool root) const {
+  // Where in PredictedMethods a role's method is.
+  const auto place = [](ProofRole role) -> std::optional<size_t> {
+    switch (role) {
+      case ProofRole::kSmearedReal:
+      case ProofRole::kSmearedSimulated: return 0;
+      case ProofRole::kAttributedReal:
+      case ProofRole::kAttributedSimulated: return 1;
+      case ProofRole::kPlacebo: return 2;
+      case ProofRole::kFlipped: return std::nullopt;
+    }
+    return std::nullopt;
+  };
+  const std::vector<double>& sums = root ? root_noise : noise;
+  const std::optional<size_t> above = place(without), below = place(with);
+  if (!above || !below || *above >= sums.size() || *below >= sums.size()) return std::nullopt;
+  return sums[*above] / sums[*below];
+}
+
 Result<Proof> MakeProof(const std::vector<ComparedSection>& sections,
                         const std::vector<lab::ChainPrediction>& predictions,
                         const BootstrapOptions& options) {
@@ -193,14 +300,16 @@ Result<Proof> MakeProof(const std::vector<ComparedSection>& sections,
     HONE_ASSIGN_OR_RETURN(ProofRow row, MakeRow(section, options));
     for (const lab::ChainPrediction& one : predictions) {
       if (one.length != row.length || one.methods.size() < 2) continue;
-      for (const lab::PredictedMethod& method : one.methods) row.noise.push_back(method.sum);
-      row.predicted = one.Ratio(0, 1);
-      if (one.methods.size() > 2) row.predicted_placebo = one.Ratio(2, 1);
+      for (size_t m = 0; m < one.methods.size(); ++m) {
+        row.noise.push_back(one.methods[m].sum);
+        row.root_noise.push_back(one.RootSum(m));
+      }
     }
     proof.rows.push_back(std::move(row));
   }
   std::stable_sort(proof.rows.begin(), proof.rows.end(),
                    [](const ProofRow& a, const ProofRow& b) { return a.length < b.length; });
+  AddPooled(options, &proof);
   return proof;
 }
 
@@ -213,7 +322,9 @@ Json ToJson(const Proof& proof) {
       if (!row.reached[role] && !row.success[role].mean) continue;
       Json one = Json::Of({{"role", RoleName(static_cast<ProofRole>(i))},
                            {"before", IntervalJson(row.before[role].mean)},
+                           {"before_greedy", IntervalJson(row.before_greedy[role].mean)},
                            {"success", IntervalJson(row.success[role].mean)},
+                           {"greedy", IntervalJson(row.greedy[role].mean)},
                            {"calls", IntervalJson(row.calls[role].mean)},
                            {"on_the_way", IntervalJson(row.on_the_way[role].mean)}});
       if (row.reached[role]) {
@@ -224,17 +335,24 @@ Json ToJson(const Proof& proof) {
       }
       roles.push_back(std::move(one));
     }
-    for (const ProofEffect& effect : row.effects) effects.push_back(EffectJson(effect));
+    for (const ProofEffect& effect : row.effects) effects.push_back(EffectJson(row, effect));
     rows.push_back(Json::Of({{"length", static_cast<int64_t>(row.length)},
                              {"goal", row.goal},
                              {"seeds", row.seeds},
-                             {"predicted_ratio", row.predicted ? FiniteOr(*row.predicted) : Json()},
-                             {"predicted_placebo_ratio",
-                              row.predicted_placebo ? FiniteOr(*row.predicted_placebo) : Json()},
                              {"roles", std::move(roles)},
                              {"effects", std::move(effects)}}));
   }
-  return Json::Of({{"chains", std::move(rows)}});
+  Json::Array pooled;
+  for (const PooledEffect& one : proof.pooled) {
+    pooled.push_back(Json::Of({{"name", one.name},
+                               {"without", RoleName(one.without)},
+                               {"with", RoleName(one.with)},
+                               {"on_the_way", DifferenceJson(one.on_the_way)},
+                               {"success", DifferenceJson(one.success)}}));
+  }
+  return Json::Of({{"chains", std::move(rows)},
+                   {"pooled", std::move(pooled)},
+                   {"interaction", DifferenceJson(proof.interaction)}});
 }
 
 }  // namespace hone

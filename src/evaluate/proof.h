@@ -44,16 +44,33 @@ struct ProofRow {
   int64_t seeds = 0;
   // By role; absent where there is no such arm, or it has no finished run.
   std::vector<std::optional<MedianReached>> reached;
-  std::vector<Quantity> before, success, calls;
-  std::vector<Quantity> on_the_way;         // success on dev over the run
-  std::vector<ProofEffect> effects;         // of arms that are both there
-  std::vector<double> noise;                // the laboratory's, of PredictedMethods; empty: none
-  std::optional<double> predicted;          // trajectories, smeared / attributed
-  std::optional<double> predicted_placebo;  // placebo / attributed
+  std::vector<Quantity> before, success, calls;  // of test, sampled
+  std::vector<Quantity> before_greedy, greedy;   // success on test
+  std::vector<Quantity> on_the_way;              // success on dev over the run
+  std::vector<ProofEffect> effects;              // of arms that are both there
+  // The laboratory's, of PredictedMethods; empty: none. Trajectories are proportional to the one or
+  // to the other, as the optimiser is (lab::ChainPrediction).
+  std::vector<double> noise, root_noise;
+
+  // What it expects an effect's ratio to be, by its noise or by its root: absent where it does not
+  // say.
+  std::optional<double> Predicted(ProofRole without, ProofRole with, bool root) const;
+};
+
+// A change over all lengths: of every seed the mean of its differences at each length, so that a
+// seed counts once.
+struct PooledEffect {
+  std::string name;
+  ProofRole without = ProofRole::kSmearedReal, with = ProofRole::kSmearedReal;
+  Difference on_the_way, success;
 };
 
 struct Proof {
-  std::vector<ProofRow> rows;  // by length
+  std::vector<ProofRow> rows;        // by length
+  std::vector<PooledEffect> pooled;  // of the seeds that all lengths have; empty: one length
+  // What credit on the calls does with simulated tools minus what it does with real ones: success
+  // on dev over the run, pooled.
+  Difference interaction;
 };
 
 // The methods that a prediction is made for, in its order: smeared, attributed, placebo.

@@ -1,5 +1,7 @@
 #include "evaluate/proof.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "support/proof_runs.h"
@@ -14,9 +16,13 @@ TEST(Proof, HasTheMediansTheRatiosAndTheLaboratory) {
   ASSERT_EQ(proof.rows.size(), 2u);
   const ProofRow& two = proof.rows[0];
   EXPECT_EQ(two.length, 2);
-  EXPECT_EQ(two.predicted, 1.5);
-  EXPECT_EQ(two.predicted_placebo, 2.0);
-  ASSERT_EQ(two.effects.size(), 6u);
+  EXPECT_EQ(two.Predicted(ProofRole::kSmearedReal, ProofRole::kAttributedReal, false), 1.5);
+  EXPECT_EQ(two.Predicted(ProofRole::kPlacebo, ProofRole::kAttributedReal, false), 2.0);
+  EXPECT_DOUBLE_EQ(*two.Predicted(ProofRole::kPlacebo, ProofRole::kAttributedReal, true),
+                   std::sqrt(2.0));
+  EXPECT_EQ(two.Predicted(ProofRole::kSmearedReal, ProofRole::kSmearedSimulated, true), 1.0);
+  EXPECT_EQ(two.Predicted(ProofRole::kAttributedReal, ProofRole::kFlipped, false), std::nullopt);
+  ASSERT_EQ(two.effects.size(), 8u);
   ASSERT_TRUE(two.effects[0].ratio);
   EXPECT_NEAR(two.effects[0].ratio->value, 2, 0.2);
   EXPECT_FALSE(two.effects[0].ratio->NoEffectShown());
@@ -44,7 +50,36 @@ TEST(Proof, ArmsThatAreMissingLeaveTheirEffectsOut) {
   made.sections[0].arms.resize(2);
   const Proof proof = MakeProof(made.sections, {}).value();
   ASSERT_EQ(proof.rows[0].effects.size(), 1u);
-  EXPECT_EQ(proof.rows[0].predicted, std::nullopt);
+  EXPECT_EQ(proof.rows[0].Predicted(ProofRole::kSmearedReal, ProofRole::kAttributedReal, false),
+            std::nullopt);
+  EXPECT_TRUE(proof.pooled.empty()) << "one length is no pool";
+}
+
+TEST(Proof, OverAllLengthsASeedCountsOnce) {
+  const ProofRuns made(
+      {{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+  const Proof proof = MakeProof(made.sections, made.predictions).value();
+  ASSERT_EQ(proof.pooled.size(), 8u);
+  const PooledEffect& credit = proof.pooled[0];
+  EXPECT_EQ(credit.with, ProofRole::kAttributedReal);
+  const Difference &two = proof.rows[0].effects[0].on_the_way,
+                   &four = proof.rows[1].effects[0].on_the_way;
+  ASSERT_EQ(credit.on_the_way.by_seed.size(), 6u);
+  EXPECT_DOUBLE_EQ(*credit.on_the_way.by_seed[3], (*two.by_seed[3] + *four.by_seed[3]) / 2);
+  EXPECT_NEAR(credit.on_the_way.mean->value, (two.mean->value + four.mean->value) / 2, 1e-12);
+  EXPECT_EQ(credit.on_the_way.more, 6);
+  EXPECT_FALSE(credit.on_the_way.NoEffectShown());
+  ASSERT_TRUE(proof.interaction.mean);
+  EXPECT_NEAR(proof.interaction.mean->value,
+              proof.pooled[1].on_the_way.mean->value - credit.on_the_way.mean->value, 1e-12);
+}
+
+TEST(Proof, ASeedThatALengthLacksIsNotPooled) {
+  ProofRuns made({{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+  made.sections[1].arms[0].runs.pop_back();
+  const Proof proof = MakeProof(made.sections, made.predictions).value();
+  EXPECT_EQ(proof.pooled[0].on_the_way.by_seed[5], std::nullopt);
+  EXPECT_EQ(proof.pooled[0].on_the_way.more, 5);
 }
 
 TEST(Proof, NamesThatSayNothingAreRefused) {
@@ -63,8 +98,8 @@ TEST(Proof, AsJsonHasEveryNumber) {
   const Json& row = json.Find("chains")->AsArray()[0];
   EXPECT_EQ(row.Find("length")->AsInteger(), 2);
   EXPECT_EQ(row.Find("roles")->AsArray().size(), 6u);
-  EXPECT_EQ(row.Find("effects")->AsArray().size(), 6u);
-  EXPECT_EQ(row.Find("predicted_ratio")->AsDouble(), 1.5);
+  ASSERT_EQ(row.Find("effects")->AsArray().size(), 8u);
+  EXPECT_EQ(row.Find("effects")->AsArray()[0].Find("predicted_ratio")->AsDouble(), 1.5);
 }
 
 }  // namespace

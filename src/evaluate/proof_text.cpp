@@ -1,5 +1,6 @@
 #include "evaluate/proof_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -86,6 +87,12 @@ struct Found {
   }
 };
 
+// Whether a ratio of trajectories is more than chance. Medians of few seeds resample badly: the
+// seeds' own order must say the same.
+bool ShowsTime(const ProofEffect& effect) {
+  return effect.ratio && effect.race && !effect.ratio->NoEffectShown() && effect.race->p < kLevel;
+}
+
 std::string TimeSentence(const Proof& proof, ProofRole without, ProofRole with) {
   Found found;
   for (const ProofRow& row : proof.rows) {
@@ -95,9 +102,9 @@ std::string TimeSentence(const Proof& proof, ProofRole without, ProofRole with) 
       found.unknown.push_back(row.length);
       continue;
     }
-    // Medians of few seeds resample badly: the seeds' own order must say the same.
-    const bool none = effect->ratio->NoEffectShown() || effect->race->p >= kLevel;
-    auto& list = none ? found.none : effect->ratio->low > 1 ? found.less : found.more;
+    auto& list = !ShowsTime(*effect)      ? found.none
+                 : effect->ratio->low > 1 ? found.less
+                                          : found.more;
     list.push_back(row.length);
   }
   return found.Text("more trajectories to the goal", "fewer trajectories to the goal");
@@ -130,6 +137,45 @@ void AddSentence(const Proof& proof, const char* what, ProofRole without, ProofR
         (time.empty() ? "success on dev over the run: " : ". Success on dev over the run: ") + way;
   if (!success.empty()) text += ". Test success at the end: " + success;
   sentences->push_back(text + ".");
+}
+
+constexpr double kMargin = 0.03;  // of success: what simulated tools may cost and do "as well"
+
+const PooledEffect* PooledOf(const Proof& proof, ProofRole without, ProofRole with) {
+  for (const PooledEffect& effect : proof.pooled) {
+    if (effect.without == without && effect.with == with) return &effect;
+  }
+  return nullptr;
+}
+
+const char* Shown(const Difference& difference) {
+  if (difference.TooFewSeeds()) return "too few seeds";
+  if (difference.NoEffectShown()) return "no effect shown";
+  return difference.mean->value > 0 ? "higher" : "lower";
+}
+
+// What the whole is about, in one number each: all lengths together.
+void AddPooledSentences(const Proof& proof, std::vector<std::string>* sentences) {
+  const PooledEffect* credit = PooledOf(proof, ProofRole::kSmearedReal, ProofRole::kAttributedReal);
+  if (credit != nullptr && credit->on_the_way.mean) {
+    sentences->push_back(fmt::format(
+        "The main measure, all lengths together: credit on the calls instead of smeared "
+        "changes success on dev over the run by {} points (real tools): {}.",
+        Points(credit->on_the_way, 100, 1), Shown(credit->on_the_way)));
+  }
+  const PooledEffect* simulated =
+      PooledOf(proof, ProofRole::kAttributedReal, ProofRole::kAttributedSimulated);
+  if (simulated != nullptr && simulated->success.mean) {
+    const Difference& success = simulated->success;
+    const char* verdict = success.TooFewSeeds()           ? "too few seeds"
+                          : success.mean->low > -kMargin  ? "as well, within 3 points"
+                          : success.mean->high < -kMargin ? "worse by more than 3 points"
+                                                          : "whether within 3 points is not shown";
+    sentences->push_back(fmt::format(
+        "All lengths together: simulated instead of real tools in training change test success at "
+        "the end by {} points (credit on the calls): {}.",
+        Points(success, 100, 1), verdict));
+  }
 }
 
 TableRows RoleTable(const Proof& proof, const char* first,
@@ -167,14 +213,18 @@ Plot RatioPlot(const Proof& proof) {
             .x_label = "calls in the chain",
             .y_label = "times as many"};
   Curve predicted{.name = "laboratory", .dashed = true, .dots = true};
+  Curve root{.name = "laboratory, root", .dashed = true, .dots = true};
   for (const ProofRow& row : proof.rows) {
-    if (!row.predicted || !std::isfinite(*row.predicted)) continue;
-    const double ratio = *row.predicted;
-    predicted.points.push_back(
-        {.x = static_cast<double>(row.length), .y = ratio, .low = ratio, .high = ratio});
+    for (Curve* curve : {&predicted, &root}) {
+      const std::optional<double> ratio =
+          row.Predicted(ProofRole::kSmearedReal, ProofRole::kAttributedReal, curve == &root);
+      if (!ratio || !std::isfinite(*ratio)) continue;
+      curve->points.push_back(
+          {.x = static_cast<double>(row.length), .y = *ratio, .low = *ratio, .high = *ratio});
+    }
   }
   for (Curve curve :
-       {std::move(predicted),
+       {std::move(predicted), std::move(root),
         MeasuredCurve(proof, ProofRole::kSmearedReal, ProofRole::kAttributedReal,
                       "measured, real tools"),
         MeasuredCurve(proof, ProofRole::kSmearedSimulated, ProofRole::kAttributedSimulated,
@@ -244,6 +294,12 @@ Plot QuantityPlot(const Proof& proof, const char* title, const char* unit,
   return plot;
 }
 
+size_t EffectCount(const Proof& proof) {
+  size_t most = 0;
+  for (const ProofRow& row : proof.rows) most = std::max(most, row.effects.size());
+  return most;
+}
+
 std::string HtmlTable(const TableRows& rows) {
   std::string html = "<div class=\"scroll\"><table>\n";
   for (size_t r = 0; r < rows.size(); ++r) {
@@ -260,6 +316,7 @@ std::string HtmlTable(const TableRows& rows) {
 
 std::vector<std::string> ProofSentences(const Proof& proof) {
   std::vector<std::string> sentences;
+  AddPooledSentences(proof, &sentences);
   AddSentence(proof, "Credit on the calls instead of smeared, real tools", ProofRole::kSmearedReal,
               ProofRole::kAttributedReal, &sentences);
   AddSentence(proof, "Credit on the calls instead of smeared, simulated tools",
@@ -277,31 +334,53 @@ std::vector<std::string> ProofSentences(const Proof& proof) {
 
 std::vector<ReportTable> ProofTables(const Proof& proof) {
   std::vector<ReportTable> tables;
-  TableRows ratios = {{"calls", "laboratory", "measured, real tools", "seeds (real)",
-                       "measured, simulated tools", "seeds (simulated)", "laboratory, placebo",
-                       "measured, placebo"}};
-  for (const ProofRow& row : proof.rows) {
-    const auto cells = [&](ProofRole without,
-                           ProofRole with) -> std::pair<std::string, std::string> {
-      const ProofEffect* effect = EffectOf(row, without, with);
-      if (effect == nullptr) return {"-", "-"};
-      return {effect->ratio ? effect->ratio->Text() : "-",
-              effect->race ? fmt::format("{} sooner, {} later, p = {:.2g}", effect->race->a_first,
-                                         effect->race->b_first, effect->race->p)
-                           : "-"};
-    };
-    const auto real = cells(ProofRole::kSmearedReal, ProofRole::kAttributedReal);
-    const auto simulated = cells(ProofRole::kSmearedSimulated, ProofRole::kAttributedSimulated);
-    const auto placebo = cells(ProofRole::kPlacebo, ProofRole::kAttributedReal);
-    ratios.push_back({std::to_string(row.length), row.predicted ? RatioText(*row.predicted) : "-",
-                      real.first, real.second, simulated.first, simulated.second,
-                      row.predicted_placebo ? RatioText(*row.predicted_placebo) : "-",
-                      placebo.first});
+  if (!proof.pooled.empty()) {
+    TableRows pooled = {{"what changes", "success on dev over the run, points", "what it shows",
+                         "success on test at the end, points", "what it shows"}};
+    for (const PooledEffect& effect : proof.pooled) {
+      pooled.push_back({effect.name, Points(effect.on_the_way, 100, 1), Shown(effect.on_the_way),
+                        Points(effect.success, 100, 1), Shown(effect.success)});
+    }
+    if (proof.interaction.mean) {
+      pooled.push_back({"what credit on the calls does: simulated minus real tools",
+                        Points(proof.interaction, 100, 1), Shown(proof.interaction), "-", "-"});
+    }
+    tables.push_back({"All lengths together", std::move(pooled),
+                      "Of every seed the mean over lengths; 95 % intervals over seeds. The first "
+                      "figure of the first line was named as the main measure before anything was "
+                      "measured; of the others one in twenty shows something by chance."});
   }
-  tables.push_back({"How many times as many trajectories smeared credit takes", std::move(ratios),
-                    "Ratio of the medians over seeds; 95 % of 2000 resamples of the seeds, in "
-                    "pairs. \"More than\": smeared credit was not there when the runs ended. The "
-                    "laboratory's is computed, not measured."});
+  TableRows ratios = {{"what changes", "calls", "laboratory", "laboratory, root", "measured",
+                       "seeds sooner, later, neither", "p", "what it shows"}};
+  for (size_t e = 0; e < EffectCount(proof); ++e) {
+    for (const ProofRow& row : proof.rows) {
+      if (e >= row.effects.size()) continue;
+      const ProofEffect& effect = row.effects[e];
+      const auto predicted = [&](bool root) {
+        const std::optional<double> ratio = row.Predicted(effect.without, effect.with, root);
+        return ratio ? RatioText(*ratio) : std::string("-");
+      };
+      const char* shown = !effect.ratio           ? "-"
+                          : !ShowsTime(effect)    ? "no effect shown"
+                          : effect.ratio->low > 1 ? "fewer"
+                                                  : "more";
+      ratios.push_back({effect.name, std::to_string(row.length), predicted(false), predicted(true),
+                        effect.ratio ? effect.ratio->Text() : "-",
+                        effect.race ? fmt::format("{}, {}, {}", effect.race->a_first,
+                                                  effect.race->b_first, effect.race->ties)
+                                    : "-",
+                        effect.race ? fmt::format("{:.2g}", effect.race->p) : "-", shown});
+    }
+  }
+  tables.push_back(
+      {"How many times as many trajectories it takes to the goal without the change",
+       std::move(ratios),
+       "Without / with the change: the ratio of the medians over seeds; 95 % of 2000 resamples of "
+       "the seeds in pairs, or Student's of the seeds' ratios where that reaches further. \"More "
+       "than\", \"less than\": without it, or with it, the goal was not reached when the runs "
+       "ended. "
+       "Seeds: with the change sooner, later, or neither. The laboratory's are computed, not "
+       "measured: by its noise, and by its root, as an optimiser like Adam would have it."});
   tables.push_back(
       {"Trajectories until the goal is reached on dev, median",
        RoleTable(proof, "calls",
@@ -312,6 +391,19 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
        RoleTable(proof, "calls",
                  [](const ProofRow& row, size_t i) { return Percent(row.success[i]); }),
        "95 % intervals over seeds and tasks."});
+  tables.push_back(
+      {"Success on test, greedy, in per cent: before practice and at the end",
+       RoleTable(proof, "calls",
+                 [](const ProofRow& row, size_t i) {
+                   const auto short_of = [](const Quantity& quantity) {
+                     return quantity.mean ? fmt::format("{:.1f}", 100 * quantity.mean->value)
+                                          : std::string("-");
+                   };
+                   return fmt::format("{} -> {}", short_of(row.before_greedy[i]),
+                                      short_of(row.greedy[i]));
+                 }),
+       "The likeliest call is right from the beginning: what practice changes is how often another "
+       "one is drawn."});
   tables.push_back(
       {"Calls per task of test at the end",
        RoleTable(proof, "calls", [](const ProofRow& row, size_t i) { return Plain(row.calls[i]); }),
@@ -376,7 +468,7 @@ std::string PredictionMarkdown(const std::vector<lab::ChainPrediction>& predicti
                                const lab::PredictionOptions& options) {
   TableRows rows = {{"calls", "teacher's errors", "success at the start", "noise, smeared",
                      "noise, attributed", "noise, placebo", "trajectories, smeared / attributed",
-                     "trajectories, placebo / attributed"}};
+                     "trajectories, placebo / attributed", "by the root"}};
   for (const lab::ChainPrediction& one : predictions) {
     const auto range = [&](size_t method) {
       const std::vector<double>& noise = one.methods[method].noise;
@@ -384,14 +476,17 @@ std::string PredictionMarkdown(const std::vector<lab::ChainPrediction>& predicti
                  ? std::string("-")
                  : fmt::format("{} .. {}", RatioText(noise.front()), RatioText(noise.back()));
     };
-    rows.push_back({std::to_string(one.length), fmt::format("{:g}", one.teacher_error),
-                    fmt::format("{:.0f} %", 100 * one.start), range(0), range(1), range(2),
-                    RatioText(one.Ratio(0, 1)), RatioText(one.Ratio(2, 1))});
+    rows.push_back(
+        {std::to_string(one.length), fmt::format("{:g}", one.teacher_error),
+         fmt::format("{:.0f} %", 100 * one.start), range(0), range(1), range(2),
+         RatioText(one.Ratio(0, 1)), RatioText(one.Ratio(2, 1)),
+         fmt::format("{}, {}", RatioText(one.RootRatio(0, 1)), RatioText(one.RootRatio(2, 1)))});
   }
   return fmt::format(
       "{}\nNoise: variance of a group's gradient over the squared gain along the gradient of "
       "success, from the first point of the way (who has imitated the teacher) to the last "
-      "({:.0f} % of the chains succeed). Groups of {}, exact.\n",
+      "({:.0f} % of the chains succeed). Groups of {}, exact. By the root: the same two ratios "
+      "where trajectories go with the root of the noise, as Adam's do.\n",
       MarkdownTable(rows), 100 * options.goal, options.group);
 }
 

@@ -15,19 +15,23 @@ Proof Sample() {
 
 TEST(ProofText, TheSentencesSayWhatTheIntervalsShow) {
   const std::vector<std::string> sentences = ProofSentences(Sample());
-  ASSERT_EQ(sentences.size(), 6u);
+  ASSERT_EQ(sentences.size(), 8u);
+  EXPECT_NE(sentences[0].find("changes success on dev over the run by +"), std::string::npos)
+      << sentences[0];
+  EXPECT_TRUE(sentences[0].ends_with("points (real tools): higher.")) << sentences[0];
+  EXPECT_TRUE(sentences[1].ends_with("as well, within 3 points.")) << sentences[1];
   EXPECT_TRUE(
-      sentences[0].starts_with("Credit on the calls instead of smeared, real tools: fewer "
+      sentences[2].starts_with("Credit on the calls instead of smeared, real tools: fewer "
                                "trajectories to the goal at 2 and 4 calls"))
-      << sentences[0];
-  EXPECT_NE(sentences[0].find("Test success at the end: higher at 2 and 4 calls."),
+      << sentences[2];
+  EXPECT_NE(sentences[2].find("Test success at the end: higher at 2 and 4 calls."),
             std::string::npos)
-      << sentences[0];
+      << sentences[2];
 }
 
 TEST(ProofText, WhereTheGoalWasNotReachedThatIsSaidAndFewSeedsShowNothing) {
   ProofRuns made({{2, {800, 400, 900, 450, 800, 500}}, {8, {0, 0, 0, 0, 0, 0}}});
-  std::string first = ProofSentences(MakeProof(made.sections, made.predictions).value())[0];
+  std::string first = ProofSentences(MakeProof(made.sections, made.predictions).value())[2];
   EXPECT_NE(first.find("fewer trajectories to the goal at 2 calls; not told, because half of the "
                        "runs or more did not reach the goal, at 8 calls. Success on dev over the "
                        "run: higher at 2 calls; no effect shown at 8 calls"),
@@ -35,7 +39,7 @@ TEST(ProofText, WhereTheGoalWasNotReachedThatIsSaidAndFewSeedsShowNothing) {
       << first;
   // Four seeds of four are no evidence for the sign test.
   for (ComparedArm& arm : made.sections[0].arms) arm.runs.resize(4);
-  first = ProofSentences(MakeProof(made.sections, made.predictions).value())[0];
+  first = ProofSentences(MakeProof(made.sections, made.predictions).value())[2];
   EXPECT_NE(first.find("real tools: no effect shown at 2 calls"), std::string::npos) << first;
 }
 
@@ -43,13 +47,14 @@ TEST(ProofText, WithoutRunsNothingIsClaimed) {
   EXPECT_TRUE(ProofSentences({}).empty());
   Proof proof = Sample();
   for (ProofRow& row : proof.rows) row.effects.clear();
+  proof.pooled.clear();
   EXPECT_TRUE(ProofSentences(proof).empty());
 }
 
 TEST(ProofText, TheReportHasTheTablesAndTheLaboratoryBesideTheMeasurement) {
   const std::string text = ProofMarkdown(Sample());
   for (const char* part : {"## What was found", "laboratory", "1.50", "more than ", "later than ",
-                           "Calls per task of test at the end", "p = "}) {
+                           "Calls per task of test at the end", "All lengths together"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   const std::string html = ProofHtml(Sample());

@@ -12,9 +12,11 @@ namespace hone {
 // median by median. Where runs never got there only one side of it is known.
 struct ReachedRatio {
   double value = 0;
-  bool at_least = false;     // the true one is larger: those above are later than all that was seen
-  bool at_most = false;      // the true one is smaller: those below are
-  double low = 0, high = 0;  // of the resampled ones the middle 95 %; high may be infinite
+  bool at_least = false;  // the true one is larger: those above are later than all that was seen
+  bool at_most = false;   // the true one is smaller: those below are
+  // Of the resampled ones the middle 95 %, or Student's of the seeds' own ratios where that reaches
+  // further; high may be infinite.
+  double low = 0, high = 0;
 
   // Chance alone would do that, too.
   bool NoEffectShown() const { return low <= 1 && high >= 1; }

@@ -35,6 +35,14 @@ TEST(ReachedRatio, ArmsThatAreAlikeShowNoEffect) {
   EXPECT_TRUE(ratio->NoEffectShown());
 }
 
+TEST(ReachedRatio, FewSeedsThatScatterAreNoFinding) {
+  // Every median of resamples is above 1, but a third seed of three could well be below it.
+  const auto ratio = MedianRatio(At({110, 150, 400}), At({100, 100, 100}), Rng(1));
+  ASSERT_TRUE(ratio);
+  EXPECT_LT(ratio->low, 1);
+  EXPECT_TRUE(ratio->NoEffectShown());
+}
+
 TEST(ReachedRatio, NeverIsNoNumber) {
   const auto later =
       MedianRatio(At({kNever, kNever, 900, kNever}), At({100, 110, 120, 130}), Rng(1));

@@ -45,7 +45,7 @@ TEST_F(ProveTest, MakesTheRunsOnceAndReportsWithTheLaboratory) {
   const Json end = ParseJson(first.standard_output.substr(last)).value();
   const Json::Array& chains = end.Find("proof")->Find("chains")->AsArray();
   ASSERT_EQ(chains.size(), 2u);
-  EXPECT_GT(chains[1].Find("predicted_ratio")->AsDouble(), 0);
+  EXPECT_GT(chains[1].Find("effects")->AsArray()[0].Find("predicted_ratio")->AsDouble(), 0);
   EXPECT_EQ(end.Find("runs")->AsArray().size(), 8u);
   EXPECT_TRUE(end.Find("problems")->AsArray().empty()) << "arms of a seed begin alike";
   const std::string page = ReadFile(directory_.path() / "out/prove.html").value();

@@ -104,6 +104,12 @@ DecisionProcess ChainAt(int length, double skill, double answer, double wrong_sh
   return process;
 }
 
+double ChainPrediction::RootSum(size_t method) const {
+  double sum = 0;
+  for (const double noise : methods[method].noise) sum += std::sqrt(noise);
+  return sum;
+}
+
 Json ToJson(const std::vector<ChainPrediction>& predictions, const PredictionOptions& options) {
   Json::Array chains;
   for (const ChainPrediction& one : predictions) {

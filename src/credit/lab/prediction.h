@@ -59,6 +59,10 @@ struct ChainPrediction {
 
   // How many times as many trajectories method `a` takes as `b`. Their places in `methods`.
   double Ratio(size_t a, size_t b) const { return methods[a].sum / methods[b].sum; }
+  // The same for an optimiser that divides by the noise itself: where noise is larger than signal
+  // Adam's gain per step goes with signal over deviation, and trajectories with the root.
+  double RootSum(size_t method) const;
+  double RootRatio(size_t a, size_t b) const { return RootSum(a) / RootSum(b); }
 };
 
 Result<std::vector<ChainPrediction>> PredictChains(const std::vector<ChainStart>& chains,
