@@ -9,9 +9,12 @@
 namespace hone {
 namespace {
 
+ProofRuns TwoLengths() {
+  return ProofRuns({{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+}
+
 TEST(Proof, HasTheMediansTheRatiosAndTheLaboratory) {
-  const ProofRuns made(
-      {{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+  const ProofRuns made = TwoLengths();
   const Proof proof = MakeProof(made.sections, made.predictions).value();
   ASSERT_EQ(proof.rows.size(), 2u);
   const ProofRow& two = proof.rows[0];
@@ -56,8 +59,7 @@ TEST(Proof, ArmsThatAreMissingLeaveTheirEffectsOut) {
 }
 
 TEST(Proof, OverAllLengthsASeedCountsOnce) {
-  const ProofRuns made(
-      {{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+  const ProofRuns made = TwoLengths();
   const Proof proof = MakeProof(made.sections, made.predictions).value();
   ASSERT_EQ(proof.pooled.size(), 8u);
   const PooledEffect& credit = proof.pooled[0];
@@ -75,7 +77,7 @@ TEST(Proof, OverAllLengthsASeedCountsOnce) {
 }
 
 TEST(Proof, ASeedThatALengthLacksIsNotPooled) {
-  ProofRuns made({{2, {800, 400, 900, 450, 800, 500}}, {4, {3000, 1000, 0, 1100, 3000, 1500}}});
+  ProofRuns made = TwoLengths();
   made.sections[1].arms[0].runs.pop_back();
   const Proof proof = MakeProof(made.sections, made.predictions).value();
   EXPECT_EQ(proof.pooled[0].on_the_way.by_seed[5], std::nullopt);

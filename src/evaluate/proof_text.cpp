@@ -345,10 +345,11 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
       pooled.push_back({"what credit on the calls does: simulated minus real tools",
                         Points(proof.interaction, 100, 1), Shown(proof.interaction), "-", "-"});
     }
-    tables.push_back({"All lengths together", std::move(pooled),
-                      "Of every seed the mean over lengths; 95 % intervals over seeds. The first "
-                      "figure of the first line was named as the main measure before anything was "
-                      "measured; of the others one in twenty shows something by chance."});
+    tables.push_back(
+        {"All lengths together", std::move(pooled),
+         "Of every seed the mean over lengths; 95 % intervals over seeds. The first "
+         "figure of the first line is the main measure (docs/prove.md says since when); of the "
+         "others about one in twenty shows something by chance."});
   }
   TableRows ratios = {{"what changes", "calls", "laboratory", "laboratory, root", "measured",
                        "seeds sooner, later, neither", "p", "what it shows"}};
@@ -402,8 +403,8 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
                    return fmt::format("{} -> {}", short_of(row.before_greedy[i]),
                                       short_of(row.greedy[i]));
                  }),
-       "The likeliest call is right from the beginning: what practice changes is how often another "
-       "one is drawn."});
+       "Where it is high before practice, what practice changes is how often another call than the "
+       "likeliest is drawn."});
   tables.push_back(
       {"Calls per task of test at the end",
        RoleTable(proof, "calls", [](const ProofRow& row, size_t i) { return Plain(row.calls[i]); }),
