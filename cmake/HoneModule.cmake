@@ -1,3 +1,21 @@
+# Files of a module that are compiled as one: the headers that they share are read once, and what templates make of them is made
+# once. For that, names in unnamed namespaces are unique in their module (docs/decisions/0026-files-compiled-together.md). Other
+# presets (debug, the sanitizers, clang's) compile each file by itself, and would notice an include that is missing.
+set(HONE_TOGETHER 1 CACHE STRING "How many files of a module to compile as one; 0: all, which finds every name that is there twice")
+
+# hone_compiled(TARGET [QUICK] LINK libraries...): how the files of a library are compiled.
+function(hone_compiled target)
+  cmake_parse_arguments(ARG "QUICK" "" "LINK" ${ARGN})
+  target_link_libraries(${target} PUBLIC hone_options PRIVATE ${ARG_LINK})
+  hone_precompiled(${target} hone_pch)
+  if(ARG_QUICK)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(NOT HONE_TOGETHER EQUAL 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${HONE_TOGETHER})
+  endif()
+endfunction()
+
 # hone_module(NAME [QUICK] [QUICK_FILES REGEX] LINK libraries... [TEST_LINK libraries...]): the static library of src/NAME from every .cpp in that folder,
 # and, from every *_test.cpp, its test program hone_NAME_test. Which modules may include which is
 # written in src/LAYERS and checked by scripts/check_layers.py. QUICK is for modules without inner loops: -O1 compiles a
@@ -9,16 +27,19 @@ function(hone_module name)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 
-  add_library(hone_${name} STATIC ${sources})
-  target_link_libraries(hone_${name} PUBLIC hone_options PRIVATE ${ARG_LINK})
-  hone_precompiled(hone_${name} hone_pch)
+  set(level)
   if(ARG_QUICK)
-    target_compile_options(hone_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    set(level QUICK)
+  elseif(ARG_QUICK_FILES)
+    set(quick ${sources})
+    list(FILTER quick INCLUDE REGEX "${ARG_QUICK_FILES}")
+    list(FILTER sources EXCLUDE REGEX "${ARG_QUICK_FILES}")
+    add_library(hone_${name}_quick OBJECT ${quick})
+    hone_compiled(hone_${name}_quick QUICK LINK ${ARG_LINK})
+    list(APPEND sources $<TARGET_OBJECTS:hone_${name}_quick>)
   endif()
-  if(ARG_QUICK_FILES)
-    list(FILTER sources INCLUDE REGEX "${ARG_QUICK_FILES}")
-    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
-  endif()
+  add_library(hone_${name} STATIC ${sources})
+  hone_compiled(hone_${name} ${level} LINK ${ARG_LINK})
 
   if(HONE_TESTS AND tests)
     hone_test(hone_${name}_test SOURCES ${tests} LINK ${ARG_TEST_LINK} hone_${name} ${ARG_LINK}

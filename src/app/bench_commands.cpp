@@ -28,8 +28,8 @@ Json ReportJson(const BenchmarkReport& report, const std::string& machine) {
                    {"measurements", std::move(lines)}});
 }
 
-std::string ReportTable(const BenchmarkReport& report, const std::string& machine,
-                        const Terminal& terminal) {
+std::string BenchmarkTable(const BenchmarkReport& report, const std::string& machine,
+                           const Terminal& terminal) {
   std::string out = terminal.Bold(
       fmt::format("{}, {} threads, {} kernels\n", machine, report.threads, report.kernels));
   out += fmt::format("the scale, a loop of nothing but multiplications: {:.0f} GFLOP/s\n\n",
@@ -112,7 +112,7 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
     });
     const std::string machine = ProcessorName();
     Print(context.get(), context->json ? DumpJson(ReportJson(report, machine)) + "\n"
-                                       : ReportTable(report, machine, Terminal::Of(stdout)));
+                                       : BenchmarkTable(report, machine, Terminal::Of(stdout)));
   });
 
   struct ModelArguments {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kShownResult = 600;  // bytes
 
-std::string Short(std::string_view text) {
+std::string FirstPart(std::string_view text) {
   if (text.size() <= kShownResult) return Printable(text);
   return fmt::format("{} … ({} bytes)", Printable(text.substr(0, kShownResult)), text.size());
 }
@@ -256,7 +256,7 @@ std::vector<ToolResult> Talk::Carry(const std::vector<Call>& calls) {
     const bool fine = result.status == CallStatus::kOk;
     *out_ << fmt::format("{} {}{}\n", fine ? terminal_.Green("←") : terminal_.Red("←"),
                          fine ? "" : fmt::format("{}: ", CallStatusName(result.status)),
-                         Short(result.content));
+                         FirstPart(result.content));
   }
   return results;
 }

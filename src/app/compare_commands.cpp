@@ -35,12 +35,12 @@ std::string CommandOf(const CompareArguments& arguments) {
   return command;
 }
 
-struct Outcome {
+struct CompareOutcome {
   std::string text;
   int64_t failed = 0;
 };
 
-Result<Outcome> Compare(const CompareArguments& arguments, bool json) {
+Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const ComparisonPlan plan, ReadComparison(arguments.request));
   const std::string command = CommandOf(arguments);
   const SessionOptions options{.out = arguments.out,
@@ -55,7 +55,7 @@ Result<Outcome> Compare(const CompareArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(
       const std::string markdown,
       WriteFindings(head, findings, records, arguments.out, "compare", arguments.markdown));
-  return Outcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
+  return CompareOutcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void AddCompare(Command program, std::shared_ptr<CommandContext> context) {
       "Example:\n  hone compare recipes/grpo.toml recipes/toolpo.toml --seeds 5 --jobs 2 --out "
       "runs/methods\n");
   compare.Action([=] {
-    const Result<Outcome> outcome = Compare(*arguments, context->json);
+    const Result<CompareOutcome> outcome = Compare(*arguments, context->json);
     if (!outcome.ok()) return Report(context.get(), outcome.error());
     Print(context.get(), outcome->text);
     if (outcome->failed > 0 && context->exit_status == 0) context->exit_status = 3;

@@ -23,15 +23,15 @@ std::optional<double> Success(const ComparedRun& run, const char* evaluation) {
   return figure ? std::optional(figure->value) : std::nullopt;
 }
 
-class PeoplesView final : public ComparisonObserver {
+class PeoplesComparison final : public ComparisonObserver {
  public:
-  explicit PeoplesView(std::FILE* stream)
+  explicit PeoplesComparison(std::FILE* stream)
       : stream_(stream),
         terminal_(Terminal::Of(stream)),
         bar_(::isatty(::fileno(stream)) == 1),
         clock_(NewRealClock()),
         begin_(clock_->Now()) {}
-  ~PeoplesView() override { Erase(); }
+  ~PeoplesComparison() override { Erase(); }
 
   void OnBegin(int64_t runs, int64_t there) override {
     begin_ = clock_->Now();
@@ -98,9 +98,9 @@ class PeoplesView final : public ComparisonObserver {
   bool drawn_ = false;
 };
 
-class ProgramsView final : public ComparisonObserver {
+class ProgramsComparison final : public ComparisonObserver {
  public:
-  explicit ProgramsView(std::FILE* stream) : stream_(stream) {}
+  explicit ProgramsComparison(std::FILE* stream) : stream_(stream) {}
 
   void OnBegin(int64_t runs, int64_t there) override {
     Write(Json::Of({{"event", "begin"}, {"runs", runs}, {"finished_before", there}}));
@@ -140,8 +140,8 @@ std::string DurationText(double seconds) {
 }
 
 std::unique_ptr<ComparisonObserver> NewCompareProgress(bool programs, std::FILE* stream) {
-  if (programs) return std::make_unique<ProgramsView>(stream);
-  return std::make_unique<PeoplesView>(stream);
+  if (programs) return std::make_unique<ProgramsComparison>(stream);
+  return std::make_unique<PeoplesComparison>(stream);
 }
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kStyle = R"(
+constexpr std::string_view kCreditStyle = R"(
 .methods { display: flex; gap: 2rem; flex-wrap: wrap; } .method { flex: 1 1 24rem; min-width: 0; }
 .layer { margin: .3rem 0 1rem; } .layer > b { display: block; font-size: .8rem; color: var(--dim); }
 .scale, .notes, .terms { color: var(--dim); font-size: .85rem; }
@@ -115,7 +115,7 @@ std::string CreditPage(const ScoredTree& record, const std::vector<MethodCredit>
                           NoteKindName(note.kind), EscapeHtml(note.text));
     }
   }
-  return HtmlPage("Credit", fmt::format("{}{}", kTokenStyle, kStyle), html + "</ul>");
+  return HtmlPage("Credit", fmt::format("{}{}", kTokenStyle, kCreditStyle), html + "</ul>");
 }
 
 }  // namespace hone

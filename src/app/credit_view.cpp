@@ -58,10 +58,10 @@ std::vector<Column> ColumnsOf(const std::vector<MethodCredit>& credits) {
   return columns;
 }
 
-class Painter {
+class CreditPainter {
  public:
-  Painter(const ScoredTree& record, const std::vector<MethodCredit>& credits,
-          const Tokenizer* tokenizer, const Terminal& terminal)
+  CreditPainter(const ScoredTree& record, const std::vector<MethodCredit>& credits,
+                const Tokenizer* tokenizer, const Terminal& terminal)
       : record_(record), columns_(ColumnsOf(credits)), tokenizer_(tokenizer), terminal_(terminal) {
     int numbers = 0;
     for (const Column& column : columns_) numbers += column.width() + 1;
@@ -170,7 +170,7 @@ std::string NotesView(const std::vector<MethodCredit>& credits, int leaf,
   return out.empty() ? out : terminal.Bold("notes") + "\n" + terminal.Dim(out);
 }
 
-std::string Joined(const std::vector<std::string>& parts) {
+std::string WithBlanks(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : " ") + part;
   return text;
@@ -201,7 +201,7 @@ std::string CreditView(const ScoredTree& record, const std::vector<MethodCredit>
   std::string out = terminal.Bold("task " + Printable(record.tree.task.id)) + "\n\n";
   for (int32_t i = 0; i < static_cast<int32_t>(record.tree.leaves.size()); ++i) {
     if (options.leaf >= 0 && options.leaf != i) continue;
-    out += Painter(record, credits, tokenizer, terminal).Leaf(i);
+    out += CreditPainter(record, credits, tokenizer, terminal).Leaf(i);
   }
   return out + NotesView(credits, options.leaf, terminal);
 }
@@ -213,7 +213,7 @@ std::string MethodsView(const std::vector<MethodSummary>& methods, const Termina
     out += fmt::format("{} {}\n", terminal.Bold(Fitted(method.name, 21)), method.about);
     out += terminal.Dim(fmt::format("{:22}needs {}\n", "", method.needs));
     if (!method.settings.empty()) {
-      out += terminal.Dim(fmt::format("{:22}{}\n", "", Joined(method.settings)));
+      out += terminal.Dim(fmt::format("{:22}{}\n", "", WithBlanks(method.settings)));
     }
   }
   return out;

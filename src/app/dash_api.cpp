@@ -39,7 +39,7 @@ int StatusOf(ErrorCode code) {
   }
 }
 
-HttpAnswer Answer(const Result<Json>& json) {
+HttpAnswer AnswerOf(const Result<Json>& json) {
   if (!json.ok()) return Failure(StatusOf(json.error().code()), json.error().message());
   return WithHeaders({.body = DumpJson(*json) + "\n"});
 }
@@ -168,12 +168,12 @@ HttpAnswer AnswerDash(const IncomingRequest& request, DashBoard* board, double n
   }
   if (request.path == "/") return NoPage();
   Parameters parameters(request);
-  if (request.path == "/api/runs") return Answer(board->Runs(now));
-  if (request.path == "/api/run") return Answer(RunFor(&parameters, board, now));
-  if (request.path == "/api/metrics") return Answer(MetricsFor(&parameters, board));
-  if (request.path == "/api/groups") return Answer(GroupsFor(&parameters, board));
-  if (request.path == "/api/group") return Answer(GroupFor(&parameters, board));
-  if (request.path == "/api/methods") return Answer(Methods());
+  if (request.path == "/api/runs") return AnswerOf(board->Runs(now));
+  if (request.path == "/api/run") return AnswerOf(RunFor(&parameters, board, now));
+  if (request.path == "/api/metrics") return AnswerOf(MetricsFor(&parameters, board));
+  if (request.path == "/api/groups") return AnswerOf(GroupsFor(&parameters, board));
+  if (request.path == "/api/group") return AnswerOf(GroupFor(&parameters, board));
+  if (request.path == "/api/methods") return AnswerOf(Methods());
   return Failure(404, "there is nothing here; the page is at /, its data under /api/");
 }
 

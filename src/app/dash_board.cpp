@@ -14,7 +14,7 @@ namespace hone {
 namespace {
 
 constexpr size_t kSparkPoints = 48;  // of the small curve in the list of runs
-constexpr size_t kRecent = 10;       // steps whose mean is "now"
+constexpr size_t kRecentSteps = 10;  // steps whose mean is "now"
 constexpr double kFresh = 30;        // seconds: whoever wrote then is at work
 
 // Seconds since 1970 of the last change; absent: it is not there.
@@ -38,7 +38,7 @@ std::optional<double> MeanOf(const std::vector<double>& values, size_t begin, si
   return sum / static_cast<double>(count);
 }
 
-Json Optional(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+Json NumberOrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 // The values that are there, as at most kSparkPoints means.
 Json Spark(const std::vector<double>& column) {
@@ -49,7 +49,7 @@ Json Spark(const std::vector<double>& column) {
   const size_t count = std::min(kSparkPoints, values.size());
   for (size_t i = 0; i < count; ++i) {
     const size_t begin = i * values.size() / count, end = (i + 1) * values.size() / count;
-    points.push_back(Optional(MeanOf(values, begin, end)));
+    points.push_back(NumberOrNull(MeanOf(values, begin, end)));
   }
   return points;
 }
@@ -64,7 +64,8 @@ std::optional<double> LastOf(const std::vector<double>& column) {
 // The mean of the newest values.
 std::optional<double> NowOf(const std::vector<double>& column) {
   std::vector<double> values;
-  for (auto value = column.rbegin(); value != column.rend() && values.size() < kRecent; ++value) {
+  for (auto value = column.rbegin(); value != column.rend() && values.size() < kRecentSteps;
+       ++value) {
     if (!std::isnan(*value)) values.push_back(*value);
   }
   return MeanOf(values, 0, values.size());
@@ -252,13 +253,13 @@ Json DashBoard::Entry::Line(double now) {
                 {"steps", facts.Steps()},
                 {"trajectories", SumOf(metrics.Column("trajectories"))},
                 {"seconds", SumOf(metrics.Column("time/step"))},
-                {"tokens_per_second", Optional(NowOf(metrics.Column("tokens_per_second")))},
-                {"success", Optional(NowOf(success))},
-                {"dev", Optional(LastOf(metrics.Column("dev/sampled")))},
+                {"tokens_per_second", NumberOrNull(NowOf(metrics.Column("tokens_per_second")))},
+                {"success", NumberOrNull(NowOf(success))},
+                {"dev", NumberOrNull(LastOf(metrics.Column("dev/sampled")))},
                 {"before", SuccessIn(evaluations, "before/test/sampled")},
                 {"after", SuccessIn(evaluations, "after/test/sampled")},
                 {"alarms", state ? static_cast<int64_t>(state->alarms.size()) : 0},
-                {"written", Optional(written)},
+                {"written", NumberOrNull(written)},
                 {"spark", Spark(success)}});
   if (!problem.empty()) line.Set("problem", problem);
   return line;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 // Enough for a picture, in a third of the bytes.
-Json Short(double value) {
+Json ShortJson(double value) {
   if (!std::isfinite(value)) return Json();
   if (value == std::floor(value) && std::abs(value) < 1e9) {
     return static_cast<int64_t>(value);
@@ -123,7 +123,7 @@ Json MetricsLog::ToJson(const std::vector<std::string>& names, int64_t generatio
     Json::Array values;
     values.reserve(rows - first);
     for (size_t row = first; row < rows; ++row) {
-      values.push_back(row < column.size() ? Short(column[row]) : Json());
+      values.push_back(row < column.size() ? ShortJson(column[row]) : Json());
     }
     series.Set(name, std::move(values));
   }

@@ -14,8 +14,8 @@
 namespace hone {
 namespace {
 
-constexpr int kDepth = 3;       // runs/COMPARISON/METHOD/seed-1
-constexpr size_t kMost = 2000;  // runs on one page
+constexpr int kDepth = 3;           // runs/COMPARISON/METHOD/seed-1
+constexpr size_t kMostRuns = 2000;  // runs on one page
 
 bool IsRun(const std::filesystem::path& folder) {
   std::error_code ignored;
@@ -25,7 +25,7 @@ bool IsRun(const std::filesystem::path& folder) {
 
 void Collect(const std::filesystem::path& folder, const std::string& id, int depth,
              std::vector<RunPlace>* runs) {
-  if (runs->size() >= kMost) return;
+  if (runs->size() >= kMostRuns) return;
   if (IsRun(folder)) {
     runs->push_back({id, folder});
     return;

@@ -30,7 +30,9 @@ Json ShortArray(const std::vector<float>& values) {
   return array;
 }
 
-Json Optional(const std::optional<double>& value) { return value ? Json(Short(*value)) : Json(); }
+Json ShortOrNull(const std::optional<double>& value) {
+  return value ? Json(Short(*value)) : Json();
+}
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -106,12 +108,12 @@ Json GroupLine(const RunStore::TreeSummary& summary) {
                    {"task", summary.task},
                    {"leaves", summary.leaves},
                    {"tokens", summary.tokens},
-                   {"mean_reward", Optional(summary.mean_reward)}});
+                   {"mean_reward", ShortOrNull(summary.mean_reward)}});
 }
 
 void AddGlance(const Glance& glance, Json* line) {
   Json::Array rewards;
-  for (const std::optional<double>& reward : glance.rewards) rewards.push_back(Optional(reward));
+  for (const std::optional<double>& reward : glance.rewards) rewards.push_back(ShortOrNull(reward));
   line->Set("request", glance.request);
   line->Set("rewards", std::move(rewards));
   line->Set("endings", Json::ArrayOf(glance.endings));
@@ -124,7 +126,7 @@ Json SpanToJson(const Span& span) { return Json(Json::Array{span.begin, span.end
 
 Json TermToJson(const RewardTerm& term) {
   Json json = Json::Of({{"name", term.name},
-                        {"value", Optional(term.value)},
+                        {"value", ShortOrNull(term.value)},
                         {"weight", Short(term.weight)},
                         {"node", term.node == kNoNode ? Json() : Json(term.node)}});
   if (term.span) json.Set("span", SpanToJson(*term.span));
@@ -200,7 +202,7 @@ Json LeafToJson(const ScoredTree& record, size_t index, const std::vector<Measur
     reward = Total(score);
     for (const RewardTerm& term : score.terms) terms.push_back(TermToJson(term));
   }
-  json.Set("reward", Optional(reward));
+  json.Set("reward", ShortOrNull(reward));
   json.Set("terms", std::move(terms));
   for (const Advantages& advantages : record.advantages) {
     if (static_cast<size_t>(advantages.leaf) == index) {

@@ -4,24 +4,21 @@
 
 #include <fmt/format.h>
 
+#include "app/terminal.h"
+
 namespace hone {
 namespace {
 
-constexpr int kLabel = 22, kCell = 24, kTitle = 40;
-
-// Before it is coloured: colours take no room.
-std::string Padded(const std::string& text, int columns) {
-  return text + std::string(static_cast<size_t>(std::max(columns - Columns(text), 1)), ' ');
-}
+constexpr int kFigureLabel = 22, kFigureCell = 24, kTitle = 40;
 
 std::string Words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }
 
-std::string Row(const std::string& label, const std::vector<std::string>& cells) {
-  std::string line = "  " + Padded(label, kLabel);
-  for (const std::string& cell : cells) line += Padded(cell, kCell);
+std::string FigureRow(const std::string& label, const std::vector<std::string>& cells) {
+  std::string line = "  " + Padded(label, kFigureLabel);
+  for (const std::string& cell : cells) line += Padded(cell, kFigureCell);
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
@@ -44,8 +41,8 @@ std::string Figures(const std::vector<ShownEvaluation>& shown, const Terminal& t
     std::vector<std::string> cells;
     for (const ShownEvaluation& one : shown)
       cells.push_back(TextOf(FigureIn(&one.json, figure.name)));
-    const std::string row = Row(Words(figure.name), cells);
-    const int width = kLabel + 2 + kCell * static_cast<int>(shown.size());
+    const std::string row = FigureRow(Words(figure.name), cells);
+    const int width = kFigureLabel + 2 + kFigureCell * static_cast<int>(shown.size());
     text += figure.about.empty() ? row : Padded(row, width) + terminal.Dim(figure.about);
     text += "\n";
   }
@@ -64,7 +61,7 @@ std::string Groups(const std::vector<ShownEvaluation>& shown, const std::string&
     for (const ShownEvaluation& one : shown) {
       cells.push_back(TextOf(GroupIn(&one.json, groups, name)));
     }
-    text += Row(Printable(name), cells) + "\n";
+    text += FigureRow(Printable(name), cells) + "\n";
   }
   return text;
 }
@@ -76,10 +73,10 @@ std::string Passes(const ShownEvaluation& shown, const Terminal& terminal) {
     return value ? FigureCell{value->value, value, true}.Text() : std::string("-");
   };
   for (const PassShare& pass : shown.passes) {
-    text += Row(fmt::format("pass@{}", pass.k), {cell(pass.one)}) + "\n";
+    text += FigureRow(fmt::format("pass@{}", pass.k), {cell(pass.one)}) + "\n";
   }
   for (const PassShare& pass : shown.passes) {
-    text += Row(fmt::format("pass^{}", pass.k), {cell(pass.every)}) + "\n";
+    text += FigureRow(fmt::format("pass^{}", pass.k), {cell(pass.every)}) + "\n";
   }
   return text;
 }
@@ -92,13 +89,13 @@ std::string ConfusionView(const ShownEvaluation& shown, const Terminal& terminal
   size_t widest = 4;
   for (const std::string& tool : confusion.tools) widest = std::max(widest, tool.size());
   const int column = static_cast<int>(std::clamp<size_t>(widest, 4, 14)) + 2;
-  std::string head = "  " + Padded("", kLabel);
+  std::string head = "  " + Padded("", kFigureLabel);
   for (const std::string& tool : confusion.tools) {
     head += Padded(Fitted(Printable(tool), std::min(column - 2, Columns(tool))), column);
   }
   text += head + "none\n";
   for (size_t gold = 0; gold < confusion.tools.size(); ++gold) {
-    std::string line = "  " + Padded(Printable(confusion.tools[gold]), kLabel);
+    std::string line = "  " + Padded(Printable(confusion.tools[gold]), kFigureLabel);
     for (size_t made = 0; made <= confusion.tools.size(); ++made) {
       const int64_t count = confusion.counts[gold][made];
       const std::string number = count == 0 ? "." : std::to_string(count);
@@ -136,7 +133,7 @@ std::string EvaluationsView(const std::vector<ShownEvaluation>& shown, const Ter
   if (shown.empty()) return "";
   std::vector<std::string> names;
   for (const ShownEvaluation& one : shown) names.push_back(one.name);
-  std::string text = terminal.Dim(Row("", names)) + "\n" + Figures(shown, terminal);
+  std::string text = terminal.Dim(FigureRow("", names)) + "\n" + Figures(shown, terminal);
   for (const char* groups : {"families", "kinds"}) text += Groups(shown, groups, terminal);
   for (const ShownEvaluation& one : shown) text += Passes(one, terminal);
   text += ConfusionView(shown[0], terminal);
@@ -162,14 +159,14 @@ std::string BeforeAfterView(const std::vector<BeforeAfterTable>& tables, const T
   for (const BeforeAfterTable& table : tables) {
     const std::string title = fmt::format("{}, {} tasks, real tools", table.split, table.tasks);
     text += terminal.Bold(Padded(title, kTitle));
-    text += terminal.Dim(Padded("before", kCell) + "after") + "\n";
+    text += terminal.Dim(Padded("before", kFigureCell) + "after") + "\n";
     for (const BeforeAfterRow& row : table.rows) {
       std::string after = TextOf(row.after);
       if (row.main && row.after) after = terminal.Bold(after);
       text +=
           "  " +
           Padded(std::string(static_cast<size_t>(2 * row.indent), ' ') + row.label, kTitle - 2) +
-          Padded(TextOf(row.before), kCell) + after + "\n";
+          Padded(TextOf(row.before), kFigureCell) + after + "\n";
     }
   }
   return text;

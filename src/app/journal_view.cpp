@@ -38,8 +38,8 @@ Json CountsJson(const std::map<std::string, int64_t>& counts) {
 std::string Utc(int64_t unix_ms) {
   using std::chrono::milliseconds, std::chrono::system_clock;
   // Beyond these years the calendar of the library ends.
-  constexpr int64_t kMost = int64_t{253402300799} * 1000;
-  if (unix_ms < 0 || unix_ms > kMost) return fmt::format("{} ms since 1970", unix_ms);
+  constexpr int64_t kLastYear = int64_t{253402300799} * 1000;
+  if (unix_ms < 0 || unix_ms > kLastYear) return fmt::format("{} ms since 1970", unix_ms);
   const system_clock::time_point time{milliseconds(unix_ms)};
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(system_clock::to_time_t(time)));
 }
@@ -67,9 +67,9 @@ std::string Indented(const std::string& text, const Terminal& terminal, int most
   return out;
 }
 
-std::string Row(const CallIdentity& identity, std::string_view id, std::string_view tool,
-                std::string_view status, std::string_view latency, std::string_view bytes,
-                std::string_view injected) {
+std::string EntryRow(const CallIdentity& identity, std::string_view id, std::string_view tool,
+                     std::string_view status, std::string_view latency, std::string_view bytes,
+                     std::string_view injected) {
   return fmt::format("{:>8}  {} {} {} {:>4} {:>4}  {} {} {:>11} {:>10}  {}\n", id,
                      Fitted(Printable(identity.run), 12), Fitted(Printable(identity.task), 16),
                      Fitted(Printable(identity.path), 8), identity.turn, identity.call,
@@ -138,12 +138,13 @@ std::string CallsView(const std::vector<NumberedEntry>& calls, const std::vector
                     "\n";
   for (const auto& [id, entry] : calls) {
     const ToolResult& result = entry.result;
-    out += Row(entry.identity, std::to_string(id), entry.content.tool,
-               CallStatusName(result.status), Milliseconds(static_cast<double>(result.latency_us)),
-               Bytes(static_cast<int64_t>(result.content.size())), result.injected);
+    out += EntryRow(entry.identity, std::to_string(id), entry.content.tool,
+                    CallStatusName(result.status),
+                    Milliseconds(static_cast<double>(result.latency_us)),
+                    Bytes(static_cast<int64_t>(result.content.size())), result.injected);
   }
   for (const BegunCall& call : begun) {
-    out += terminal.Yellow(Row(call.identity, "–", call.content.tool, "begun", "–", "–", ""));
+    out += terminal.Yellow(EntryRow(call.identity, "–", call.content.tool, "begun", "–", "–", ""));
   }
   return out;
 }

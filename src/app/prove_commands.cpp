@@ -70,15 +70,15 @@ Result<std::string> Predict(bool json) {
   return PredictionMarkdown(predictions, options);
 }
 
-struct Outcome {
+struct ProveOutcome {
   std::string text;
   int64_t failed = 0;
 };
 
-Result<Outcome> Prove(const ProveArguments& arguments, bool json) {
+Result<ProveOutcome> Prove(const ProveArguments& arguments, bool json) {
   if (arguments.predict) {
     HONE_ASSIGN_OR_RETURN(std::string text, Predict(json));
-    return Outcome{std::move(text)};
+    return ProveOutcome{std::move(text)};
   }
   std::error_code ignored;
   if (!std::filesystem::exists(arguments.File(), ignored)) {
@@ -92,8 +92,8 @@ Result<Outcome> Prove(const ProveArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const ComparisonPlan plan, ReadComparison(request));
   if (arguments.plan) {
     HONE_ASSIGN_OR_RETURN(const ProvePlan estimate, EstimateProof(plan, arguments.Out()));
-    return Outcome{json ? DumpJson(estimate.ToJson(arguments.jobs)) + "\n"
-                        : estimate.Table(arguments.jobs)};
+    return ProveOutcome{json ? DumpJson(estimate.ToJson(arguments.jobs)) + "\n"
+                             : estimate.Table(arguments.jobs)};
   }
   HONE_ASSIGN_OR_RETURN(const auto predictions, Predictions(arguments.prediction));
   // Before the runs: names that nobody can report on are known now.
@@ -120,7 +120,7 @@ Result<Outcome> Prove(const ProveArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(
       const std::string markdown,
       WriteFindings(head, findings, records, arguments.Out(), "prove", arguments.markdown));
-  return Outcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
+  return ProveOutcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ void AddProve(Command program, std::shared_ptr<CommandContext> context) {
       "  hone prove --quick\n"
       "  hone prove --jobs 2 --ledger comparisons/prove.jsonl --markdown docs/prove/report.md\n");
   prove.Action([=] {
-    const Result<Outcome> outcome = Prove(*arguments, context->json);
+    const Result<ProveOutcome> outcome = Prove(*arguments, context->json);
     if (!outcome.ok()) return Report(context.get(), outcome.error());
     Print(context.get(), outcome->text);
     if (outcome->failed > 0 && context->exit_status == 0) context->exit_status = 3;

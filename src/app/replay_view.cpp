@@ -8,13 +8,13 @@
 namespace hone {
 namespace {
 
-struct Row {
+struct PartRow {
   const char* name;
   int64_t equal;
   std::optional<int64_t> stored;  // absent: it is not counted before it is read
 };
 
-std::vector<Row> RowsOf(const Verification& verification) {
+std::vector<PartRow> RowsOf(const Verification& verification) {
   const VerifiedCounts &equal = verification.equal, &stored = verification.stored;
   return {{"steps", equal.steps, stored.steps},
           {"groups", equal.groups, stored.groups},
@@ -54,7 +54,7 @@ std::string Notes(const Verification& verification, const Terminal& terminal) {
 std::string ReplayPlanView(const std::string& run, const Verification& plan,
                            const Terminal& terminal) {
   std::string text = Head(run, plan, terminal);
-  for (const Row& row : RowsOf(plan)) {
+  for (const PartRow& row : RowsOf(plan)) {
     if (row.stored) text += fmt::format("  {:<24}{:>16} stored\n", row.name, Number(*row.stored));
   }
   return text + Notes(plan, terminal) +
@@ -65,7 +65,7 @@ std::string ReplayView(const std::string& run, const Verification& verification,
                        const Terminal& terminal) {
   std::string text = Head(run, verification, terminal);
   text += fmt::format("  {:<24}{:>16}{:>16}\n", "", "the same", "stored");
-  for (const Row& row : RowsOf(verification)) {
+  for (const PartRow& row : RowsOf(verification)) {
     text += fmt::format("  {:<24}{:>16}{:>16}\n", row.name, Number(row.equal),
                         row.stored ? Number(*row.stored) : "");
   }

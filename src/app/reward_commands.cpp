@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-std::string Joined(const std::vector<std::string>& words) {
+std::string WithCommas(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
   return out;
@@ -38,8 +38,8 @@ std::string PresetsTable(const Terminal& terminal) {
     const std::string indent(static_cast<size_t>(widest) + 2, ' ');
     out += terminal.Bold(Fitted(preset.name, widest)) + "  " + preset.about + "\n";
     out += indent +
-           terminal.Dim(
-               fmt::format("terms {}; labels {}", Joined(preset.terms), Joined(preset.labels))) +
+           terminal.Dim(fmt::format("terms {}; labels {}", WithCommas(preset.terms),
+                                    WithCommas(preset.labels))) +
            "\n";
   }
   return out + "\nLabels stand in the task's \"answer\" and \"reward\": docs/rewards.md\n";

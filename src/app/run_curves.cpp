@@ -87,8 +87,8 @@ std::vector<Plot::Mark> MarksOf(const RunHistory& run) {
     if (!step || name == nullptr || !name->is_string()) continue;
     marks.push_back({static_cast<double>(*step), name->AsString()});
   }
-  constexpr size_t kMost = 6;  // more could not be read
-  if (marks.size() > kMost) marks.resize(kMost);
+  constexpr size_t kMostMarks = 6;  // more could not be read
+  if (marks.size() > kMostMarks) marks.resize(kMostMarks);
   return marks;
 }
 

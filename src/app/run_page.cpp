@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kStyle = R"(
+constexpr std::string_view kRunStyle = R"(
 body { max-width: 76rem; }
 h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { margin-top: 2.4rem; font-size: 1.15rem; }
 .dim, small { color: var(--dim); } .state { margin-top: 0; color: var(--dim); }
@@ -283,7 +283,7 @@ std::string RunPage(const RunHistory& run) {
       "</summary><pre>{}</pre></details>\n",
       EscapeHtml(run.recipe));
   html += NextHtml(run);
-  return HtmlPage(name + ", a run of hone", fmt::format("{}{}", kTokenStyle, kStyle), html);
+  return HtmlPage(name + ", a run of hone", fmt::format("{}{}", kTokenStyle, kRunStyle), html);
 }
 
 Result<std::filesystem::path> WriteRunPage(const std::filesystem::path& folder) {

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-constexpr size_t kRecent = 64;
+constexpr size_t kRecentTurns = 64;
 // A shorter common beginning is as quick to compute as to share.
 constexpr size_t kWorthSharing = 32;
 // How often those who wait hear of what was drawn for them, first and last tokens apart: 64 threads
@@ -190,7 +190,7 @@ void Batcher::Tell(Sampler* sampler, Job* job, bool ended) {
 void Batcher::Retire(Sampler* sampler, Sampler::Id id) {
   sampler->Take(id);  // the tokens stay, what was told of them goes
   recent_.push_back(id);
-  if (recent_.size() <= kRecent) return;
+  if (recent_.size() <= kRecentTurns) return;
   sampler->Release(recent_.front());
   recent_.pop_front();
 }

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-struct Choice {
+struct ChatChoice {
   ServedTurn turn;
   SampleResult drawn;
   std::vector<std::string> call_ids;
@@ -57,7 +57,7 @@ class ChatAnswer final : public Answer {
   }
 
   std::string Tell(const BatchTicket::News& news) override {
-    Choice& choice = choices_[news.turn];
+    ChatChoice& choice = choices_[news.turn];
     AppendDrawn(news.fresh, &choice.drawn);
     usage_.completion += static_cast<int64_t>(news.fresh.tokens.size());
     // What nobody reads meanwhile is read once, at the end.
@@ -104,7 +104,7 @@ class ChatAnswer final : public Answer {
   Json Whole() const override {
     Json::Array choices;
     for (size_t i = 0; i < choices_.size(); ++i) {
-      const Choice& choice = choices_[i];
+      const ChatChoice& choice = choices_[i];
       Json one = Json::Of(
           {{"index", static_cast<int64_t>(i)},
            {"message", MessageJson(choice.turn.told(), choice.call_ids)},
@@ -123,7 +123,7 @@ class ChatAnswer final : public Answer {
   }
 
  private:
-  void Read(Choice* choice) {
+  void Read(ChatChoice* choice) {
     choice->turn.Feed(choice->drawn.tokens);
     choice->turn.Finish(choice->drawn.stopped);
     NameCalls(static_cast<size_t>(choice - choices_.data()), choice->turn.told().calls.size());
@@ -138,7 +138,7 @@ class ChatAnswer final : public Answer {
     }
   }
 
-  static Json Reason(const Choice& choice) {
+  static Json Reason(const ChatChoice& choice) {
     return FinishReason(choice.drawn.stopped, !choice.turn.told().calls.empty());
   }
 
@@ -161,7 +161,7 @@ class ChatAnswer final : public Answer {
     return EventOf(chunk);
   }
 
-  static Ending EndingOf(const Choice& choice) {
+  static Ending EndingOf(const ChatChoice& choice) {
     const ParsedTurn& parsed = choice.turn.parsed();
     if (!choice.drawn.stopped) return Ending::kTokenLimit;
     if (parsed.answer) return Ending::kAnswered;
@@ -171,7 +171,7 @@ class ChatAnswer final : public Answer {
 
   Result<void> Record() {
     std::vector<RecordedTurn> turns;
-    for (const Choice& choice : choices_) {
+    for (const ChatChoice& choice : choices_) {
       RecordedTurn& turn = turns.emplace_back();
       Node& node = turn.node;
       node.author = Author::kPolicy;
@@ -208,7 +208,7 @@ class ChatAnswer final : public Answer {
   ServedChat request_;
   const RecordedPlace place_;
   const int64_t most_;
-  std::vector<Choice> choices_;
+  std::vector<ChatChoice> choices_;
   ReplyUsage usage_;
 };
 

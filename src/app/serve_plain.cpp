@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kUsualTokens = 16;  // as the API has it
 
-struct Choice {
+struct PlainChoice {
   PlainTurn turn;
   size_t prompt = 0;  // index
   SampleResult drawn;
@@ -59,7 +59,7 @@ class PlainAnswer final : public Answer {
   }
 
   std::string Tell(const BatchTicket::News& news) override {
-    Choice& choice = choices_[news.turn];
+    PlainChoice& choice = choices_[news.turn];
     AppendDrawn(news.fresh, &choice.drawn);
     usage_.completion += static_cast<int64_t>(news.fresh.tokens.size());
     std::string text = choice.turn.Feed(news.fresh.tokens);
@@ -86,7 +86,7 @@ class PlainAnswer final : public Answer {
   Json Whole() const override {
     Json::Array choices;
     for (size_t i = 0; i < choices_.size(); ++i) {
-      const Choice& choice = choices_[i];
+      const PlainChoice& choice = choices_[i];
       Json part =
           Json::Of({{"index", static_cast<int64_t>(i)},
                     {"text", choice.turn.told()},
@@ -107,7 +107,7 @@ class PlainAnswer final : public Answer {
 
  private:
   Json Part(size_t index, const std::string& text, const SampleResult& fresh, Json reason) {
-    Choice& choice = choices_[index];
+    PlainChoice& choice = choices_[index];
     Json part = Json::Of({{"index", static_cast<int64_t>(index)},
                           {"text", text},
                           {"logprobs", Json()},
@@ -138,7 +138,7 @@ class PlainAnswer final : public Answer {
   const PlainRequest request_;
   const std::vector<Prompt> prompts_;
   std::vector<TokenId> stop_tokens_;
-  std::vector<Choice> choices_;
+  std::vector<PlainChoice> choices_;
   ReplyUsage usage_;
 };
 

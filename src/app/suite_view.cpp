@@ -5,18 +5,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/terminal.h"
 #include "evaluate/figure_text.h"
 
 namespace hone {
 namespace {
 
-constexpr int kLabel = 26, kCount = 8, kCell = 24;
+constexpr int kSuiteLabel = 26, kSuiteCount = 8, kSuiteCell = 24;
 constexpr size_t kMostErrors = 5;
-
-// Before it is coloured: colours take no room.
-std::string Padded(const std::string& text, int columns) {
-  return text + std::string(static_cast<size_t>(std::max(columns - Columns(text), 1)), ' ');
-}
 
 std::string Share(const std::optional<Interval>& value) {
   return value ? FigureCell{value->value, value, true}.Text() : "-";
@@ -41,19 +37,19 @@ std::string Line(std::string text) {
   return text + "\n";
 }
 
-std::string Row(const std::vector<ShownSuite>& shown, const std::string& name) {
+std::string CategoryRow(const std::vector<ShownSuite>& shown, const std::string& name) {
   const SuiteShare* plain = ShareNamed(shown[0].figures, name);
-  std::string line = "  " + Padded(Printable(name), kLabel) +
-                     Padded(std::to_string(plain->cases), kCount) +
-                     Padded(Share(plain->right), kCell);
+  std::string line = "  " + Padded(Printable(name), kSuiteLabel) +
+                     Padded(std::to_string(plain->cases), kSuiteCount) +
+                     Padded(Share(plain->right), kSuiteCell);
   for (size_t i = 1; i < shown.size(); ++i) {
     const SuiteShare* share = ShareNamed(shown[i].figures, name);
-    line += Padded(share != nullptr ? Share(share->right) : "-", kCell);
+    line += Padded(share != nullptr ? Share(share->right) : "-", kSuiteCell);
     std::string points = "-";
     for (const SuiteDifference& one : shown[i].differences) {
       if (one.name == name) points = Points(one.value);
     }
-    line += Padded(points, kCell);
+    line += Padded(points, kSuiteCell);
   }
   return Line(std::move(line));
 }
@@ -61,17 +57,18 @@ std::string Row(const std::vector<ShownSuite>& shown, const std::string& name) {
 std::string Passes(const ShownSuite& suite) {
   std::string text;
   for (const PassShare& pass : suite.figures.passes) {
-    text += Line(fmt::format("  {}{}{}", Padded(fmt::format("pass@{0}, pass^{0}", pass.k), kLabel),
-                             Padded(Share(pass.one), kCell), Share(pass.every)));
+    text +=
+        Line(fmt::format("  {}{}{}", Padded(fmt::format("pass@{0}, pass^{0}", pass.k), kSuiteLabel),
+                         Padded(Share(pass.one), kSuiteCell), Share(pass.every)));
   }
   return text;
 }
 
 std::string Cost(const ShownSuite& suite) {
   const SuiteFigures& figures = suite.figures;
-  std::string text =
-      fmt::format("  {}{} turns, {} calls, {} tokens read, {} written", Padded(suite.name, kLabel),
-                  figures.turns, figures.calls, figures.tokens.prompt, figures.tokens.completion);
+  std::string text = fmt::format("  {}{} turns, {} calls, {} tokens read, {} written",
+                                 Padded(suite.name, kSuiteLabel), figures.turns, figures.calls,
+                                 figures.tokens.prompt, figures.tokens.completion);
   text += fmt::format(", {:.1f} s", suite.seconds);
   if (figures.tool_errors > 0) text += fmt::format(", {} tool errors", figures.tool_errors);
   if (figures.money > 0) text += fmt::format(", money {:.4f}", figures.money);
@@ -91,23 +88,24 @@ std::string Errors(const ShownSuite& suite) {
   for (size_t i = 0; i < std::min(errors.size(), kMostErrors); ++i) {
     words.push_back(fmt::format("{} {}", errors[i].second, -errors[i].first));
   }
-  return fmt::format("  {}{}\n", Padded(suite.name, kLabel), fmt::join(words, ", "));
+  return fmt::format("  {}{}\n", Padded(suite.name, kSuiteLabel), fmt::join(words, ", "));
 }
 
 }  // namespace
 
 std::string SuiteView(const std::vector<ShownSuite>& shown, const Terminal& terminal) {
-  std::string head = "  " + Padded("", kLabel) + Padded("cases", kCount) + Padded("right", kCell);
+  std::string head =
+      "  " + Padded("", kSuiteLabel) + Padded("cases", kSuiteCount) + Padded("right", kSuiteCell);
   for (size_t i = 1; i < shown.size(); ++i) {
-    head += Padded(shown[i].name, kCell) + Padded("difference, points", kCell);
+    head += Padded(shown[i].name, kSuiteCell) + Padded("difference, points", kSuiteCell);
   }
   std::string text = terminal.Dim(Line(std::move(head)));
   const SuiteFigures& plain = shown[0].figures;
-  for (const SuiteShare& share : plain.categories) text += Row(shown, share.name);
+  for (const SuiteShare& share : plain.categories) text += CategoryRow(shown, share.name);
   if (plain.categories.size() > 1) {
-    text += Row(shown, plain.all.name);
+    text += CategoryRow(shown, plain.all.name);
     if (plain.mean_of_categories) {
-      text += fmt::format("  {}{:.1f} %\n", Padded("mean of categories", kLabel + kCount),
+      text += fmt::format("  {}{:.1f} %\n", Padded("mean of categories", kSuiteLabel + kSuiteCount),
                           100 * *plain.mean_of_categories);
     }
   }

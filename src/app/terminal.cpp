@@ -80,6 +80,11 @@ int Columns(std::string_view text) {
   return columns;
 }
 
+std::string Padded(std::string_view text, int columns) {
+  return std::string(text) +
+         std::string(static_cast<size_t>(std::max(columns - Columns(text), 1)), ' ');
+}
+
 std::string Fitted(std::string_view text, int columns) {
   if (Columns(text) <= columns) {
     return std::string(text) + std::string(static_cast<size_t>(columns - Columns(text)), ' ');

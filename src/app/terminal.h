@@ -38,6 +38,10 @@ int Columns(std::string_view text);
 // The text filled up with blanks to `columns`, or cut with "…".
 std::string Fitted(std::string_view text, int columns);
 
+// The text filled up with blanks to `columns`, at least one, never cut. Before it is coloured:
+// colours take no room.
+std::string Padded(std::string_view text, int columns);
+
 // The line broken into lines of at most `columns`, styles carried over each break.
 std::vector<std::string> Wrapped(std::string_view line, int columns);
 

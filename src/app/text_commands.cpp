@@ -97,13 +97,13 @@ Result<std::string> Parse(const TextArguments& arguments, bool json, bool* fault
   return ParsedTurnView(turn, parsed, Terminal::Of(stdout));
 }
 
-struct TrainArguments {
+struct TrainTokenizerArguments {
   std::vector<std::string> files;
   std::string out, split = "qwen2", dialect;
   int vocab = 1024, min_frequency = 2;
 };
 
-Result<std::string> TrainTokenizer(const TrainArguments& arguments, bool json) {
+Result<std::string> TrainTokenizer(const TrainTokenizerArguments& arguments, bool json) {
   BpeTrainingOptions options;
   options.vocab_size = arguments.vocab;
   options.min_frequency = arguments.min_frequency;
@@ -162,7 +162,7 @@ void AddTokenize(Command program, std::shared_ptr<CommandContext> context) {
 void AddTokenizer(Command program, std::shared_ptr<CommandContext> context) {
   Command group = program.AddCommand("tokenizer", "Make a tokenizer");
   group.NeedsCommand();
-  auto arguments = std::make_shared<TrainArguments>();
+  auto arguments = std::make_shared<TrainTokenizerArguments>();
   Command train = group.AddCommand("train", "Train byte-level BPE on texts");
   train.AddOption("files", &arguments->files, "text files").Required();
   train.AddOption("--out,-o", &arguments->out, "the tokenizer.json to write").Required();

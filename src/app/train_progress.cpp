@@ -18,9 +18,9 @@ double Of(const StepValues& values, const std::string& name) {
   return found == values.end() ? 0 : found->second;
 }
 
-class PeoplesView final : public TrainObserver {
+class PeoplesTraining final : public TrainObserver {
  public:
-  explicit PeoplesView(std::FILE* stream)
+  explicit PeoplesTraining(std::FILE* stream)
       : stream_(stream), terminal_(Terminal::Of(stream)), bar_(stream) {}
 
   void OnStage(const StageReport& stage) override {
@@ -117,9 +117,9 @@ class PeoplesView final : public TrainObserver {
   int64_t lines_ = 0;
 };
 
-class ProgramsView final : public TrainObserver {
+class ProgramsTraining final : public TrainObserver {
  public:
-  explicit ProgramsView(std::FILE* stream) : stream_(stream) {}
+  explicit ProgramsTraining(std::FILE* stream) : stream_(stream) {}
 
   void OnStage(const StageReport& stage) override {
     Write(Json::Of({{"event", "stage"},
@@ -162,8 +162,8 @@ class ProgramsView final : public TrainObserver {
 }  // namespace
 
 std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* stream) {
-  if (style == ProgressStyle::kPeople) return std::make_unique<PeoplesView>(stream);
-  if (style == ProgressStyle::kPrograms) return std::make_unique<ProgramsView>(stream);
+  if (style == ProgressStyle::kPeople) return std::make_unique<PeoplesTraining>(stream);
+  if (style == ProgressStyle::kPrograms) return std::make_unique<ProgramsTraining>(stream);
   return std::make_unique<TrainObserver>();
 }
 

@@ -21,10 +21,10 @@ std::string CreditCodes(float credit, float largest) {
 
 namespace {
 
-class Painter {
+class TreePainter {
  public:
-  Painter(const ScoredTree& record, const Tokenizer* tokenizer, const Terminal& terminal,
-          const TreeViewOptions& options)
+  TreePainter(const ScoredTree& record, const Tokenizer* tokenizer, const Terminal& terminal,
+              const TreeViewOptions& options)
       : record_(record),
         tree_(record.tree),
         tokenizer_(tokenizer),
@@ -315,7 +315,7 @@ class Painter {
 
 std::string TreeView(const ScoredTree& record, const Tokenizer* tokenizer, const Terminal& terminal,
                      const TreeViewOptions& options) {
-  return Painter(record, tokenizer, terminal, options).Paint();
+  return TreePainter(record, tokenizer, terminal, options).Paint();
 }
 
 }  // namespace hone

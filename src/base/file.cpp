@@ -11,25 +11,10 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/descriptor.h"
 
 namespace hone {
 namespace {
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 Result<std::string> ReadAll(int fd, const std::string& name) {
   std::string content;
@@ -54,6 +39,11 @@ Result<void> WriteAll(int fd, std::string_view content, const std::string& name)
 }
 
 }  // namespace
+
+bool Exists(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
 
 Result<void> SyncDirectory(const std::filesystem::path& directory) {
   Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

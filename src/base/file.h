@@ -8,6 +8,9 @@
 
 namespace hone {
 
+// Also false where it cannot be told.
+bool Exists(const std::filesystem::path& path);
+
 // The whole file as bytes. The error names the file and why.
 Result<std::string> ReadFile(const std::filesystem::path& path);
 

@@ -7,18 +7,19 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "base/utf8.h"
 
 namespace hone {
 namespace {
 
-constexpr int kMaxDepth = 512;
+constexpr int kDeepestJson = 512;
 
 // Recursive descent over one text. The first problem stops everything; `cut_` says that the problem
 // is only that the text ends too early.
-class Parser {
+class JsonParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit JsonParser(std::string_view text) : text_(text) {}
 
   // True and *value on success; otherwise problem(), position() and cut() say why.
   bool Value(Json* value, int depth = 0) {
@@ -84,7 +85,7 @@ class Parser {
   }
 
   bool ParseObject(Json* value, int depth) {
-    if (depth >= kMaxDepth) return Fail("nested too deeply");
+    if (depth >= kDeepestJson) return Fail("nested too deeply");
     ++at_;
     Json::Object object;
     std::unordered_set<std::string> keys;  // filled only for large objects
@@ -135,7 +136,7 @@ class Parser {
   }
 
   bool ParseArray(Json* value, int depth) {
-    if (depth >= kMaxDepth) return Fail("nested too deeply");
+    if (depth >= kDeepestJson) return Fail("nested too deeply");
     ++at_;
     Json::Array array;
     SkipSpace();
@@ -228,8 +229,6 @@ class Parser {
     return true;
   }
 
-  static bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
   // Passes over digits; false (with a problem) when there is none.
   bool Digits() {
     if (AtEnd()) return FailCut("a number ends too early");
@@ -302,7 +301,7 @@ std::string LineAndColumn(std::string_view text, size_t position) {
 }  // namespace
 
 Result<Json> ParseJson(std::string_view text) {
-  Parser parser(text);
+  JsonParser parser(text);
   Json value;
   if (parser.Value(&value)) {
     parser.SkipSpace();
@@ -314,7 +313,7 @@ Result<Json> ParseJson(std::string_view text) {
 }
 
 JsonPrefix ParseJsonPrefix(std::string_view text) {
-  Parser parser(text);
+  JsonParser parser(text);
   Json value;
   if (!parser.Value(&value)) {
     return {std::nullopt, parser.position(), parser.cut(), parser.problem()};

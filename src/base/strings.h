@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 namespace hone {
@@ -16,6 +17,12 @@ inline std::string_view TrimRight(std::string_view text, std::string_view charac
 }
 inline std::string_view Trim(std::string_view text, std::string_view characters = kBlanks) {
   return TrimRight(TrimLeft(text, characters), characters);
+}
+
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+inline bool IsOneOf(std::string_view text, const auto& texts) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 // How many characters at the end of `text` could be the beginning of `word`: the length of the

@@ -7,14 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "base/utf8.h"
 
 namespace hone {
 namespace {
 
-constexpr int kMaxDepth = 100;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr int kDeepestToml = 100;
 
 bool IsBareKeyChar(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
@@ -30,9 +29,9 @@ std::optional<size_t> ControlCharacter(std::string_view text) {
   return std::nullopt;
 }
 
-class Parser {
+class TomlParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit TomlParser(std::string_view text) : text_(text) {}
 
   bool Document(TomlValue* root) {
     if (!CheckCharacters()) return false;
@@ -158,7 +157,7 @@ class Parser {
     Path path;
     if (!Key(&path)) return false;
     if (!Take(']') || (array && !Take(']'))) return Fail("a table's header is not closed");
-    if (path.size() > kMaxDepth) return Fail("nested too deeply");
+    if (path.size() > kDeepestToml) return Fail("nested too deeply");
     TomlValue* at = root;
     for (size_t i = 0; i + 1 < path.size(); ++i) {
       at = Descend(at, path[i], TomlValue::Origin::kImplicit);
@@ -206,7 +205,7 @@ class Parser {
     const int at_line = line();
     Path path;
     if (!Key(&path)) return false;
-    if (path.size() > kMaxDepth) return Fail("nested too deeply");
+    if (path.size() > kDeepestToml) return Fail("nested too deeply");
     if (!Take('=')) return Fail("an '=' is missing after the key");
     SkipSpace();
     TomlValue value;
@@ -228,7 +227,7 @@ class Parser {
   // --- values ------------------------------------------------------------------------------------
 
   bool Value(TomlValue* value, int depth) {
-    if (depth > kMaxDepth) return Fail("nested too deeply");
+    if (depth > kDeepestToml) return Fail("nested too deeply");
     value->line = line();
     value->kind = TomlValue::Kind::kScalar;
     switch (Peek()) {
@@ -484,7 +483,7 @@ std::string_view TomlValue::KindName() const {
 }
 
 Result<TomlValue> ParseToml(std::string_view text, std::string_view file_name) {
-  Parser parser(text);
+  TomlParser parser(text);
   TomlValue root;
   if (parser.Document(&root)) return root;
   return Error(ErrorCode::kParse,
@@ -492,7 +491,7 @@ Result<TomlValue> ParseToml(std::string_view text, std::string_view file_name) {
 }
 
 Result<TomlValue> ParseTomlValue(std::string_view text) {
-  Parser parser(text);
+  TomlParser parser(text);
   TomlValue value;
   if (parser.SingleValue(&value)) return value;
   return Error(ErrorCode::kParse, fmt::format("not a TOML value: {}", parser.problem()));

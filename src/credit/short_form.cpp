@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kMostTokens = 10'000'000;
+constexpr int64_t kMostDrawnTokens = 10'000'000;
 
 class Reader {
  public:
@@ -114,8 +114,8 @@ class Reader {
     } else {
       errors_.Add(fields.PathOf("tokens"), "wants a number of tokens, or a list of ids");
     }
-    tokens_ += std::min(count, kMostTokens + 1);
-    if (tokens_ > kMostTokens) {
+    tokens_ += std::min(count, kMostDrawnTokens + 1);
+    if (tokens_ > kMostDrawnTokens) {
       errors_.Add(fields.PathOf("tokens"), "more than ten million tokens; give a full tree");
       return;
     }

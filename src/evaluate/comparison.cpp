@@ -285,7 +285,7 @@ std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
   return goals;
 }
 
-std::optional<double> GoldCalls(const ComparedSection& section) {
+std::optional<double> MeanGoldCalls(const ComparedSection& section) {
   for (const ComparedArm& arm : section.arms) {
     for (const ComparedRun* run : arm.runs) {
       const Cells gold = OfAll(*run, "after/test/sampled", "gold_calls");
@@ -367,7 +367,7 @@ SectionReport ReportSection(const ComparedSection& section, const BootstrapOptio
     }
   }
   report.goals = GoalsOf(section);
-  report.gold_calls = GoldCalls(section);
+  report.gold_calls = MeanGoldCalls(section);
   return report;
 }
 

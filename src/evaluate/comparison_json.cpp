@@ -16,7 +16,7 @@ Json Numbers(const std::vector<std::optional<double>>& values) {
   return array;
 }
 
-Json IntervalJson(const std::optional<Interval>& interval, bool known) {
+Json KnownIntervalJson(const std::optional<Interval>& interval, bool known) {
   if (!interval) return Json();
   return Json::Of({{"value", interval->value},
                    {"low", known ? Json(interval->low) : Json()},
@@ -53,14 +53,14 @@ Json ToJson(const ComparedSection& section, const SectionReport& report) {
     for (size_t k = 0; k < report.kinds.size(); ++k) {
       const Quantity& quantity = report.quantities[i][k];
       if (!quantity.mean) continue;
-      Json value = IntervalJson(quantity.mean, quantity.has_interval);
+      Json value = KnownIntervalJson(quantity.mean, quantity.has_interval);
       value.Set("by_seed", Numbers(quantity.by_seed));
       value.Set("lowest", Number(quantity.lowest));
       quantities.emplace_back(report.kinds[k].name, std::move(value));
       if (i == section.baseline || !report.kinds[k].paired) continue;
       const Difference& difference = report.differences[i][k];
       if (!difference.mean) continue;
-      Json paired = IntervalJson(difference.mean, difference.has_interval);
+      Json paired = KnownIntervalJson(difference.mean, difference.has_interval);
       paired.Set("by_seed", Numbers(difference.by_seed));
       paired.Set("more", difference.more);
       paired.Set("less", difference.less);

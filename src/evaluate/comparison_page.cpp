@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/html.h"
+#include "evaluate/comparison_text.h"
 #include "evaluate/dot_plot.h"
 #include "evaluate/plot.h"
 
@@ -26,21 +27,6 @@ th { font-weight: 600; }
 .dim { color: var(--dim); } .beware { border-left: 4px solid #d55e00; padding-left: .8rem; }
 pre { overflow-x: auto; padding: .7rem 1rem; border: 1px solid var(--line); border-radius: 6px; }
 )";
-
-std::string HtmlTable(const std::vector<std::vector<std::string>>& rows) {
-  std::string html = "<div class=\"scroll\"><table>\n";
-  for (size_t r = 0; r < rows.size(); ++r) {
-    html += "<tr>";
-    for (const std::string& cell : rows[r]) {
-      const char* tag = r == 0 ? "th" : "td";
-      const bool is_long = r > 0 && cell.size() > 60;
-      html +=
-          fmt::format("<{0}{1}>{2}</{0}>", tag, is_long ? " class=\"long\"" : "", EscapeHtml(cell));
-    }
-    html += "</tr>\n";
-  }
-  return html + "</table></div>\n";
-}
 
 std::string Paragraphs(const std::string& text, std::string_view kind) {
   std::string html;

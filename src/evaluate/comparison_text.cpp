@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/html.h"
 #include "evaluate/figure_text.h"
 
 namespace hone {
@@ -219,6 +220,21 @@ std::string MarkdownTable(const TableRows& rows) {
     text += "|\n";
   }
   return text;
+}
+
+std::string HtmlTable(const TableRows& rows) {
+  std::string html = "<div class=\"scroll\"><table>\n";
+  for (size_t r = 0; r < rows.size(); ++r) {
+    html += "<tr>";
+    for (const std::string& cell : rows[r]) {
+      const char* tag = r == 0 ? "th" : "td";
+      const bool is_long = r > 0 && cell.size() > 60;
+      html +=
+          fmt::format("<{0}{1}>{2}</{0}>", tag, is_long ? " class=\"long\"" : "", EscapeHtml(cell));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
 }
 
 std::string QuantityText(const QuantityKind& kind, const Quantity& quantity) {

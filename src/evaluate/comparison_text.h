@@ -15,6 +15,8 @@ using TableRows = std::vector<std::vector<std::string>>;
 
 // Columns of equal width. All rows have as many cells as the first, the heading.
 std::string MarkdownTable(const TableRows& rows);
+// Cells of many words have the class "long".
+std::string HtmlTable(const TableRows& rows);
 
 // "91.8 [90.1, 93.2]", "1.14 [1.12, 1.17]", "33.3 k", "212 s"; "-" for nothing.
 std::string QuantityText(const QuantityKind& kind, const Quantity& quantity);

@@ -53,7 +53,7 @@ void CountCalls(const TrajectoryView& trajectory, const Labels& labels, const Ta
 }
 
 // A figure is a sum over trajectories divided by another.
-struct Share {
+struct ShareKind {
   const char* part;
   const char* name;
   const char* about;
@@ -76,7 +76,7 @@ double Right(const Measures& m) { return static_cast<double>(m.right); }
 double Actions(const Measures& m) { return static_cast<double>(m.calls + m.unreadable); }
 double Succeeded(const Measures& m) { return If(m.success == true); }
 
-constexpr Share kShares[] = {
+constexpr ShareKind kShares[] = {
     {"outcome", "success", "tasks that were done", Succeeded,
      [](const Measures& m) { return If(m.success.has_value()); }},
     {"when", "when", "of tasks that say whether a tool is needed, those where that was done",
@@ -121,7 +121,7 @@ constexpr Share kShares[] = {
 };
 
 // Sums of the trajectories of each task, which are resampled together.
-Ratio RatioOf(std::span<const Measures> measures, const Share& share, int64_t* trajectories) {
+Ratio RatioOf(std::span<const Measures> measures, const ShareKind& share, int64_t* trajectories) {
   std::map<std::string_view, size_t> places;
   Ratio ratio;
   *trajectories = 0;  // that say something
@@ -174,7 +174,7 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
 
 std::vector<FigureInfo> KnownFigures() {
   std::vector<FigureInfo> known;
-  for (const Share& share : kShares) known.push_back({share.name, share.part, share.about});
+  for (const ShareKind& share : kShares) known.push_back({share.name, share.part, share.about});
   return known;
 }
 
@@ -182,7 +182,7 @@ std::vector<Figure> FiguresOf(std::span<const Measures> measures, Rng rng,
                               const BootstrapOptions& options) {
   std::vector<Figure> figures;
   std::vector<Ratio> ratios;
-  for (const Share& share : kShares) {
+  for (const ShareKind& share : kShares) {
     Figure& figure = figures.emplace_back();
     figure.name = share.name;
     figure.about = share.about;
@@ -195,7 +195,7 @@ std::vector<Figure> FiguresOf(std::span<const Measures> measures, Rng rng,
 
 std::optional<double> ValueOf(std::span<const Measures> measures, std::string_view name) {
   const auto* share = std::find_if(std::begin(kShares), std::end(kShares),
-                                   [&](const Share& one) { return one.name == name; });
+                                   [&](const ShareKind& one) { return one.name == name; });
   CHECK(share != std::end(kShares), "there is no figure of that name");
   double above = 0, below = 0;
   for (const Measures& m : measures) {

@@ -15,7 +15,7 @@ double AllAmong(int64_t good, int64_t n, int64_t k) {
   return probability;
 }
 
-struct Tally {
+struct TaskTally {
   int64_t done = 0, all = 0;
 };
 
@@ -23,10 +23,10 @@ struct Tally {
 
 std::vector<PassShare> PassesOf(std::span<const Measures> measures, int64_t samples, Rng rng,
                                 const BootstrapOptions& options) {
-  std::map<std::string_view, Tally> tasks;
+  std::map<std::string_view, TaskTally> tasks;
   for (const Measures& m : measures) {
     if (!m.counts || !m.success) continue;
-    Tally& tally = tasks[m.task];
+    TaskTally& tally = tasks[m.task];
     ++tally.all;
     tally.done += *m.success ? 1 : 0;
   }

@@ -11,8 +11,8 @@
 namespace hone {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 380;
-constexpr double kLeft = 64, kRight = 20, kTop = 40, kBottom = 52;
+constexpr double kPlotWidth = 720, kPlotHeight = 380;
+constexpr double kPlotLeft = 64, kPlotRight = 20, kPlotTop = 40, kPlotBottom = 52;
 
 // Told apart by those who see few colours, too.
 constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -36,7 +36,7 @@ class Axis {
   double low_, high_, from_, to_;
 };
 
-struct Range {
+struct Extent {
   double low = INFINITY, high = -INFINITY;
 
   void Add(double value) {
@@ -125,7 +125,7 @@ std::vector<double> Ticks(double low, double high, int count) {
 }
 
 std::string ToSvg(const Plot& plot) {
-  Range across, up;
+  Extent across, up;
   for (const Curve& curve : plot.curves) {
     for (const PlotPoint& point : curve.points) {
       if (!Drawn(plot, point)) continue;
@@ -144,46 +144,48 @@ std::string ToSvg(const Plot& plot) {
       "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#6b7280\">\n"
       "<title>{2}</title>\n<text x=\"{3:g}\" y=\"22\" font-size=\"14\" "
       "font-weight=\"600\">{2}</text>\n",
-      kWidth, kHeight + legend, EscapeHtml(plot.title), kLeft);
+      kPlotWidth, kPlotHeight + legend, EscapeHtml(plot.title), kPlotLeft);
   if (across.empty()) {
-    return svg + fmt::format("<text x=\"{:g}\" y=\"{:g}\">nothing to draw</text>\n</svg>\n", kLeft,
-                             kHeight / 2);
+    return svg + fmt::format("<text x=\"{:g}\" y=\"{:g}\">nothing to draw</text>\n</svg>\n",
+                             kPlotLeft, kPlotHeight / 2);
   }
   if (plot.y_range) up = {plot.y_range->first, plot.y_range->second};
-  const Axis x(across.low, across.high, plot.log_x, kLeft, kWidth - kRight);
-  const Axis y(up.low, up.high, plot.log_y, kHeight - kBottom, kTop);
+  const Axis x(across.low, across.high, plot.log_x, kPlotLeft, kPlotWidth - kPlotRight);
+  const Axis y(up.low, up.high, plot.log_y, kPlotHeight - kPlotBottom, kPlotTop);
   for (const double tick : TicksOf(up.low, up.high, plot.log_y, 5)) {
     svg += fmt::format(
         "<line x1=\"{0:g}\" x2=\"{1:g}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#9ca3af\" "
         "stroke-opacity=\"0.35\"/><text x=\"{3:g}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}</text>"
         "\n",
-        kLeft, kWidth - kRight, y(tick), kLeft - 8, y(tick) + 4, tick);
+        kPlotLeft, kPlotWidth - kPlotRight, y(tick), kPlotLeft - 8, y(tick) + 4, tick);
   }
   for (const double tick : TicksOf(across.low, across.high, plot.log_x, 6)) {
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:g}\" text-anchor=\"middle\">{:g}</text>\n",
-                       x(tick), kHeight - kBottom + 18, tick);
+                       x(tick), kPlotHeight - kPlotBottom + 18, tick);
   }
   svg += fmt::format(
       "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"middle\">{}</text>\n"
       "<text transform=\"translate(16 {:g}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-      (kLeft + kWidth - kRight) / 2, kHeight - kBottom + 38, EscapeHtml(plot.x_label),
-      (kTop + kHeight - kBottom) / 2, EscapeHtml(plot.y_label));
+      (kPlotLeft + kPlotWidth - kPlotRight) / 2, kPlotHeight - kPlotBottom + 38,
+      EscapeHtml(plot.x_label), (kPlotTop + kPlotHeight - kPlotBottom) / 2,
+      EscapeHtml(plot.y_label));
   for (const Plot::Mark& mark : plot.marks) {
     if (mark.x < across.low || mark.x > across.high || (plot.log_x && mark.x <= 0)) continue;
-    const bool late = x(mark.x) > 0.7 * kWidth;  // its word stands before it
+    const bool late = x(mark.x) > 0.7 * kPlotWidth;  // its word stands before it
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"#dc2626\" "
         "stroke-dasharray=\"3 3\"/><text x=\"{3:.1f}\" y=\"{4:g}\" "
         "fill=\"#dc2626\"{6}>{5}</text>\n",
-        x(mark.x), kTop, kHeight - kBottom, x(mark.x) + (late ? -4 : 4), kTop + 10,
+        x(mark.x), kPlotTop, kPlotHeight - kPlotBottom, x(mark.x) + (late ? -4 : 4), kPlotTop + 10,
         EscapeHtml(mark.text), late ? " text-anchor=\"end\"" : "");
   }
   for (size_t i = 0; i < plot.curves.size(); ++i) {
     svg += DrawCurve(plot, plot.curves[i], kColours[i % kColours.size()], x, y);
   }
   for (size_t i = 0; i < plot.curves.size(); ++i) {
-    const double left = kLeft + static_cast<double>(i % 3) * (kWidth - kLeft - kRight) / 3;
-    const double line = kHeight + 8 + 18 * std::floor(static_cast<double>(i) / 3);
+    const double left =
+        kPlotLeft + static_cast<double>(i % 3) * (kPlotWidth - kPlotLeft - kPlotRight) / 3;
+    const double line = kPlotHeight + 8 + 18 * std::floor(static_cast<double>(i) / 3);
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:g}\" y2=\"{2:g}\" stroke=\"{3}\" "
         "stroke-width=\"3\"{4}/><text x=\"{5:.1f}\" y=\"{6:g}\">{7}</text>\n",

@@ -221,11 +221,6 @@ void AddPooled(const BootstrapOptions& options, Proof* proof) {
   proof->interaction = Pool(std::move(by_seed), "interaction", options);
 }
 
-Json IntervalJson(const std::optional<Interval>& interval) {
-  if (!interval) return {};
-  return Json::Of({{"value", interval->value}, {"low", interval->low}, {"high", interval->high}});
-}
-
 Json FiniteOr(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 // Without an interval where few seeds allow none.

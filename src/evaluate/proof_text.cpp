@@ -300,18 +300,6 @@ size_t EffectCount(const Proof& proof) {
   return most;
 }
 
-std::string HtmlTable(const TableRows& rows) {
-  std::string html = "<div class=\"scroll\"><table>\n";
-  for (size_t r = 0; r < rows.size(); ++r) {
-    html += "<tr>";
-    for (const std::string& cell : rows[r]) {
-      html += fmt::format("<{0}>{1}</{0}>", r == 0 ? "th" : "td", EscapeHtml(cell));
-    }
-    html += "</tr>\n";
-  }
-  return html + "</table></div>\n";
-}
-
 }  // namespace
 
 std::vector<std::string> ProofSentences(const Proof& proof) {

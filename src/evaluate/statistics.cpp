@@ -63,6 +63,11 @@ double MeanOf(const Table& values, const std::vector<size_t>& rows,
 
 }  // namespace
 
+Json IntervalJson(const std::optional<Interval>& interval) {
+  if (!interval) return {};
+  return Json::Of({{"value", interval->value}, {"low", interval->low}, {"high", interval->high}});
+}
+
 double StudentReach(double share, int64_t degrees) {
   CHECK(share > 0 && share < 1 && degrees > 0, "a share of Student's distribution");
   // P(|T| <= t) is a finite sum in the angle whose tangent is t / sqrt(degrees).

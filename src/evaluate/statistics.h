@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/rng.h"
 
 namespace hone {
@@ -18,6 +19,9 @@ struct Interval {
 
   bool operator==(const Interval&) const = default;
 };
+
+// {"value", "low", "high"}, or null.
+Json IntervalJson(const std::optional<Interval>& interval);
 
 struct BootstrapOptions {
   int64_t resamples = 2000;

@@ -129,7 +129,7 @@ Json SourceText(const Json& schema, std::string_view language) {
                                                text(schema.Find("description")), language, type)}});
 }
 
-Result<Json> MessagesOf(const SuiteRow& row) {
+Result<Json> BfclMessages(const SuiteRow& row) {
   HONE_ASSIGN_OR_RETURN(const Json* question, row.Member("question"));
   if (!question->is_array() || question->AsArray().size() != 1 ||
       !question->AsArray()[0].is_array() || question->AsArray()[0].AsArray().empty()) {
@@ -158,7 +158,7 @@ Result<SuiteCase> CaseOf(const SuiteRow& row, const std::string& category,
   SuiteCase one;
   HONE_ASSIGN_OR_RETURN(one.id, row.Text("id"));
   one.category = one.rule = category;
-  HONE_ASSIGN_OR_RETURN(one.messages, MessagesOf(row));
+  HONE_ASSIGN_OR_RETURN(one.messages, BfclMessages(row));
   HONE_ASSIGN_OR_RETURN(const Json* functions, row.Member("function"));
   // A case of irrelevance may have none at all.
   if (!functions->is_array() || (functions->AsArray().empty() && !IsRelevance(category))) {

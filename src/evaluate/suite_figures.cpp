@@ -8,12 +8,12 @@ namespace hone {
 namespace {
 
 // The samples of a case that were measured: how many there are, and how many are right.
-struct Tally {
+struct CaseTally {
   double right = 0, all = 0;
 };
 
-Tally TallyOf(const SuiteOutcomes& outcomes, size_t index, int64_t samples) {
-  Tally tally;
+CaseTally TallyOf(const SuiteOutcomes& outcomes, size_t index, int64_t samples) {
+  CaseTally tally;
   for (int64_t i = 0; i < samples; ++i) {
     const SuiteOutcome& outcome =
         outcomes[index * static_cast<size_t>(samples) + static_cast<size_t>(i)];
@@ -42,7 +42,7 @@ SuiteShare ShareOf(const Suite& suite, const SuiteOutcomes& outcomes, int64_t sa
   Ratio ratio;
   for (size_t i = 0; i < suite.cases.size(); ++i) {
     if (category != nullptr && suite.cases[i].category != *category) continue;
-    const Tally tally = TallyOf(outcomes, i, samples);
+    const CaseTally tally = TallyOf(outcomes, i, samples);
     if (tally.all == 0) continue;
     ++share.cases;
     ratio.above.push_back(tally.right);
@@ -71,11 +71,6 @@ std::vector<Measures> AsMeasures(const Suite& suite, const SuiteOutcomes& outcom
     measures[i].success = outcomes[i].verdict.right;
   }
   return measures;
-}
-
-Json IntervalJson(const std::optional<Interval>& interval) {
-  if (!interval) return Json();
-  return Json::Of({{"value", interval->value}, {"low", interval->low}, {"high", interval->high}});
 }
 
 Json ShareJson(const SuiteShare& share) {
@@ -164,7 +159,7 @@ std::vector<SuiteDifference> DifferencesOf(const Suite& suite, const SuiteOutcom
     Table a(1), b(1);
     for (size_t i = 0; i < suite.cases.size(); ++i) {
       if (!name.empty() && suite.cases[i].category != name) continue;
-      const Tally now = TallyOf(changed, i, samples), before = TallyOf(plain, i, samples);
+      const CaseTally now = TallyOf(changed, i, samples), before = TallyOf(plain, i, samples);
       if (now.all == 0 || before.all == 0) continue;
       a[0].push_back(now.right / now.all);
       b[0].push_back(before.right / before.all);

@@ -26,7 +26,7 @@ const std::vector<std::string>& ToolsOfThisProgram() {
   return tools;
 }
 
-Result<Json> MessagesOf(const SuiteRow& row) {
+Result<Json> JsonlMessages(const SuiteRow& row) {
   const bool prompt = row.value.Find("prompt") != nullptr;
   const Json* messages = row.value.Find("messages");
   if (prompt == (messages != nullptr)) {
@@ -130,7 +130,7 @@ Result<Suite> LoadSuiteLines(const std::filesystem::path& file) {
     if (!ids.insert(one.id).second) {
       return row.Problem(fmt::format("the id \"{}\" comes twice", one.id));
     }
-    HONE_ASSIGN_OR_RETURN(one.messages, MessagesOf(row));
+    HONE_ASSIGN_OR_RETURN(one.messages, JsonlMessages(row));
     HONE_RETURN_IF_ERROR(ReadTools(row, &used, &one));
     HONE_RETURN_IF_ERROR(ReadGold(row, &one));
     // Something is wrong with the gold when even silence cannot be judged.

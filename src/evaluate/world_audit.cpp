@@ -25,7 +25,7 @@ struct TaskReport {
   FaultCount right, wrong;
 };
 
-double Share(int64_t part, int64_t all) {
+double Fraction(int64_t part, int64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
 
@@ -177,7 +177,7 @@ Result<WorldReport> Summary(const LoadedEnvironment& loaded, std::vector<TaskRep
     successes += report.gold_success;
     fit.push_back(std::move(report.task));
   }
-  out.gold_success = Share(successes, static_cast<int64_t>(fit.size()));
+  out.gold_success = Fraction(successes, static_cast<int64_t>(fit.size()));
   HONE_ASSIGN_OR_RETURN(out.shortcuts, MeasureShortcuts(*loaded.environment, fit, seed));
   return out;
 }
@@ -211,7 +211,7 @@ WorldAnswers RealWorld(std::shared_ptr<const Toolbox> toolbox) {
   };
 }
 
-double FaultCount::rate() const { return Share(faults, calls); }
+double FaultCount::rate() const { return Fraction(faults, calls); }
 
 Json WorldAudit::ToJson() const {
   return Json::Of({{"simulated", WorldJson(simulated)},

@@ -5,15 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/file.h"
 #include "learn/run_folder.h"
 
 namespace hone {
 namespace {
-
-bool Exists(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
 
 // The run that a checkpoint lies in: RUN/checkpoints/step-N.
 std::filesystem::path RunOf(const std::filesystem::path& checkpoint) {

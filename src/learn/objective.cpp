@@ -13,8 +13,6 @@
 namespace hone {
 namespace {
 
-constexpr double kMostLogRatio = 20;
-
 double LogWeight(const Sequence& sequence, size_t t) {
   return static_cast<double>(sequence.old[t]) - static_cast<double>(sequence.sampled[t]);
 }
@@ -54,7 +52,7 @@ float& At(const TokenPlace& place, std::vector<float> PathTerms::*member,
 // The critic speaks of the state in which a token is drawn after the token before it.
 TokenPlace Before(TokenPlace place) { return {place.path, place.position - 1}; }
 
-double Difference(float a, float b) { return static_cast<double>(a) - static_cast<double>(b); }
+double LogRatio(float a, float b) { return static_cast<double>(a) - static_cast<double>(b); }
 
 }  // namespace
 
@@ -199,12 +197,12 @@ void Objective::AddPolicy(const Prepared& prepared, std::vector<PathTerms>* path
       }
     }
     At(sequence.places[t], &PathTerms::dlogprobs, paths) += static_cast<float>(derivative);
-    const double log_ratio = Difference(logprobs[t], sequence.old[t]);
+    const double log_ratio = LogRatio(logprobs[t], sequence.old[t]);
     const double ratio = Exponential(std::clamp(log_ratio, -kMostLogRatio, kMostLogRatio));
     sums_.approx_kl -= log_ratio;
     sums_.mean_ratio += ratio;
     sums_.max_ratio = std::max(sums_.max_ratio, ratio);
-    if (Exponential(Difference(logprobs[t], sequence.sampled[t])) == 1) ++sums_.ratio_one;
+    if (Exponential(LogRatio(logprobs[t], sequence.sampled[t])) == 1) ++sums_.ratio_one;
   }
   sums_.policy_loss += output.loss;
   sums_.clip_fraction += static_cast<double>(output.clipped);
@@ -224,11 +222,11 @@ void Objective::AddKlAndEntropy(const Sequence& sequence, std::vector<PathTerms>
     }
     if (sequence.reference.empty()) continue;
     const float logprob = At(place, &PathTerms::logprobs, paths);
-    KlTerm kl = KlOf(options_.kl, Difference(logprob, sequence.reference[t]));
+    KlTerm kl = KlOf(options_.kl, LogRatio(logprob, sequence.reference[t]));
     sums_.reference_kl += kl.value;
     if (in_loss == 0) continue;
     if (options_.kl.unbiased) {
-      const double log_ratio = Difference(logprob, sequence.old[t]);
+      const double log_ratio = LogRatio(logprob, sequence.old[t]);
       const double clamped = std::clamp(log_ratio, -kMostLogRatio, kMostLogRatio);
       const double ratio = Exponential(clamped);
       kl = {ratio * kl.value,

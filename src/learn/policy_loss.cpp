@@ -9,7 +9,6 @@
 namespace hone {
 namespace {
 
-constexpr double kMostLogRatio = 20;
 constexpr double kMostSequenceLogRatio = 10;
 
 // A token's loss before its weight, and its derivative by the token's log-probability.
@@ -19,12 +18,12 @@ struct TokenLoss {
   bool clipped = false;
 };
 
-struct Ratio {
+struct ClampedRatio {
   double value = 1;
   double derivative = 1;  // by the log-ratio: 0 where that is clamped
 };
 
-Ratio RatioOf(double log_ratio, double most = kMostLogRatio) {
+ClampedRatio RatioOf(double log_ratio, double most = kMostLogRatio) {
   const double d = std::clamp(log_ratio, -kMostLogRatio, most);
   const double value = Exponential(d);
   return {value, d == log_ratio ? value : 0.0};
@@ -32,7 +31,7 @@ Ratio RatioOf(double log_ratio, double most = kMostLogRatio) {
 
 // The pessimistic of the ratio and the clipped ratio; where the advantage is negative, no ratio
 // counts more than dual_clip.
-TokenLoss Clip(const ObjectiveOptions& options, double advantage, const Ratio& ratio) {
+TokenLoss Clip(const ObjectiveOptions& options, double advantage, const ClampedRatio& ratio) {
   const double plain = -advantage * ratio.value;
   const double clipped =
       -advantage * std::clamp(ratio.value, 1 - options.clip_low, 1 + options.clip_high);
@@ -43,20 +42,20 @@ TokenLoss Clip(const ObjectiveOptions& options, double advantage, const Ratio& r
   return loss;
 }
 
-TokenLoss ClipWeight(const ObjectiveOptions& options, double advantage, const Ratio& ratio,
+TokenLoss ClipWeight(const ObjectiveOptions& options, double advantage, const ClampedRatio& ratio,
                      double logprob) {
   const double weight = std::clamp(ratio.value, 1 - options.clip_low, 1 + options.clip_high);
   return {-weight * advantage * logprob, -weight * advantage, weight != ratio.value};
 }
 
-TokenLoss SoftGate(const ObjectiveOptions& options, double advantage, const Ratio& ratio) {
+TokenLoss SoftGate(const ObjectiveOptions& options, double advantage, const ClampedRatio& ratio) {
   const double temperature = advantage > 0 ? options.temperature_up : options.temperature_down;
   const double sigmoid = 1 / (1 + Exponential(-temperature * (ratio.value - 1)));
   return {-advantage * sigmoid * 4 / temperature,
           -advantage * 4 * sigmoid * (1 - sigmoid) * ratio.derivative, false};
 }
 
-TokenLoss HoldChosen(const ObjectiveOptions& options, double advantage, const Ratio& ratio,
+TokenLoss HoldChosen(const ObjectiveOptions& options, double advantage, const ClampedRatio& ratio,
                      double log_ratio, bool chosen) {
   TokenLoss loss{-advantage * ratio.value, -advantage * ratio.derivative, false};
   if (chosen) {
@@ -119,7 +118,7 @@ PolicyOutput GeometricMean(const ObjectiveOptions& options, const PolicyInput& i
     advantage += a / count;
     mean += kept / count;
   }
-  const Ratio ratio = RatioOf(mean);
+  const ClampedRatio ratio = RatioOf(mean);
   output.loss = -advantage * ratio.value * input.sequence_weight;
   for (const bool moved : moves) {
     output.derivatives.push_back(
@@ -147,7 +146,7 @@ PolicyOutput PolicyLossOf(const ObjectiveOptions& options, const PolicyInput& in
   for (size_t t = 0; t < count; ++t) {
     const double advantage = input.advantages[t];
     const bool chosen = !input.chosen.empty() && input.chosen[t] != 0;
-    const Ratio ratio = RatioOf(log_ratios[t], most);
+    const ClampedRatio ratio = RatioOf(log_ratios[t], most);
     TokenLoss token;
     switch (options.policy) {
       case PolicyLoss::kClip:

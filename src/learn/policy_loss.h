@@ -27,8 +27,9 @@ struct PolicyOutput {
   int64_t clipped = 0;              // tokens whose ratio the loss cut
 };
 
-// Log-ratios are clamped to +-20.
-//
+// Log-ratios are clamped to +- this.
+inline constexpr double kMostLogRatio = 20;
+
 // A ratio of several tokens (GSPO, LOOP's turns and trajectories) stands at each of them, with the
 // derivative by its own log-probability alone, so that tokens of a sequence may differ in
 // advantage; where they do not, that is the derivative of the loss, in which a turn's (or

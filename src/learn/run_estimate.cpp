@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kLookedAt = 128;  // demonstrations
+constexpr int64_t kLookedAtDemonstrations = 128;  // demonstrations
 
 double Since(const Clock& clock, Clock::Duration begin) {
   return std::chrono::duration<double>(clock.Now() - begin).count();
@@ -58,7 +58,7 @@ Result<std::vector<Tree>> LookAtDemonstrations(const TrainingRecipe& recipe, Wor
   Demonstrator demonstrator(settings, &workshop->environment, workshop->showing->executor(),
                             recipe.run.seed);
   std::vector<Tree> trees;
-  for (uint64_t i = 0; i < kLookedAt; ++i) {
+  for (uint64_t i = 0; i < kLookedAtDemonstrations; ++i) {
     HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree,
                           demonstrator.ShowTree(i, *workshop->language.codec));
     if (!tree) continue;  // a chance answer led nowhere

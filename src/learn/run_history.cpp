@@ -11,11 +11,6 @@ namespace {
 
 constexpr size_t kExamples = 2;  // of the first steps, and of the last
 
-bool Exists(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 // Lines that cannot be read are left out: the last one may be half written.
 Result<std::vector<RunHistory::Step>> ReadSteps(const std::filesystem::path& file) {
   std::vector<RunHistory::Step> steps;

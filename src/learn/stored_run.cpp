@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kPage = 10'000;  // trees per query
+constexpr int64_t kTreesPerQuery = 10'000;  // trees per query
 
 Result<TrainingRecipe> ReadOwnRecipe(const std::filesystem::path& folder, std::string* begun_at) {
   const std::filesystem::path file = folder / "recipe.toml";
@@ -44,9 +44,9 @@ Result<void> ReadStore(StoredRun* run) {
   HONE_ASSIGN_OR_RETURN(run->store, RunStore::OpenForReading(file));
   for (int64_t next = 0;;) {
     HONE_ASSIGN_OR_RETURN(const std::vector<RunStore::TreeSummary> page,
-                          run->store->ListTrees(next, kPage));
+                          run->store->ListTrees(next, kTreesPerQuery));
     for (const RunStore::TreeSummary& one : page) run->groups[one.step].push_back(one);
-    if (static_cast<int64_t>(page.size()) < kPage) break;
+    if (static_cast<int64_t>(page.size()) < kTreesPerQuery) break;
     next = page.back().id + 1;
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names, run->store->MetricNames());

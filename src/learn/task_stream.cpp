@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMostWaiting = 256;  // per kind; what is beyond is passed over
 constexpr uint64_t kFarthest = 10'000;
-constexpr uint64_t kLookedAt = 512;  // of an endless source
+constexpr uint64_t kLookedAtTasks = 512;  // of an endless source
 
 }  // namespace
 
@@ -64,7 +64,7 @@ uint64_t TaskStream::Next(const std::string& kind) {
 }
 
 std::map<std::string, double> TaskStream::Shares() const {
-  const uint64_t count = source_->count(Split::kTrain).value_or(kLookedAt);
+  const uint64_t count = source_->count(Split::kTrain).value_or(kLookedAtTasks);
   std::map<std::string, double> shares;
   for (uint64_t number = 0; number < count; ++number) {
     shares[KindOf(source_->Make(Split::kTrain, number), number, by_)] +=

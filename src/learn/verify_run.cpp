@@ -14,12 +14,7 @@ namespace hone {
 namespace {
 
 constexpr char kJournal[] = "journal.sqlite", kReal[] = "real.sqlite";
-constexpr int64_t kPage = 10'000;  // calls per query
-
-bool Exists(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
+constexpr int64_t kCallsPerQuery = 10'000;  // calls per query
 
 Result<void> Copy(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code error;
@@ -288,7 +283,7 @@ Result<bool> Verifier::LookThroughJournal() {
   const auto journal = Journal::OpenForReading(file);
   if (!journal.ok()) return damaged(journal.error());
   for (int64_t after = 0;;) {
-    const auto page = (*journal)->List({}, after, kPage);
+    const auto page = (*journal)->List({}, after, kCallsPerQuery);
     if (!page.ok()) return damaged(page.error());
     if (page->empty()) return true;
     after = page->back().id;

@@ -8,12 +8,12 @@ namespace hone {
 namespace {
 
 // Whether every member of `part` is in `whole`, objects inside likewise.
-bool Holds(const Json& whole, const Json& part) {
+bool HasPart(const Json& whole, const Json& part) {
   if (!part.is_object()) return SameValue(whole, part);
   return std::all_of(part.AsObject().begin(), part.AsObject().end(),
                      [&](const Json::Member& member) {
                        const Json* found = whole.Find(member.first);
-                       return found != nullptr && Holds(*found, member.second);
+                       return found != nullptr && HasPart(*found, member.second);
                      });
 }
 
@@ -36,7 +36,7 @@ std::optional<RewardTerm> TermOf(const Milestone& milestone, const TrajectoryVie
   const Json* told = trajectory.final_state->Find("milestones");
   if (told != nullptr) term.value = ToldShare(*told, milestone.name);
   if (milestone.state) {
-    const double share = Holds(*trajectory.final_state, *milestone.state) ? 1 : 0;
+    const double share = HasPart(*trajectory.final_state, *milestone.state) ? 1 : 0;
     term.value = std::max(term.value.value_or(0), share);
   }
   if (milestone.call) {

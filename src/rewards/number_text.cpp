@@ -10,8 +10,6 @@
 namespace hone {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // How far a plain number (no sign) reaches from text[begin]: digits with thousands commas, a
 // fraction, an exponent; 0 when none begins there.
 size_t NumberLength(std::string_view text, size_t begin) {
@@ -47,7 +45,7 @@ size_t NumberLength(std::string_view text, size_t begin) {
   return at - begin;
 }
 
-std::optional<double> Value(std::string_view plain) {
+std::optional<double> ValueOfPlain(std::string_view plain) {
   const std::string digits = Replaced(plain, ",", "");
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -75,7 +73,7 @@ std::optional<double> SignedNumber(std::string_view text) {
     }
   }
   if (text.empty() || NumberLength(text, 0) != text.size()) return std::nullopt;
-  const std::optional<double> value = Value(text);
+  const std::optional<double> value = ValueOfPlain(text);
   if (!value) return std::nullopt;
   return negative ? -*value : *value;
 }
@@ -107,7 +105,7 @@ std::optional<double> LastNumber(std::string_view text) {
       ++at;
       continue;
     }
-    std::optional<double> value = Value(std::string_view(plain).substr(at, length));
+    std::optional<double> value = ValueOfPlain(std::string_view(plain).substr(at, length));
     // A minus is a sign unless something stands before it: "5-3" ends in 3.
     size_t sign = at;
     if (sign > 0 && plain[sign - 1] == '$') --sign;

@@ -93,7 +93,7 @@ double TapoOne(AnswerKind kind, const std::string& answer, const std::string& go
   }
 }
 
-std::string TextOf(const Json& value) {
+std::string AsTapoText(const Json& value) {
   return value.is_string() ? value.AsString() : DumpJson(value);
 }
 
@@ -147,11 +147,11 @@ Result<double> TapoScore(AnswerKind kind, const Json& answer, const Json& gold, 
                  "this reward compares texts and numbers; the gold answer is neither");
   }
   if (answer.is_null()) return 0.0;
-  const std::string given = LastCharacters(TextOf(answer), 100);
-  if (!gold.is_array()) return TapoOne(kind, given, TextOf(gold), relative);
+  const std::string given = LastCharacters(AsTapoText(answer), 100);
+  if (!gold.is_array()) return TapoOne(kind, given, AsTapoText(gold), relative);
   double best = 0;
   for (const Json& accepted : gold.AsArray()) {
-    best = std::max(best, TapoOne(kind, given, TextOf(accepted), relative));
+    best = std::max(best, TapoOne(kind, given, AsTapoText(accepted), relative));
   }
   return best;
 }

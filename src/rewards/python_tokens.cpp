@@ -8,20 +8,19 @@
 #include <fmt/format.h>
 #include <utf8proc.h>
 
+#include "base/strings.h"
 #include "base/utf8.h"
 
 namespace hone {
 namespace {
 
-using Kind = PythonToken::Kind;
+using TokenKind = PythonToken::Kind;
 
 // Longest first.
 constexpr std::array<std::string_view, 36> kSymbols = {
     "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->", ":=", "+",
     "-",   "*",  "/",  "%",  "@",  "&",  "|",  "^",  "~",  "<",  ">",  "(",
     ")",   "[",  "]",  "{",  "}",  ",",  ":",  ".",  ";",  "=",  "?",  "!"};
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 int HexValue(char c) {
   if (IsDigit(c)) return c - '0';
@@ -64,7 +63,7 @@ class Tokenizer {
       if (at_ >= source_.size()) break;
       HONE_RETURN_IF_ERROR(One());
     }
-    Add(Kind::kEnd, at_);
+    Add(TokenKind::kEnd, at_);
     return std::move(tokens_);
   }
 
@@ -77,7 +76,7 @@ class Tokenizer {
     return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0';
   }
 
-  PythonToken& Add(Kind kind, size_t begin) {
+  PythonToken& Add(TokenKind kind, size_t begin) {
     tokens_.push_back({.kind = kind, .begin = begin, .end = at_});
     return tokens_.back();
   }
@@ -103,7 +102,7 @@ class Tokenizer {
     const char c = source_[at_];
     if (c == '\n' || c == '\r') {
       const size_t begin = at_++;
-      Add(Kind::kNewline, begin);
+      Add(TokenKind::kNewline, begin);
       return {};
     }
     if (IsDigit(c) || (c == '.' && IsDigit(Peek(1)))) return Number();
@@ -117,7 +116,7 @@ class Tokenizer {
       if (symbol == ")" || symbol == "]" || symbol == "}") --brackets_;
       const size_t begin = at_;
       at_ += symbol.size();
-      Add(Kind::kSymbol, begin).text = symbol;
+      Add(TokenKind::kSymbol, begin).text = symbol;
       return {};
     }
     return Bad("a character that stands for nothing");
@@ -139,7 +138,7 @@ class Tokenizer {
         if (prefix == known) return String(prefix);
       }
     }
-    Add(Kind::kName, begin).text = std::move(name);
+    Add(TokenKind::kName, begin).text = std::move(name);
     return {};
   }
 
@@ -204,7 +203,10 @@ class Tokenizer {
     if (at_ < source_.size() && IsNameCharacter(NextCodePoint(source_, &next), false)) {
       return Bad("a number that runs into a name");
     }
-    PythonToken& token = Add(imaginary ? Kind::kBytes : real ? Kind::kReal : Kind::kInteger, begin);
+    PythonToken& token = Add(imaginary ? TokenKind::kBytes
+                             : real    ? TokenKind::kReal
+                                       : TokenKind::kInteger,
+                             begin);
     if (imaginary) {
       token.text = source_.substr(begin, at_ - begin);
     } else if (real) {
@@ -240,7 +242,10 @@ class Tokenizer {
       }
     }
     at_ += triple ? 3 : 1;
-    PythonToken& token = Add(bytes ? Kind::kBytes : format ? Kind::kFormat : Kind::kString, begin);
+    PythonToken& token = Add(bytes    ? TokenKind::kBytes
+                             : format ? TokenKind::kFormat
+                                      : TokenKind::kString,
+                             begin);
     token.text = source_.substr(begin, at_ - begin);
     token.value = Json(Utf8Lossy(value));
     return {};

@@ -10,8 +10,8 @@
 namespace hone {
 namespace {
 
-constexpr size_t kLeastCalls = 20;    // that a rule must be borne out by
-constexpr double kLeastShare = 0.99;  // of those that it speaks of
+constexpr size_t kLeastCalls = 20;         // that a rule must be borne out by
+constexpr double kLeastRightShare = 0.99;  // of those that it speaks of
 // Of the calls that a reason to refuse speaks of. What is known can be out of date: an item may be
 // in stock again since the product was looked at.
 constexpr double kLeastRefused = 0.95;
@@ -49,11 +49,12 @@ const Json* NamedIn(const Json::Array& list, const Json& arguments) {
 }
 
 // Scalars of an object by path: "total", "item.price".
-void Flatten(const Json& object, const std::string& prefix, std::map<std::string, Json>* out) {
+void FlattenScalars(const Json& object, const std::string& prefix,
+                    std::map<std::string, Json>* out) {
   if (!object.is_object()) return;
   for (const auto& [name, value] : object.AsObject()) {
     if (value.is_object()) {
-      Flatten(value, prefix + name + ".", out);
+      FlattenScalars(value, prefix + name + ".", out);
     } else if (IsScalar(value)) {
       (*out)[prefix + name] = value;
     }
@@ -128,7 +129,7 @@ bool Holds(const AnswerRule& rule, const std::string& place,
     right += *value == said->second;
   }
   return spoken >= kLeastCalls && 2 * spoken >= all &&
-         static_cast<double>(right) >= kLeastShare * static_cast<double>(spoken);
+         static_cast<double>(right) >= kLeastRightShare * static_cast<double>(spoken);
 }
 
 // The rules that could explain one place of one case, the simplest first.
@@ -288,7 +289,7 @@ AnswerRules LearnAnswerRules(std::span<const RecordedCall> calls) {
     Case one{.call = &call, .facts = FactsOf(call.tool, call.arguments, call.known)};
     if (call.answer.status == CallStatus::kOk) {
       one.answer = ValueOf(call.answer.content);
-      Flatten(one.answer, "", &one.scalars);
+      FlattenScalars(one.answer, "", &one.scalars);
     }
     by_tool[call.tool].push_back(std::move(one));
   }

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr int32_t kMostRecordedFailures = 1000;
+constexpr int32_t kMostTurnFailures = 1000;
 
 // An upper bound of the tokens of a prompt: no tokenizer makes more of them than there are bytes,
 // and every message has some of its own around it.
@@ -57,7 +57,7 @@ class ExecutedModel final : public LanguageModel {
     }
     CallOutcome outcome;
     // A failure that an earlier run recorded stands for that run; this one tries again.
-    for (int32_t turn = 0; turn < kMostRecordedFailures; ++turn) {
+    for (int32_t turn = 0; turn < kMostTurnFailures; ++turn) {
       outcome =
           caller_.Call({IdentityOf(key, turn), std::string(kCompleteTool), arguments, sessions_});
       if (outcome.source != "journal" || outcome.result.status == CallStatus::kOk) break;

@@ -11,7 +11,7 @@ namespace {
 // Part of the version: to be raised with every change of what the model is shown.
 constexpr int kPromptVersion = 1;
 
-constexpr std::string_view kInstructions =
+constexpr std::string_view kPlayersPart =
     "You stand in for a tool that a program calls. You get the tool's description and one call of "
     "it, and you write what the tool would return, and nothing else.\n"
     "- Write one JSON value that fits the output schema. No explanation, no code fence.\n"
@@ -85,7 +85,7 @@ class ModelPlayer final : public Player {
   Result<PlayedAnswer> Play(const SimulatedCall& call) override {
     Rng rng = call.rng;
     const Completion completion =
-        model_->Complete({.messages = {{"system", std::string(kInstructions)},
+        model_->Complete({.messages = {{"system", std::string(kPlayersPart)},
                                        {"user", Prompt(call, ExamplesFor(call))}},
                           .temperature = options_.temperature,
                           .max_tokens = options_.max_tokens,

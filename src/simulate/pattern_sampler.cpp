@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kOpenRepetitions = 3;  // how often more than it must, what may repeat for ever
 constexpr size_t kMostRepetitions = 1000;
-constexpr int kDeepest = 50;  // groups inside each other
+constexpr int kDeepestGroup = 50;  // groups inside each other
 
 std::string Digits() { return "0123456789"; }
 std::string WordCharacters() {
@@ -39,7 +39,7 @@ class PatternSampler {
   }
 
   std::string Alternatives(int depth) {
-    if (depth > kDeepest) return Fail();
+    if (depth > kDeepestGroup) return Fail();
     std::vector<std::string> options = {Sequence(depth)};
     while (!AtEnd() && Peek() == '|') {
       ++at_;

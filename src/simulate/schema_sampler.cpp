@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr int kDeepest = 24;
+constexpr int kDeepestValue = 24;
 constexpr int64_t kLongestArray = 64;
 constexpr int64_t kLongestString = 4096;
 
@@ -42,12 +42,12 @@ Json Merged(const Json& first, const Json& second) {
   return merged;
 }
 
-class Sampler {
+class SchemaSampler {
  public:
-  Sampler(const Json& root, Rng* rng) : root_(root), rng_(rng) {}
+  SchemaSampler(const Json& root, Rng* rng) : root_(root), rng_(rng) {}
 
   std::optional<Json> Sample(const Json& schema, int depth) {
-    if (depth > kDeepest) return std::nullopt;
+    if (depth > kDeepestValue) return std::nullopt;
     if (schema.is_bool()) {
       if (!schema.AsBool()) return std::nullopt;
       return Json(Word(8));
@@ -293,7 +293,7 @@ class Sampler {
 }  // namespace
 
 std::optional<Json> SampleFromSchema(const Json& schema, Rng* rng) {
-  return Sampler(schema, rng).Sample(schema, 0);
+  return SchemaSampler(schema, rng).Sample(schema, 0);
 }
 
 }  // namespace hone

@@ -18,7 +18,7 @@ namespace {
 using EarlierWrite = Sessions::EarlierWrite;
 
 // A call, and the world it is made in.
-struct Question {
+struct AskedCall {
   std::shared_ptr<const Toolbox> toolbox;
   uint64_t environment_seed = 0;
   const ToolSpec* spec = nullptr;
@@ -87,10 +87,10 @@ class PlayingSimulator final : public Simulator,
         return {.reply = *std::move(reply), .source = "computed"};
       }
     }
-    Question question{.toolbox = attempt.sessions->toolbox(),
-                      .environment_seed = attempt.content.environment_seed,
-                      .spec = &attempt.tool->spec,
-                      .arguments = attempt.content.arguments};
+    AskedCall question{.toolbox = attempt.sessions->toolbox(),
+                       .environment_seed = attempt.content.environment_seed,
+                       .spec = &attempt.tool->spec,
+                       .arguments = attempt.content.arguments};
     if (player_->minds_state()) {
       question.writes = writes;
     } else {
@@ -122,7 +122,7 @@ class PlayingSimulator final : public Simulator,
   }
 
   // Everything that the answer may depend on.
-  std::string KeyOf(const Question& question, const SimulatedCall& call) const {
+  std::string KeyOf(const AskedCall& question, const SimulatedCall& call) const {
     Json::Array writes, known;
     for (const EarlierWrite& write : call.writes) writes.push_back(WriteJson(write));
     for (const KnownAnswer& answer : call.known) {
@@ -137,7 +137,7 @@ class PlayingSimulator final : public Simulator,
                                  {"player", player_->version()}}));
   }
 
-  Settled Ask(const Question& question) {
+  Settled Ask(const AskedCall& question) {
     SimulatedCall call{.spec = question.spec, .arguments = question.arguments};
     if (player_->minds_state()) {
       call.writes = RelevantWrites(question.arguments, question.writes);
@@ -159,7 +159,7 @@ class PlayingSimulator final : public Simulator,
 
   // What the real tool said to this read in the same state. Writes are played: that one was refused
   // or carried out elsewhere is no effect here.
-  const PlayedAnswer* Recalled(const Question& question,
+  const PlayedAnswer* Recalled(const AskedCall& question,
                                std::span<const EarlierWrite> writes) const {
     if (question.spec->effect != Effect::kReads) return nullptr;
     if (!question.state_hash.empty()) return nullptr;  // who knows what was written
@@ -177,7 +177,7 @@ class PlayingSimulator final : public Simulator,
     return {std::move(play), keep};
   }
 
-  std::vector<KnownAnswer> KnownOf(const Question& question, bool itself,
+  std::vector<KnownAnswer> KnownOf(const AskedCall& question, bool itself,
                                    std::string* passing_fault) {
     auto ask = [&](const ToolSpec& spec, const Json& arguments,
                    std::vector<EarlierWrite> writes) -> std::optional<PlayedAnswer> {

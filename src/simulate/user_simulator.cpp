@@ -63,7 +63,7 @@ bool IsWanted(const Json* wanted, const Json& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-std::optional<std::string> Contradiction(const UserScript& script,
+std::optional<std::string> AgainstScript(const UserScript& script,
                                          const std::vector<ChatMessage>& conversation,
                                          const std::vector<std::string>& said) {
   if (!script.alternatives.is_object()) return std::nullopt;
@@ -144,7 +144,7 @@ std::string Prompt(const UserScript& script, const std::vector<ChatMessage>& con
   return text + "\nYour next line:";
 }
 
-constexpr std::string_view kInstructions =
+constexpr std::string_view kUsersPart =
     "You play a person who talks to a clerk. Say the next thing this person would say, in their "
     "own "
     "short words. Tell things only when they are asked for or needed. Never recite what you want "
@@ -189,7 +189,7 @@ class UserToolkit final : public Toolkit {
     for (int64_t attempt = 0; attempt < options_.tries; ++attempt) {
       Rng stream = rng.Split(static_cast<uint64_t>(attempt));
       const Completion completion =
-          model_->Complete({.messages = {{"system", std::string(kInstructions)},
+          model_->Complete({.messages = {{"system", std::string(kUsersPart)},
                                          {"user", Prompt(script, conversation, problem)}},
                             .temperature = options_.temperature,
                             .max_tokens = options_.max_tokens,
@@ -262,7 +262,7 @@ std::optional<std::string> UserFault(const UserScript& script,
   if (!line.stop && Trim(line.text).empty()) return "it says nothing";
   const std::vector<std::string> said = WordsOf(line.text);
   if (std::optional<std::string> leak = Leak(script, said)) return leak;
-  return Contradiction(script, conversation, said);
+  return AgainstScript(script, conversation, said);
 }
 
 std::shared_ptr<Toolkit> NewUserToolkit(std::shared_ptr<LanguageModel> model,

@@ -14,8 +14,8 @@ namespace {
 
 using EarlierWrite = Sessions::EarlierWrite;
 
-constexpr int64_t kLeastPairs = 3;    // that a rule must be borne out by
-constexpr double kLeastShare = 0.99;  // of the pairs that show the place
+constexpr int64_t kLeastPairs = 3;         // that a rule must be borne out by
+constexpr double kLeastShownShare = 0.99;  // of the pairs that show the place
 
 constexpr std::array<std::string_view, 6> kKindNames = {"same", "argument", "answer",
                                                         "plus", "minus",    "constant"};
@@ -23,10 +23,10 @@ constexpr std::array<std::string_view, 6> kKindNames = {"same", "argument", "ans
 // Members of an answer by place, and members inside members by path ("item.price").
 using Members = std::map<std::string, Json>;
 
-void Flatten(const Json& object, const std::string& prefix, Members* out) {
+void FlattenMembers(const Json& object, const std::string& prefix, Members* out) {
   if (!object.is_object()) return;
   for (const auto& [name, value] : object.AsObject()) {
-    if (value.is_object()) Flatten(value, prefix + name + ".", out);
+    if (value.is_object()) FlattenMembers(value, prefix + name + ".", out);
     (*out)[prefix + name] = value;
   }
 }
@@ -147,7 +147,7 @@ std::optional<EffectRule> RuleFor(const std::vector<Evidence>& evidence) {
   for (const Evidence* sample : {&evidence.front(), &evidence[evidence.size() / 2]}) {
     for (const EffectRule& rule : Candidates(sample->arguments, sample->answer, sample->after)) {
       const auto made = Applied(rule, sample->before, sample->arguments, sample->answer);
-      if (made && *made == sample->after && share(rule) >= kLeastShare) return rule;
+      if (made && *made == sample->after && share(rule) >= kLeastShownShare) return rule;
     }
   }
   return std::nullopt;
@@ -158,7 +158,7 @@ std::map<std::string, EffectRule> RulesFor(std::vector<Change>& changes) {
   std::map<std::string, std::vector<Evidence>> places;
   for (Change& change : changes) {
     Members answer;
-    Flatten(ValueOf(change.write->content), "", &answer);
+    FlattenMembers(ValueOf(change.write->content), "", &answer);
     const bool same_shape =
         ForPlaces(change.write->arguments, &change.before, &change.after,
                   [&](const std::string& place, Json* before, const Json* after) {
@@ -244,8 +244,8 @@ WriteEffects LearnEffects(std::span<const RecordedCall> calls) {
   }
   for (const auto& [tool, names] : echoes) {
     for (const auto& [name, count] : names) {
-      if (count.second >= kLeastPairs &&
-          static_cast<double>(count.first) >= kLeastShare * static_cast<double>(count.second)) {
+      if (count.second >= kLeastPairs && static_cast<double>(count.first) >=
+                                             kLeastShownShare * static_cast<double>(count.second)) {
         effects.echoes[tool].push_back(name);
       }
     }
@@ -262,7 +262,7 @@ std::optional<PlayedAnswer> WriteEffects::After(const std::string& read, const P
     const auto found = rules.find({write.tool, read});
     if (found == rules.end() || !write.arguments.is_object()) return std::nullopt;
     Members members;
-    Flatten(ValueOf(write.content), "", &members);
+    FlattenMembers(ValueOf(write.content), "", &members);
     const bool explained = ForPlaces(
         write.arguments, &value, nullptr, [&](const std::string& place, Json* now, const Json*) {
           const auto rule = found->second.find(place);

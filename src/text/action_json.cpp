@@ -23,7 +23,7 @@ constexpr std::string_view kInstruction =
     "<action>{\"type\":\"answer\",\"when\":false,\"content\":<text>}</action>";
 
 // Turn in Jinja.
-constexpr std::string_view kTurnTemplate = R"jinja(
+constexpr std::string_view kActionTurn = R"jinja(
   {%- if message.calls|length > 1 -%}
     {{- raise_exception('action-json has one call per turn') -}}
   {%- endif -%}
@@ -135,7 +135,7 @@ class ActionJson final : public Dialect {
     spelling.definitions = JinjaSet("action", Json::Of({{"open", kOpen}, {"close", kClose}}));
     spelling.definitions += CompactJsonMacro();
     spelling.opening = SystemTemplate(kInstruction);
-    spelling.turn = kTurnTemplate;
+    spelling.turn = kActionTurn;
     return ChatTemplateInFrame(frame_, spelling);
   }
 

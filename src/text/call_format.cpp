@@ -13,7 +13,6 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kPythonTag = "<|python_tag|>";
-constexpr std::string_view kThinkOpen = "<think>", kThinkClose = "</think>";
 constexpr std::array<std::pair<CallFormat, std::string_view>, 4> kNames = {{
     {CallFormat::kHermes, "hermes"},
     {CallFormat::kLlama3, "llama3"},

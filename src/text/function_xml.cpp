@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "text/turn_text.h"
 
 namespace hone {
 namespace {
 
-constexpr std::string_view kThinkOpen = "<think>", kThinkClose = "</think>";
 constexpr std::string_view kOuterOpen = "<tool_call>", kOuterClose = "</tool_call>";
 constexpr std::string_view kFunctionOpen = "<function=", kFunctionClose = "</function>";
 constexpr std::string_view kParameterOpen = "<parameter=", kParameterClose = "</parameter>";

@@ -22,8 +22,6 @@ namespace {
 
 constexpr std::string_view kCallOpen = "<tool_call>";
 constexpr std::string_view kCallClose = "</tool_call>";
-constexpr std::string_view kThinkOpen = "<think>";
-constexpr std::string_view kThinkClose = "</think>";
 constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
 
 constexpr std::string_view kToolsBefore =

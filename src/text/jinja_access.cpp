@@ -13,8 +13,6 @@ namespace {
 
 using Kind = JinjaValue::Kind;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 std::string Shown(const JinjaValue& value) {
   return value.is_none() ? "None" : fmt::format("'{} object'", value.TypeName());
 }
@@ -94,15 +92,15 @@ Result<Steps> StepsOf(int64_t size, const JinjaValue& start, const JinjaValue& s
                       const JinjaValue& step) {
   for (const JinjaValue* bound : {&start, &stop, &step}) {
     if (!bound->is_none() && !bound->AsInteger()) {
-      return bound->is_undefined() ? Bad(bound->Why())
-                                   : Bad("slice indices must be integers or None");
+      return bound->is_undefined() ? BadJinja(bound->Why())
+                                   : BadJinja("slice indices must be integers or None");
     }
   }
   // No text or list comes near these ends, and sums with them stay whole numbers of 64 bits.
   constexpr int64_t kFar = int64_t{1} << 40;
   Steps steps;
   steps.step = std::clamp(step.AsInteger().value_or(1), -kFar, kFar);
-  if (steps.step == 0) return Bad("slice step cannot be zero");
+  if (steps.step == 0) return BadJinja("slice step cannot be zero");
   const bool forward = steps.step > 0;
   const auto clamped = [&](const JinjaValue& bound, int64_t missing) {
     if (bound.is_none()) return missing;
@@ -141,7 +139,7 @@ Result<JinjaValue> SliceOfText(JinjaRun* run, const JinjaText& text, const Jinja
 }  // namespace
 
 Result<JinjaValue> GetMember(JinjaRun* run, const JinjaValue& value, std::string_view name) {
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   if (std::optional<JinjaValue> attribute = Attribute(run, value, name)) return *attribute;
   if (value.is_dict()) {
     const JinjaDict& dict = value.AsDict();
@@ -152,7 +150,7 @@ Result<JinjaValue> GetMember(JinjaRun* run, const JinjaValue& value, std::string
 }
 
 Result<JinjaValue> GetItem(JinjaRun* run, const JinjaValue& value, const JinjaValue& key) {
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   HONE_ASSIGN_OR_RETURN(const std::optional<JinjaValue> item, Item(run, value, key));
   if (item) return *item;
   if (!key.is_text()) {
@@ -165,10 +163,10 @@ Result<JinjaValue> GetItem(JinjaRun* run, const JinjaValue& value, const JinjaVa
 
 Result<JinjaValue> GetSlice(JinjaRun* run, const JinjaValue& value, const JinjaValue& start,
                             const JinjaValue& stop, const JinjaValue& step) {
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   if (value.is_text()) return SliceOfText(run, value.AsText(), start, stop, step);
   if (!value.is(Kind::kList) && !value.is(Kind::kTuple) && !value.is(Kind::kRange)) {
-    return Bad(fmt::format("'{}' object cannot be sliced", value.TypeName()));
+    return BadJinja(fmt::format("'{}' object cannot be sliced", value.TypeName()));
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<JinjaValue> items, Iterate(run, value));
   HONE_ASSIGN_OR_RETURN(const Steps steps,
@@ -214,7 +212,7 @@ bool IsIterable(const JinjaValue& value) {
 }
 
 Error NotIterable(const JinjaValue& value) {
-  return Bad(fmt::format("'{}' object is not iterable", value.TypeName()));
+  return BadJinja(fmt::format("'{}' object is not iterable", value.TypeName()));
 }
 
 Result<std::vector<JinjaValue>> Iterate(JinjaRun* run, const JinjaValue& value) {

@@ -12,9 +12,7 @@
 namespace hone {
 namespace {
 
-using Kind = JinjaStatement::Kind;
-
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
+using StatementKind = JinjaStatement::Kind;
 
 // Puts something in a variable's place for as long as it lives.
 template <typename T>
@@ -72,7 +70,7 @@ class JinjaRecursiveLoop final : public JinjaObject {
   }
   Result<JinjaValue> Call(JinjaRun*, const JinjaArguments& arguments) override {
     if (arguments.positional.size() != 1 || !arguments.named.empty()) {
-      return Bad("loop() takes what it is to go through");
+      return BadJinja("loop() takes what it is to go through");
     }
     JinjaText text;
     const Instead<JinjaText*> out(&evaluator_.out_, &text);
@@ -132,24 +130,24 @@ Result<JinjaEvaluator::Flow> JinjaEvaluator::Execute(const JinjaStatement& state
   }
   HONE_RETURN_IF_ERROR(Located(statement.place, run_.Charge(1)));
   switch (statement.kind) {
-    case Kind::kData:
+    case StatementKind::kData:
       HONE_RETURN_IF_ERROR(Located(statement.place, Print(JinjaText(statement.text))));
       break;
-    case Kind::kPrint: {
+    case StatementKind::kPrint: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue value, Evaluate(*statement.expression));
       HONE_ASSIGN_OR_RETURN(const JinjaText text, Located(statement.place, ToText(&run_, value)));
       HONE_RETURN_IF_ERROR(Located(statement.place, Print(text)));
       break;
     }
-    case Kind::kIf: return ExecuteIf(statement);
-    case Kind::kFor: return ExecuteFor(statement);
-    case Kind::kSet: {
+    case StatementKind::kIf: return ExecuteIf(statement);
+    case StatementKind::kFor: return ExecuteFor(statement);
+    case StatementKind::kSet: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue value, Evaluate(*statement.expression));
       HONE_RETURN_IF_ERROR(Located(statement.place, Assign(*statement.target, value)));
       break;
     }
-    case Kind::kSetBlock:
-    case Kind::kFilterBlock: {
+    case StatementKind::kSetBlock:
+    case StatementKind::kFilterBlock: {
       HONE_ASSIGN_OR_RETURN(JinjaText text, Captured(statement.body));
       JinjaValue value(std::move(text));
       if (statement.expression != nullptr) {
@@ -157,7 +155,7 @@ Result<JinjaEvaluator::Flow> JinjaEvaluator::Execute(const JinjaStatement& state
         HONE_ASSIGN_OR_RETURN(JinjaValue filtered, Evaluate(*statement.expression));
         std::swap(value, filtered);
       }
-      if (statement.kind == Kind::kSetBlock) {
+      if (statement.kind == StatementKind::kSetBlock) {
         HONE_RETURN_IF_ERROR(Located(statement.place, Assign(*statement.target, value)));
         break;
       }
@@ -165,12 +163,14 @@ Result<JinjaEvaluator::Flow> JinjaEvaluator::Execute(const JinjaStatement& state
       HONE_RETURN_IF_ERROR(Located(statement.place, Print(shown)));
       break;
     }
-    case Kind::kMacro: scope_->Set(statement.macro.name, MakeMacro(statement.macro)); break;
-    case Kind::kCallBlock: HONE_RETURN_IF_ERROR(ExecuteCallBlock(statement)); break;
-    case Kind::kGeneration: HONE_RETURN_IF_ERROR(ExecuteGeneration(statement)); break;
-    case Kind::kWith: HONE_RETURN_IF_ERROR(ExecuteWith(statement)); break;
-    case Kind::kBreak: return Flow::kBreak;
-    case Kind::kContinue: return Flow::kContinue;
+    case StatementKind::kMacro:
+      scope_->Set(statement.macro.name, MakeMacro(statement.macro));
+      break;
+    case StatementKind::kCallBlock: HONE_RETURN_IF_ERROR(ExecuteCallBlock(statement)); break;
+    case StatementKind::kGeneration: HONE_RETURN_IF_ERROR(ExecuteGeneration(statement)); break;
+    case StatementKind::kWith: HONE_RETURN_IF_ERROR(ExecuteWith(statement)); break;
+    case StatementKind::kBreak: return Flow::kBreak;
+    case StatementKind::kContinue: return Flow::kContinue;
   }
   return Flow::kGoesOn;
 }
@@ -286,7 +286,7 @@ Result<void> JinjaEvaluator::Assign(const JinjaExpression& target, const JinjaVa
       auto* space = owner.is(JinjaValue::Kind::kObject)
                         ? dynamic_cast<JinjaNamespace*>(owner.AsObject())
                         : nullptr;
-      if (space == nullptr) return Bad("only a namespace's members can be set");
+      if (space == nullptr) return BadJinja("only a namespace's members can be set");
       space->Set(target.name, value);
       return {};
     }
@@ -294,7 +294,7 @@ Result<void> JinjaEvaluator::Assign(const JinjaExpression& target, const JinjaVa
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<JinjaValue> values, Iterate(&run_, value));
   if (values.size() != target.parts.size()) {
-    return Bad(
+    return BadJinja(
         fmt::format("{} values cannot be given to {} names", values.size(), target.parts.size()));
   }
   for (size_t i = 0; i < values.size(); ++i) {
@@ -357,7 +357,7 @@ Result<void> JinjaEvaluator::BindMacro(const JinjaMacroCode& macro,
     scope_->Set("kwargs", std::move(kwargs));
   }
   if (!named.empty()) {
-    return Bad(
+    return BadJinja(
         fmt::format("macro '{}' takes no keyword argument '{}'", macro.name, named[0].first));
   }
   if (macro.uses_varargs) {
@@ -366,7 +366,7 @@ Result<void> JinjaEvaluator::BindMacro(const JinjaMacroCode& macro,
                           JinjaValue::Tuple({first, arguments.positional.end()}));
     scope_->Set("varargs", std::move(varargs));
   } else if (given > count) {
-    return Bad(fmt::format("macro '{}' takes not more than {} arguments", macro.name, count));
+    return BadJinja(fmt::format("macro '{}' takes not more than {} arguments", macro.name, count));
   }
   return {};
 }

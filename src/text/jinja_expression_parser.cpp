@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-using Token = JinjaToken::Kind;
+using TokenKind = JinjaToken::Kind;
 
 constexpr int kDeepest = 200;
 
@@ -139,7 +139,7 @@ JinjaExpressionParser::Parsed JinjaExpressionParser::Compare() {
   while (true) {
     const JinjaToken& token = tokens_.current();
     std::string op;
-    if (token.kind == Token::kOperator &&
+    if (token.kind == TokenKind::kOperator &&
         std::find(kOperators.begin(), kOperators.end(), token.text) != kOperators.end()) {
       op = token.text;
     } else if (token.IsName("in")) {
@@ -234,7 +234,7 @@ JinjaExpressionParser::Parsed JinjaExpressionParser::Primary() {
   const JinjaToken token = tokens_.current();
   JinjaExpressionPtr expression = New(Kind::kConstant);
   switch (token.kind) {
-    case Token::kName:
+    case TokenKind::kName:
       tokens_.Next();
       if (token.text == "true" || token.text == "True") {
         expression->constant = true;
@@ -246,16 +246,16 @@ JinjaExpressionParser::Parsed JinjaExpressionParser::Primary() {
         names_.insert(token.text);
       }
       return expression;
-    case Token::kString: {
+    case TokenKind::kString: {
       std::string text;
-      for (; tokens_.current().kind == Token::kString; tokens_.Next()) {
+      for (; tokens_.current().kind == TokenKind::kString; tokens_.Next()) {
         text += tokens_.current().text;
       }
       expression->constant = JinjaValue::Text(std::move(text));
       return expression;
     }
-    case Token::kInteger:
-    case Token::kReal: {
+    case TokenKind::kInteger:
+    case TokenKind::kReal: {
       tokens_.Next();
       HONE_ASSIGN_OR_RETURN(expression->constant, JinjaValue::FromJson(token.number, false));
       return expression;
@@ -310,8 +310,8 @@ JinjaExpressionParser::Parsed JinjaExpressionParser::Dict() {
 
 bool JinjaExpressionParser::TupleEnds(std::string_view end) const {
   const JinjaToken& token = tokens_.current();
-  return token.kind == Token::kPrintEnd || token.kind == Token::kTagEnd || token.IsOperator(")") ||
-         (!end.empty() && token.IsName(end));
+  return token.kind == TokenKind::kPrintEnd || token.kind == TokenKind::kTagEnd ||
+         token.IsOperator(")") || (!end.empty() && token.IsName(end));
 }
 
 JinjaExpressionParser::Parsed JinjaExpressionParser::Tuple(bool conditional, std::string_view end) {
@@ -368,7 +368,7 @@ JinjaExpressionParser::Parsed JinjaExpressionParser::Postfix(JinjaExpressionPtr 
       JinjaExpressionPtr member = New(Kind::kMember);
       tokens_.Next();
       const JinjaToken token = tokens_.current();
-      if (token.kind == Token::kInteger) {  // a.0
+      if (token.kind == TokenKind::kInteger) {  // a.0
         member->kind = Kind::kItem;
         member->parts.push_back(std::move(value));
         JinjaExpressionPtr index = New(Kind::kConstant);
@@ -446,7 +446,7 @@ Result<void> JinjaExpressionParser::Arguments(JinjaCallArguments* arguments) {
     } else if (tokens_.SkipOperator("*")) {
       if (arguments->spread != nullptr) return tokens_.Bad("* stands there twice");
       HONE_ASSIGN_OR_RETURN(arguments->spread, Expression());
-    } else if (tokens_.current().kind == Token::kName && tokens_.ahead().IsOperator("=")) {
+    } else if (tokens_.current().kind == TokenKind::kName && tokens_.ahead().IsOperator("=")) {
       HONE_ASSIGN_OR_RETURN(std::string name, tokens_.ExpectName());
       tokens_.Next();
       HONE_ASSIGN_OR_RETURN(JinjaExpressionPtr value, Expression());
@@ -495,8 +495,8 @@ JinjaExpressionParser::Parsed JinjaExpressionParser::Test(JinjaExpressionPtr val
   HONE_ASSIGN_OR_RETURN(test->name, tokens_.ExpectName());
   test->parts.push_back(std::move(value));
   const JinjaToken& token = tokens_.current();
-  const bool takes_argument = token.kind == Token::kName || token.kind == Token::kString ||
-                              token.kind == Token::kInteger || token.kind == Token::kReal ||
+  const bool takes_argument = token.kind == TokenKind::kName || token.kind == TokenKind::kString ||
+                              token.kind == TokenKind::kInteger || token.kind == TokenKind::kReal ||
                               token.IsOperator("[") || token.IsOperator("{");
   if (token.IsOperator("(")) {
     HONE_RETURN_IF_ERROR(Arguments(&test->arguments));

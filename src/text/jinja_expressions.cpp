@@ -10,7 +10,7 @@
 
 namespace hone {
 
-using Kind = JinjaExpression::Kind;
+using ExpressionKind = JinjaExpression::Kind;
 
 JinjaValue JinjaEvaluator::Lookup(std::string_view name) {
   for (const JinjaScope* scope = scope_.get(); scope != nullptr; scope = scope->parent.get()) {
@@ -38,58 +38,59 @@ JinjaEvaluator::Evaluated JinjaEvaluator::Evaluate(const JinjaExpression& expres
 JinjaEvaluator::Evaluated JinjaEvaluator::EvaluateInside(const JinjaExpression& expression) {
   const auto& parts = expression.parts;
   switch (expression.kind) {
-    case Kind::kConstant: return expression.constant;
-    case Kind::kName: return Lookup(expression.name);
-    case Kind::kList:
-    case Kind::kTuple: {
+    case ExpressionKind::kConstant: return expression.constant;
+    case ExpressionKind::kName: return Lookup(expression.name);
+    case ExpressionKind::kList:
+    case ExpressionKind::kTuple: {
       HONE_ASSIGN_OR_RETURN(std::vector<JinjaValue> values, EvaluateAll(parts));
-      return Located(expression.place, expression.kind == Kind::kList
+      return Located(expression.place, expression.kind == ExpressionKind::kList
                                            ? JinjaValue::List(std::move(values))
                                            : JinjaValue::Tuple(std::move(values)));
     }
-    case Kind::kDict: return EvaluateDict(expression);
-    case Kind::kNot: {
+    case ExpressionKind::kDict: return EvaluateDict(expression);
+    case ExpressionKind::kNot: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue value, Evaluate(*parts[0]));
       return JinjaValue(!value.IsTrue());
     }
-    case Kind::kNegative:
-    case Kind::kPositive: {
+    case ExpressionKind::kNegative:
+    case ExpressionKind::kPositive: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue value, Evaluate(*parts[0]));
-      return Located(expression.place,
-                     expression.kind == Kind::kNegative ? Negative(value) : Positive(value));
+      return Located(expression.place, expression.kind == ExpressionKind::kNegative
+                                           ? Negative(value)
+                                           : Positive(value));
     }
-    case Kind::kArithmetic: {
+    case ExpressionKind::kArithmetic: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue left, Evaluate(*parts[0]));
       HONE_ASSIGN_OR_RETURN(const JinjaValue right, Evaluate(*parts[1]));
       return Located(expression.place, Arithmetic(&run_, expression.name, left, right));
     }
-    case Kind::kCompare: return EvaluateCompare(expression);
-    case Kind::kAnd:
-    case Kind::kOr: {
+    case ExpressionKind::kCompare: return EvaluateCompare(expression);
+    case ExpressionKind::kAnd:
+    case ExpressionKind::kOr: {
       HONE_ASSIGN_OR_RETURN(JinjaValue left, Evaluate(*parts[0]));
-      if (left.IsTrue() == (expression.kind == Kind::kOr)) return left;
+      if (left.IsTrue() == (expression.kind == ExpressionKind::kOr)) return left;
       return Evaluate(*parts[1]);
     }
-    case Kind::kJoin: return EvaluateJoin(expression);
-    case Kind::kConditional: {
+    case ExpressionKind::kJoin: return EvaluateJoin(expression);
+    case ExpressionKind::kConditional: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue condition, Evaluate(*parts[1]));
       if (condition.IsTrue()) return Evaluate(*parts[0]);
       if (parts[2] != nullptr) return Evaluate(*parts[2]);
       return JinjaValue::Undefined("an 'if' without 'else' has no value here");
     }
-    case Kind::kMember: {
+    case ExpressionKind::kMember: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue value, Evaluate(*parts[0]));
       return Located(expression.place, GetMember(&run_, value, expression.name));
     }
-    case Kind::kItem: {
+    case ExpressionKind::kItem: {
       HONE_ASSIGN_OR_RETURN(const JinjaValue value, Evaluate(*parts[0]));
       HONE_ASSIGN_OR_RETURN(const JinjaValue key, Evaluate(*parts[1]));
       return Located(expression.place, GetItem(&run_, value, key));
     }
-    case Kind::kSlice: return EvaluateSlice(expression);
-    case Kind::kCall: return EvaluateCall(expression);
-    case Kind::kFilter: return EvaluateFilter(expression);
-    case Kind::kTest: return EvaluateTest(expression);
+    case ExpressionKind::kSlice: return EvaluateSlice(expression);
+    case ExpressionKind::kCall: return EvaluateCall(expression);
+    case ExpressionKind::kFilter: return EvaluateFilter(expression);
+    case ExpressionKind::kTest: return EvaluateTest(expression);
   }
   return JinjaValue();
 }

@@ -14,8 +14,6 @@ using Arguments = JinjaArguments;
 using Kind = JinjaValue::Kind;
 using Value = JinjaValue;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 // A test without arguments.
 template <bool (*kHolds)(const Value&)>
 Result<bool> Plain(JinjaRun*, const Value& value, const Arguments& arguments) {
@@ -64,7 +62,7 @@ template <int64_t kRest>
 Result<bool> Parity(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_RETURN_IF_ERROR(BindArguments("this test", arguments, {}, 0));
   if (!value.is_number() && !value.is_undefined())
-    return Bad("wants a number, not '" + value.TypeName() + "'");
+    return BadJinja("wants a number, not '" + value.TypeName() + "'");
   HONE_ASSIGN_OR_RETURN(const Value rest, Arithmetic(run, "%", value, Value(2)));
   return Equal(rest, Value(kRest));
 }

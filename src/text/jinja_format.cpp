@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "base/utf8.h"
 #include "text/jinja_access.h"
 #include "text/jinja_print.h"
@@ -16,10 +17,6 @@ namespace {
 using Kind = JinjaValue::Kind;
 
 constexpr int64_t kWidest = 10'000;
-
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // How a value is to be written.
 struct Layout {
@@ -37,7 +34,7 @@ Result<int64_t> ReadNumber(std::string_view text, size_t* at) {
   int64_t number = 0;
   for (; *at < text.size() && IsDigit(text[*at]); ++*at) {
     number = number * 10 + (text[*at] - '0');
-    if (number > kWidest) return Bad("a width or precision is too large");
+    if (number > kWidest) return BadJinja("a width or precision is too large");
   }
   return number;
 }
@@ -87,7 +84,7 @@ Result<std::string> WholeNumber(int64_t value, const Layout& layout) {
     }
     case 'c': {
       if (value < 0 || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) {
-        return Bad("no character has that number");
+        return BadJinja("no character has that number");
       }
       std::string character;
       AppendUtf8(static_cast<uint32_t>(value), &character);
@@ -144,7 +141,7 @@ Result<JinjaText> Written(JinjaRun* run, const JinjaValue& value, const Layout& 
     return JinjaText(Padded(*digits, layout, '>'));
   }
   if (layout.type != '\0' && layout.type != 's') {
-    return Bad(fmt::format("'{}' is no format for '{}'", layout.type, value.TypeName()));
+    return BadJinja(fmt::format("'{}' is no format for '{}'", layout.type, value.TypeName()));
   }
   HONE_ASSIGN_OR_RETURN(const JinjaText text, ToText(run, value));
   return PaddedText(text, layout);
@@ -186,7 +183,7 @@ Result<Layout> ReadLayout(std::string_view spec) {
   if (at != spec.size() ||
       (layout.type != '\0' &&
        std::string_view("sdxXobcfFeEgG%").find(layout.type) == std::string_view::npos)) {
-    return Bad(fmt::format("'{}' is no format", spec));
+    return BadJinja(fmt::format("'{}' is no format", spec));
   }
   return layout;
 }
@@ -208,7 +205,7 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
     bool named = false;
     if (at < format.size() && format[at] == '(') {
       const size_t close = format.find(')', at);
-      if (close == format.npos) return Bad("a name in the format is not closed");
+      if (close == format.npos) return BadJinja("a name in the format is not closed");
       HONE_ASSIGN_OR_RETURN(
           value, GetItem(run, values,
                          JinjaValue::Text(std::string(format.substr(at + 1, close - at - 1)))));
@@ -227,7 +224,7 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
       ++at;
       HONE_ASSIGN_OR_RETURN(layout.precision, ReadNumber(format, &at));
     }
-    if (at >= format.size()) return Bad("the format ends inside a placeholder");
+    if (at >= format.size()) return BadJinja("the format ends inside a placeholder");
     char type = format[at++];
     if (type == '%') {
       out.Append("%");
@@ -235,11 +232,11 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
     }
     if (!named) {
       const size_t given = tuple ? values.Items().size() : 1;
-      if (used >= given) return Bad("not enough arguments for the format");
+      if (used >= given) return BadJinja("not enough arguments for the format");
       value = tuple ? values.Items()[used] : values;
       ++used;
     }
-    if (value.is_undefined() && type != 's') return Bad(value.Why());
+    if (value.is_undefined() && type != 's') return BadJinja(value.Why());
     if (type == 'r' || type == 'a') {
       HONE_ASSIGN_OR_RETURN(JinjaText repr, ToRepr(run, value));
       value = JinjaValue(std::move(repr));
@@ -248,9 +245,9 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
     if (type == 'i' || type == 'u' || type == 'd') {
       type = '\0';
       const std::optional<double> real = value.AsReal();
-      if (!real) return Bad(fmt::format("%d wants a number, not '{}'", value.TypeName()));
+      if (!real) return BadJinja(fmt::format("%d wants a number, not '{}'", value.TypeName()));
       if (value.is(Kind::kReal)) {
-        if (!(std::abs(*real) < 9e18)) return Bad("%d wants a number of 64 bits");
+        if (!(std::abs(*real) < 9e18)) return BadJinja("%d wants a number of 64 bits");
         value = JinjaValue(static_cast<int64_t>(*real));
       }
       if (value.is(Kind::kBool)) value = JinjaValue(*value.AsInteger());
@@ -260,9 +257,9 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
       if (layout.fill == "0") layout.fill = " ", layout.align = '\0';
       if (layout.align == '\0') layout.align = '>';
     } else if (type != '\0' && std::string_view("xXocfFeEgG").find(type) == format.npos) {
-      return Bad(fmt::format("%{} is no format", type));
+      return BadJinja(fmt::format("%{} is no format", type));
     } else if (type != '\0' && !value.is_number()) {
-      return Bad(fmt::format("%{} wants a number, not '{}'", type, value.TypeName()));
+      return BadJinja(fmt::format("%{} wants a number, not '{}'", type, value.TypeName()));
     }
     layout.type = type;
     HONE_ASSIGN_OR_RETURN(const JinjaText written, Written(run, value, layout));
@@ -270,7 +267,7 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
     out.Append(written);
   }
   if (tuple && used < values.Items().size())
-    return Bad("not all arguments have a place in the format");
+    return BadJinja("not all arguments have a place in the format");
   return JinjaValue(std::move(out));
 }
 
@@ -294,9 +291,9 @@ class BraceFormatter {
         at = brace + 2;
         continue;
       }
-      if (c == '}') return Bad("a single '}' stands in the format");
+      if (c == '}') return BadJinja("a single '}' stands in the format");
       const size_t close = format_.find('}', brace);
-      if (close == format_.npos) return Bad("a '{' in the format is not closed");
+      if (close == format_.npos) return BadJinja("a '{' in the format is not closed");
       HONE_ASSIGN_OR_RETURN(const JinjaText field,
                             Field(format_.substr(brace + 1, close - brace - 1)));
       HONE_RETURN_IF_ERROR(run_->ChargeText(field.size()));
@@ -338,7 +335,7 @@ class BraceFormatter {
       const bool item = rest[0] == '[';
       const size_t stop =
           item ? rest.find(']') : std::min(rest.find_first_of(".[", 1), rest.size());
-      if (stop == rest.npos) return Bad("a '[' in the format is not closed");
+      if (stop == rest.npos) return BadJinja("a '[' in the format is not closed");
       const std::string part(rest.substr(1, stop - 1));
       const bool number =
           !part.empty() && part.size() < 10 && part.find_first_not_of("0123456789") == part.npos;
@@ -360,7 +357,7 @@ class BraceFormatter {
       for (const auto& [given, value] : arguments_.named) {
         if (given == name) return value;
       }
-      return Bad(fmt::format("the format asks for '{}', which is not given", name));
+      return BadJinja(fmt::format("the format asks for '{}', which is not given", name));
     }
     size_t index = next_;
     if (name.empty()) {
@@ -371,7 +368,7 @@ class BraceFormatter {
       std::from_chars(name.data(), name.data() + name.size(), index);
     }
     if (index >= arguments_.positional.size()) {
-      return Bad(fmt::format("the format asks for argument {}, which is not given", index));
+      return BadJinja(fmt::format("the format asks for argument {}, which is not given", index));
     }
     return arguments_.positional[index];
   }

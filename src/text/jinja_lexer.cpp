@@ -13,11 +13,10 @@
 namespace hone {
 namespace {
 
-using Kind = JinjaToken::Kind;
+using TokenKind = JinjaToken::Kind;
 
 constexpr size_t kLargestTemplate = 4u << 20;  // bytes
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNameByte(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -53,7 +52,7 @@ class Lexer {
 
   Result<std::vector<JinjaToken>> Run() {
     while (at_ < source_.size()) HONE_RETURN_IF_ERROR(Outside());
-    Add(Kind::kEnd, at_, "");
+    Add(TokenKind::kEnd, at_, "");
     return std::move(tokens_);
   }
 
@@ -74,7 +73,7 @@ class Lexer {
 
   Error Bad(size_t at, std::string_view problem) { return JinjaErrorAt(PlaceOf(at), problem); }
 
-  void Add(Kind kind, size_t at, std::string text, Json number = {}) {
+  void Add(TokenKind kind, size_t at, std::string text, Json number = {}) {
     tokens_.push_back({kind, std::move(text), std::move(number), PlaceOf(at)});
   }
 
@@ -100,7 +99,7 @@ class Lexer {
     if (kind == '%') {
       if (const size_t body = RawBody(inside); body != source_.npos) return Raw(tag, body);
     }
-    Add(kind == '%' ? Kind::kTagBegin : Kind::kPrintBegin, tag, "");
+    Add(kind == '%' ? TokenKind::kTagBegin : TokenKind::kPrintBegin, tag, "");
     at_ = inside;
     return Inside(tag, kind == '%');
   }
@@ -112,7 +111,7 @@ class Lexer {
   }
 
   void AddData(size_t begin, size_t end) {
-    if (begin < end) Add(Kind::kData, begin, std::string(source_.substr(begin, end - begin)));
+    if (begin < end) Add(TokenKind::kData, begin, std::string(source_.substr(begin, end - begin)));
   }
 
   // Where the text before a tag ends once white space has been taken off.
@@ -183,7 +182,7 @@ class Lexer {
       size_t next = 0;
       const size_t begin = at_;
       if (open.empty() && TagEndsAt(at_, is_tag ? "%}" : "}}", is_tag, is_tag, &next)) {
-        Add(is_tag ? Kind::kTagEnd : Kind::kPrintEnd, begin, "");
+        Add(is_tag ? TokenKind::kTagEnd : TokenKind::kPrintEnd, begin, "");
         at_ = next;
         return {};
       }
@@ -198,17 +197,17 @@ class Lexer {
     if (IsNameByte(c)) {
       const size_t begin = at_;
       while (at_ < source_.size() && IsNameByte(source_[at_])) ++at_;
-      Add(Kind::kName, begin, std::string(source_.substr(begin, at_ - begin)));
+      Add(TokenKind::kName, begin, std::string(source_.substr(begin, at_ - begin)));
       return {};
     }
     if (c == '\'' || c == '"') return String(c);
-    static constexpr std::array<std::string_view, 25> kOperators = {
+    static constexpr std::array<std::string_view, 25> kLexedOperators = {
         "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[",
         "]",  "(",  ")",  "{",  "}",  ">",  "<", "=", ".", ":", "|", ","};
-    for (const std::string_view op : kOperators) {
+    for (const std::string_view op : kLexedOperators) {
       if (!source_.substr(at_).starts_with(op)) continue;
       HONE_RETURN_IF_ERROR(Balance(op[0], open));
-      Add(Kind::kOperator, at_, std::string(op));
+      Add(TokenKind::kOperator, at_, std::string(op));
       at_ += op.size();
       return {};
     }
@@ -268,7 +267,7 @@ class Lexer {
     const Result<Json> number = ParseJson(digits);
     if (!number.ok()) return Bad(begin, fmt::format("the number {} cannot be read", digits));
     at_ = end;
-    Add(real ? Kind::kReal : Kind::kInteger, begin, digits,
+    Add(real ? TokenKind::kReal : TokenKind::kInteger, begin, digits,
         real ? Json(number->AsDouble()) : *number);
     return {};
   }
@@ -285,7 +284,7 @@ class Lexer {
     if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) {
       return Bad(begin, "the number cannot be read");
     }
-    Add(Kind::kInteger, begin, digits, Json(value));
+    Add(TokenKind::kInteger, begin, digits, Json(value));
     return {};
   }
 
@@ -301,7 +300,7 @@ class Lexer {
     }
     if (at_ >= source_.size()) return Bad(begin, "the string is not closed");
     ++at_;
-    Add(Kind::kString, begin, std::move(text));
+    Add(TokenKind::kString, begin, std::move(text));
     return {};
   }
 

@@ -12,11 +12,9 @@ using Arguments = JinjaArguments;
 using Value = JinjaValue;
 using Bound = std::vector<std::optional<Value>>;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 Result<Value> DictGet(JinjaRun* run, const Value& self, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("get", arguments, {"key", "default"}, 1));
-  if (!IsHashable(*bound[0])) return Bad("unhashable type: '" + bound[0]->TypeName() + "'");
+  if (!IsHashable(*bound[0])) return BadJinja("unhashable type: '" + bound[0]->TypeName() + "'");
   HONE_RETURN_IF_ERROR(run->Charge(1 + static_cast<int64_t>(self.AsDict().members.size() / 8)));
   const Value* found = self.AsDict().Find(*bound[0]);
   return found != nullptr ? *found : bound[1].value_or(Value());
@@ -67,7 +65,7 @@ Result<Value> SequenceIndex(JinjaRun* run, const Value& self, const Arguments& a
   const auto& items = self.Items();
   const auto found = std::find_if(items.begin(), items.end(),
                                   [&](const Value& item) { return Equal(item, *bound[0]); });
-  if (found == items.end()) return Bad("the value is not in the " + self.TypeName());
+  if (found == items.end()) return BadJinja("the value is not in the " + self.TypeName());
   return Value(static_cast<int64_t>(found - items.begin()));
 }
 

@@ -19,11 +19,9 @@ using Bound = std::vector<std::optional<Value>>;
 
 constexpr int64_t kLongestRange = 100'000;  // as Jinja's sandbox has it
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 // A dict of the arguments: those of another dict (or pairs) first, then those with names.
 Result<JinjaDict> DictOf(JinjaRun* run, const Arguments& arguments) {
-  if (arguments.positional.size() > 1) return Bad("takes at most one argument without a name");
+  if (arguments.positional.size() > 1) return BadJinja("takes at most one argument without a name");
   JinjaDict dict;
   for (const Value& base : arguments.positional) {
     if (base.is_dict()) {
@@ -33,7 +31,7 @@ Result<JinjaDict> DictOf(JinjaRun* run, const Arguments& arguments) {
     HONE_ASSIGN_OR_RETURN(const std::vector<Value> pairs, Iterate(run, base));
     for (const Value& pair : pairs) {
       HONE_ASSIGN_OR_RETURN(const std::vector<Value> parts, Iterate(run, pair));
-      if (parts.size() != 2 || !IsHashable(parts[0])) return Bad("a dict is made of pairs");
+      if (parts.size() != 2 || !IsHashable(parts[0])) return BadJinja("a dict is made of pairs");
       HONE_RETURN_IF_ERROR(run->Charge(static_cast<int64_t>(dict.members.size())));
       dict.Set(parts[0], parts[1]);
     }
@@ -45,19 +43,20 @@ Result<JinjaDict> DictOf(JinjaRun* run, const Arguments& arguments) {
 Result<Value> MakeRange(JinjaRun*, const Value&, const Arguments& arguments) {
   const auto& given = arguments.positional;
   if (!arguments.named.empty() || given.empty() || given.size() > 3) {
-    return Bad("range takes one to three numbers");
+    return BadJinja("range takes one to three numbers");
   }
   for (const Value& value : given) {
-    if (value.is_undefined()) return Bad(value.Why());
-    if (!value.AsInteger()) return Bad("range wants whole numbers, not '" + value.TypeName() + "'");
+    if (value.is_undefined()) return BadJinja(value.Why());
+    if (!value.AsInteger())
+      return BadJinja("range wants whole numbers, not '" + value.TypeName() + "'");
   }
   JinjaRange range;
   if (given.size() > 1) range.start = *given[0].AsInteger();
   range.stop = *given[given.size() > 1 ? 1 : 0].AsInteger();
   if (given.size() == 3) range.step = *given[2].AsInteger();
-  if (range.step == 0) return Bad("range wants a step other than 0");
+  if (range.step == 0) return BadJinja("range wants a step other than 0");
   if (range.size() > kLongestRange || range.size() < 0) {
-    return Bad(fmt::format("a range of more than {} numbers is not allowed", kLongestRange));
+    return BadJinja(fmt::format("a range of more than {} numbers is not allowed", kLongestRange));
   }
   return Value(range);
 }
@@ -107,7 +106,7 @@ class Cycler final : public JinjaObject {
 };
 
 Result<Value> MakeCycler(JinjaRun* run, const Value&, const Arguments& arguments) {
-  if (arguments.positional.empty()) return Bad("cycler wants at least one value");
+  if (arguments.positional.empty()) return BadJinja("cycler wants at least one value");
   return Value(
       static_cast<JinjaObject*>(run->Keep(std::make_unique<Cycler>(arguments.positional, run))));
 }
@@ -137,19 +136,19 @@ Result<Value> RaiseException(JinjaRun* run, const Value&, const Arguments& argum
   HONE_ASSIGN_OR_RETURN(const Bound bound,
                         BindArguments("raise_exception", arguments, {"message"}, 1));
   HONE_ASSIGN_OR_RETURN(const JinjaText message, ToText(run, *bound[0]));
-  return Bad("the template refuses: " + message.bytes());
+  return BadJinja("the template refuses: " + message.bytes());
 }
 
 Result<Value> StrftimeNow(JinjaRun* run, const Value&, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("strftime_now", arguments, {"format"}, 1));
-  if (!bound[0]->is_text()) return Bad("strftime_now wants a format");
+  if (!bound[0]->is_text()) return BadJinja("strftime_now wants a format");
   const JinjaText& format = bound[0]->AsText();
   HONE_RETURN_IF_ERROR(run->ChargeText(format.size() * 16));
   return Value(format.Became(FormatTime(run->now(), format.bytes())));
 }
 
 Result<Value> LoopCycle(JinjaRun*, const Value& self, const Arguments& arguments) {
-  if (arguments.positional.empty()) return Bad("cycle wants at least one value");
+  if (arguments.positional.empty()) return BadJinja("cycle wants at least one value");
   const auto* loop = static_cast<const JinjaLoop*>(self.AsObject());
   return arguments.positional[loop->index() % arguments.positional.size()];
 }

@@ -13,15 +13,13 @@ namespace {
 
 using Kind = JinjaValue::Kind;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 Error TooLarge() {
   return Error(ErrorCode::kUnsupported, "whole numbers beyond 64 bits cannot be computed with");
 }
 
 Error NoOperator(std::string_view op, const JinjaValue& left, const JinjaValue& right) {
-  return Bad(fmt::format("unsupported operand types for {}: '{}' and '{}'", op, left.TypeName(),
-                         right.TypeName()));
+  return BadJinja(fmt::format("unsupported operand types for {}: '{}' and '{}'", op,
+                              left.TypeName(), right.TypeName()));
 }
 
 template <typename Overflows>
@@ -49,7 +47,7 @@ double FloorRemainder(double a, double b) {
 
 Result<JinjaValue> Power(int64_t base, int64_t exponent) {
   if (exponent < 0) {
-    if (base == 0) return Bad("0 cannot be raised to a negative power");
+    if (base == 0) return BadJinja("0 cannot be raised to a negative power");
     return JinjaValue(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   }
   int64_t result = 1;
@@ -66,7 +64,7 @@ Result<JinjaValue> WholeNumbers(std::string_view op, int64_t a, int64_t b) {
   if (op == "-") return Checked(Subtract, a, b);
   if (op == "*") return Checked(Multiply, a, b);
   if (op == "**") return Power(a, b);
-  if (b == 0) return Bad("division by zero");
+  if (b == 0) return BadJinja("division by zero");
   if (op == "/") return JinjaValue(static_cast<double>(a) / static_cast<double>(b));
   // The one quotient that does not fit.
   if (b == -1) return op == "%" ? JinjaValue(0) : Checked(Subtract, 0, a);
@@ -79,7 +77,7 @@ Result<JinjaValue> Reals(std::string_view op, double a, double b) {
   if (op == "-") return JinjaValue(a - b);
   if (op == "*") return JinjaValue(a * b);
   if (op == "**") return JinjaValue(std::pow(a, b));
-  if (b == 0) return Bad("division by zero");
+  if (b == 0) return BadJinja("division by zero");
   if (op == "/") return JinjaValue(a / b);
   return JinjaValue(op == "//" ? std::floor(a / b) : FloorRemainder(a, b));
 }
@@ -130,9 +128,9 @@ bool IsRepeatable(const JinjaValue& value) {
 
 Result<JinjaValue> Arithmetic(JinjaRun* run, std::string_view op, const JinjaValue& left,
                               const JinjaValue& right) {
-  if (left.is_undefined()) return Bad(left.Why());
+  if (left.is_undefined()) return BadJinja(left.Why());
   if (op == "%" && left.is_text()) return FormatPercent(run, left.AsText(), right);
-  if (right.is_undefined()) return Bad(right.Why());
+  if (right.is_undefined()) return BadJinja(right.Why());
   if (left.is_number() && right.is_number()) return Numbers(op, left, right);
   if (op == "+" && left.is_text() && right.is_text()) {
     return Concatenated(run, left.AsText(), right.AsText());
@@ -154,7 +152,7 @@ Result<JinjaValue> Arithmetic(JinjaRun* run, std::string_view op, const JinjaVal
 }
 
 Result<JinjaValue> Negative(const JinjaValue& value) {
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   if (value.is(Kind::kReal)) return JinjaValue(-*value.AsReal());
   if (const std::optional<int64_t> integer = value.AsInteger()) {
     return WholeNumbers("-", 0, *integer);
@@ -163,14 +161,14 @@ Result<JinjaValue> Negative(const JinjaValue& value) {
     const std::string& digits = value.AsBigInteger().digits;
     return JinjaValue(BigInteger{digits.starts_with('-') ? digits.substr(1) : "-" + digits});
   }
-  return Bad(fmt::format("bad operand type for unary -: '{}'", value.TypeName()));
+  return BadJinja(fmt::format("bad operand type for unary -: '{}'", value.TypeName()));
 }
 
 Result<JinjaValue> Positive(const JinjaValue& value) {
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   if (value.is(Kind::kBool)) return JinjaValue(*value.AsInteger());
   if (value.is_number()) return value;
-  return Bad(fmt::format("bad operand type for unary +: '{}'", value.TypeName()));
+  return BadJinja(fmt::format("bad operand type for unary +: '{}'", value.TypeName()));
 }
 
 Result<bool> Compare(JinjaRun* run, std::string_view op, const JinjaValue& left,
@@ -192,20 +190,20 @@ Result<bool> Compare(JinjaRun* run, std::string_view op, const JinjaValue& left,
 
 Result<bool> Contains(JinjaRun* run, const JinjaValue& item, const JinjaValue& container) {
   if (container.is_text()) {
-    if (item.is_undefined()) return Bad(item.Why());
+    if (item.is_undefined()) return BadJinja(item.Why());
     if (!item.is_text()) {
-      return Bad(fmt::format("only text can be in text, not '{}'", item.TypeName()));
+      return BadJinja(fmt::format("only text can be in text, not '{}'", item.TypeName()));
     }
     HONE_RETURN_IF_ERROR(run->ChargeText(container.AsText().size()));
     return container.AsText().view().find(item.AsText().view()) != std::string_view::npos;
   }
   if (container.is_dict()) {
-    if (!IsHashable(item)) return Bad(fmt::format("unhashable type: '{}'", item.TypeName()));
+    if (!IsHashable(item)) return BadJinja(fmt::format("unhashable type: '{}'", item.TypeName()));
     HONE_RETURN_IF_ERROR(run->Charge(1 + container.Extent().count / 8));
     return container.AsDict().Find(item) != nullptr;
   }
   if (!IsIterable(container)) {
-    return Bad(fmt::format("'{}' object holds nothing to look for", container.TypeName()));
+    return BadJinja(fmt::format("'{}' object holds nothing to look for", container.TypeName()));
   }
   HONE_RETURN_IF_ERROR(run->Charge(container));
   HONE_ASSIGN_OR_RETURN(const std::vector<JinjaValue> items, Iterate(run, container));

@@ -11,12 +11,12 @@
 namespace hone {
 namespace {
 
-using Kind = JinjaStatement::Kind;
-using Token = JinjaToken::Kind;
+using StatementKind = JinjaStatement::Kind;
+using TokenKind = JinjaToken::Kind;
 using StatementPtr = std::unique_ptr<JinjaStatement>;
 using Names = std::vector<std::string_view>;
 
-constexpr int kDeepest = 100;
+constexpr int kDeepestTags = 100;
 
 class Parser {
  public:
@@ -32,29 +32,30 @@ class Parser {
   // Up to a tag with one of these names, which is left standing behind its name; up to the end of
   // the template when there are none.
   Result<JinjaBody> Statements(const Names& ends) {
-    if (++depth_ > kDeepest) {
+    if (++depth_ > kDeepestTags) {
       return JinjaErrorAt(tokens_.current().place, "tags are nested too deeply",
                           ErrorCode::kUnsupported);
     }
     JinjaBody body;
     while (true) {
       const JinjaToken token = tokens_.current();
-      if (token.kind == Token::kEnd) {
+      if (token.kind == TokenKind::kEnd) {
         if (!ends.empty()) {
           return tokens_.Bad(fmt::format("the template ends before {{% {} %}}", ends.back()));
         }
         break;
       }
       tokens_.Next();
-      if (token.kind == Token::kData) {
-        StatementPtr data = New(Kind::kData, token.place);
+      if (token.kind == TokenKind::kData) {
+        StatementPtr data = New(StatementKind::kData, token.place);
         data->text = token.text;
         body.push_back(std::move(data));
-      } else if (token.kind == Token::kPrintBegin) {
+      } else if (token.kind == TokenKind::kPrintBegin) {
         HONE_ASSIGN_OR_RETURN(StatementPtr print, Print(token.place));
         body.push_back(std::move(print));
       } else {
-        if (tokens_.current().kind != Token::kName) return tokens_.Unexpected("the name of a tag");
+        if (tokens_.current().kind != TokenKind::kName)
+          return tokens_.Unexpected("the name of a tag");
         const std::string name = tokens_.current().text;
         if (std::find(ends.begin(), ends.end(), name) != ends.end()) break;
         HONE_ASSIGN_OR_RETURN(StatementPtr statement, Tag(name, token.place));
@@ -65,7 +66,7 @@ class Parser {
     return body;
   }
 
-  static StatementPtr New(Kind kind, JinjaPlace place) {
+  static StatementPtr New(StatementKind kind, JinjaPlace place) {
     auto statement = std::make_unique<JinjaStatement>();
     statement->kind = kind;
     statement->place = place;
@@ -73,31 +74,31 @@ class Parser {
   }
 
   Result<StatementPtr> Print(JinjaPlace place) {
-    StatementPtr print = New(Kind::kPrint, place);
+    StatementPtr print = New(StatementKind::kPrint, place);
     HONE_ASSIGN_OR_RETURN(print->expression, expressions_.Tuple());
-    if (tokens_.current().kind != Token::kPrintEnd) return tokens_.Unexpected("}}");
+    if (tokens_.current().kind != TokenKind::kPrintEnd) return tokens_.Unexpected("}}");
     tokens_.Next();
     return print;
   }
 
   Result<StatementPtr> Tag(const std::string& name, JinjaPlace place) {
-    const auto tag = [&](Kind kind, Result<void> (Parser::*rest)(JinjaStatement*)) {
+    const auto tag = [&](StatementKind kind, Result<void> (Parser::*rest)(JinjaStatement*)) {
       tokens_.Next();
       StatementPtr statement = New(kind, place);
       const Result<void> read = (this->*rest)(statement.get());
       return read.ok() ? Result<StatementPtr>(std::move(statement))
                        : Result<StatementPtr>(read.error());
     };
-    if (name == "if") return tag(Kind::kIf, &Parser::If);
-    if (name == "for") return tag(Kind::kFor, &Parser::For);
-    if (name == "set") return tag(Kind::kSet, &Parser::Set);
-    if (name == "macro") return tag(Kind::kMacro, &Parser::Macro);
-    if (name == "call") return tag(Kind::kCallBlock, &Parser::CallBlock);
-    if (name == "filter") return tag(Kind::kFilterBlock, &Parser::FilterBlock);
-    if (name == "generation") return tag(Kind::kGeneration, &Parser::Generation);
-    if (name == "with") return tag(Kind::kWith, &Parser::With);
-    if (name == "break") return tag(Kind::kBreak, &Parser::LoopControl);
-    if (name == "continue") return tag(Kind::kContinue, &Parser::LoopControl);
+    if (name == "if") return tag(StatementKind::kIf, &Parser::If);
+    if (name == "for") return tag(StatementKind::kFor, &Parser::For);
+    if (name == "set") return tag(StatementKind::kSet, &Parser::Set);
+    if (name == "macro") return tag(StatementKind::kMacro, &Parser::Macro);
+    if (name == "call") return tag(StatementKind::kCallBlock, &Parser::CallBlock);
+    if (name == "filter") return tag(StatementKind::kFilterBlock, &Parser::FilterBlock);
+    if (name == "generation") return tag(StatementKind::kGeneration, &Parser::Generation);
+    if (name == "with") return tag(StatementKind::kWith, &Parser::With);
+    if (name == "break") return tag(StatementKind::kBreak, &Parser::LoopControl);
+    if (name == "continue") return tag(StatementKind::kContinue, &Parser::LoopControl);
     static constexpr std::array<std::string_view, 7> kOthers = {
         "extends", "include", "import", "from", "block", "autoescape", "print"};
     if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) {
@@ -165,7 +166,7 @@ class Parser {
       HONE_ASSIGN_OR_RETURN(statement->expression, expressions_.Tuple());
       return tokens_.ExpectTagEnd();
     }
-    statement->kind = Kind::kSetBlock;
+    statement->kind = StatementKind::kSetBlock;
     HONE_ASSIGN_OR_RETURN(statement->expression, expressions_.Filters(nullptr, false));
     HONE_ASSIGN_OR_RETURN(statement->body, BodyUntil("endset"));
     return tokens_.ExpectTagEnd();
@@ -235,7 +236,7 @@ class Parser {
   }
 
   Result<void> With(JinjaStatement* statement) {
-    while (tokens_.current().kind != Token::kTagEnd) {
+    while (tokens_.current().kind != TokenKind::kTagEnd) {
       if (!statement->assignments.empty()) HONE_RETURN_IF_ERROR(tokens_.ExpectOperator(","));
       auto target = std::make_unique<JinjaExpression>();
       target->kind = JinjaExpression::Kind::kName;

@@ -17,8 +17,6 @@ using Value = JinjaValue;
 using Kind = JinjaValue::Kind;
 using Bound = std::vector<std::optional<Value>>;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 bool IsTrue(const std::optional<Value>& value) { return value && value->IsTrue(); }
 
 Value WithoutCase(const Value& value) {
@@ -110,10 +108,10 @@ Result<std::vector<Value>> PairsOf(JinjaRun* run, const Value& dict) {
 Result<Value> DictSort(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("dictsort", arguments,
                                                          {"case_sensitive", "by", "reverse"}, 0));
-  if (value.is_undefined()) return Bad(value.Why());
-  if (!value.is_dict()) return Bad("dictsort wants a dict");
+  if (value.is_undefined()) return BadJinja(value.Why());
+  if (!value.is_dict()) return BadJinja("dictsort wants a dict");
   const std::string by = bound[1] && bound[1]->is_text() ? bound[1]->AsText().bytes() : "key";
-  if (by != "key" && by != "value") return Bad("dictsort sorts by \"key\" or \"value\"");
+  if (by != "key" && by != "value") return BadJinja("dictsort sorts by \"key\" or \"value\"");
   HONE_ASSIGN_OR_RETURN(const std::vector<Value> pairs, PairsOf(run, value));
   std::vector<Keyed> items;
   for (const Value& pair : pairs) {
@@ -127,7 +125,7 @@ Result<Value> DictSort(JinjaRun* run, const Value& value, const Arguments& argum
 Result<Value> Items(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_RETURN_IF_ERROR(BindArguments("items", arguments, {}, 0));
   if (value.is_undefined()) return Value::Iterator("generator", {});
-  if (!value.is_dict()) return Bad("items wants a dict");
+  if (!value.is_dict()) return BadJinja("items wants a dict");
   HONE_ASSIGN_OR_RETURN(std::vector<Value> pairs, PairsOf(run, value));
   return Value::Iterator("generator", std::move(pairs));
 }
@@ -139,7 +137,7 @@ Result<Value> Unique(JinjaRun* run, const Value& value, const Arguments& argumen
   std::vector<Value> seen, unique;
   for (const Value& item : values) {
     HONE_ASSIGN_OR_RETURN(Value key, KeyOf(run, item, bound[1], IsTrue(bound[0])));
-    if (!IsHashable(key)) return Bad("unhashable type: '" + key.TypeName() + "'");
+    if (!IsHashable(key)) return BadJinja("unhashable type: '" + key.TypeName() + "'");
     HONE_RETURN_IF_ERROR(run->Charge(static_cast<int64_t>(seen.size())));
     if (std::any_of(seen.begin(), seen.end(), [&](const Value& k) { return Equal(k, key); })) {
       continue;
@@ -193,7 +191,8 @@ Result<Value> First(JinjaRun* run, const Value& value, const Arguments& argument
 
 Result<Value> Last(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_RETURN_IF_ERROR(BindArguments("last", arguments, {}, 0));
-  if (value.is(Kind::kIterator)) return Bad("'" + value.TypeName() + "' object is not reversible");
+  if (value.is(Kind::kIterator))
+    return BadJinja("'" + value.TypeName() + "' object is not reversible");
   HONE_ASSIGN_OR_RETURN(const std::vector<Value> values, Iterate(run, value));
   if (values.empty()) return Value::Undefined("No last item, sequence was empty.");
   return values.back();
@@ -203,7 +202,7 @@ Result<Value> Length(JinjaRun* run, const Value& value, const Arguments& argumen
   HONE_RETURN_IF_ERROR(BindArguments("length", arguments, {}, 0));
   if (value.is_text()) HONE_RETURN_IF_ERROR(run->ChargeText(value.AsText().size()));
   const std::optional<int64_t> length = LengthOf(value);
-  if (!length) return Bad("object of type '" + value.TypeName() + "' has no len()");
+  if (!length) return BadJinja("object of type '" + value.TypeName() + "' has no len()");
   return Value(*length);
 }
 
@@ -269,7 +268,7 @@ Result<Value> Map(JinjaRun* run, const Value& value, const Arguments& arguments)
     }
     return Value::Iterator("generator", std::move(mapped));
   }
-  if (!arguments.positional[0].is_text()) return Bad("map wants the name of a filter");
+  if (!arguments.positional[0].is_text()) return BadJinja("map wants the name of a filter");
   const std::string& name = arguments.positional[0].AsText().bytes();
   const JinjaFilter filter = FindJinjaFilter(name);
   if (filter == nullptr) return NoSuchFilter(name);
@@ -289,11 +288,11 @@ Result<Value> Choose(JinjaRun* run, const Value& value, const Arguments& argumen
   if (values.empty()) return Value::Iterator("generator", {});
   const std::vector<Value>& given = arguments.positional;
   constexpr size_t kSkip = kByAttribute ? 1 : 0;
-  if (given.size() < kSkip) return Bad("wants the name of an attribute");
+  if (given.size() < kSkip) return BadJinja("wants the name of an attribute");
   JinjaTest test = nullptr;
   Arguments rest{{}, arguments.named};
   if (given.size() > kSkip) {
-    if (!given[kSkip].is_text()) return Bad("wants the name of a test");
+    if (!given[kSkip].is_text()) return BadJinja("wants the name of a test");
     test = FindJinjaTest(given[kSkip].AsText().view());
     if (test == nullptr) return NoSuchTest(given[kSkip].AsText().view());
     rest.positional.assign(given.begin() + kSkip + 1, given.end());
@@ -349,7 +348,7 @@ Result<Value> GroupBy(JinjaRun* run, const Value& value, const Arguments& argume
 
 Result<int64_t> WantCount(const std::optional<Value>& value) {
   const std::optional<int64_t> count = value->AsInteger();
-  if (!count || *count < 1) return Bad("wants a number of at least 1");
+  if (!count || *count < 1) return BadJinja("wants a number of at least 1");
   return *count;
 }
 
@@ -398,7 +397,7 @@ Result<Value> Slice(JinjaRun* run, const Value& value, const Arguments& argument
 
 Result<Value> Attr(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("attr", arguments, {"name"}, 1));
-  if (!bound[0]->is_text()) return Bad("attr wants the name of an attribute");
+  if (!bound[0]->is_text()) return BadJinja("attr wants the name of an attribute");
   // Attributes only: the members of a dict are its items.
   if (value.is_dict() && value.AsDict().Find(bound[0]->AsText().view()) != nullptr) {
     return Value::Undefined("'dict object' has no attribute '" + bound[0]->AsText().bytes() + "'");

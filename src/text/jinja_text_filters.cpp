@@ -24,14 +24,12 @@ using Value = JinjaValue;
 using Kind = JinjaValue::Kind;
 using Bound = std::vector<std::optional<Value>>;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 bool IsTrue(const std::optional<Value>& value) { return value && value->IsTrue(); }
 
 Result<int64_t> WantInteger(const std::optional<Value>& value, int64_t otherwise) {
   if (!value || value->is_none()) return otherwise;
-  if (value->is_undefined()) return Bad(value->Why());
-  if (!value->AsInteger()) return Bad("wants a whole number, not '" + value->TypeName() + "'");
+  if (value->is_undefined()) return BadJinja(value->Why());
+  if (!value->AsInteger()) return BadJinja("wants a whole number, not '" + value->TypeName() + "'");
   return *value->AsInteger();
 }
 
@@ -183,7 +181,7 @@ Result<Value> Truncate(JinjaRun* run, const Value& value, const Arguments& argum
   const auto characters = [](const JinjaText& t) {
     return static_cast<int64_t>(CountCharacters(t.view()));
   };
-  if (length < characters(end) || leeway < 0) return Bad("truncate wants a larger length");
+  if (length < characters(end) || leeway < 0) return BadJinja("truncate wants a larger length");
   if (characters(text) <= length || characters(text) - length <= leeway) return Value(text);
   JinjaText cut =
       text.Part(0, CharacterOffset(text.view(), static_cast<size_t>(length - characters(end))));
@@ -243,7 +241,8 @@ Result<Value> Format(JinjaRun* run, const Value& value, const Arguments& argumen
     HONE_ASSIGN_OR_RETURN(const Value values, Value::Tuple(arguments.positional));
     return FormatPercent(run, text, values);
   }
-  if (!arguments.positional.empty()) return Bad("format wants arguments with names or without");
+  if (!arguments.positional.empty())
+    return BadJinja("format wants arguments with names or without");
   JinjaDict dict;
   for (const auto& [name, argument] : arguments.named) dict.Set(Value::Text(name), argument);
   HONE_ASSIGN_OR_RETURN(const Value values, Value::Dict(std::move(dict)));
@@ -278,7 +277,7 @@ Result<Value> ToJson(JinjaRun* run, const Value& value, const Arguments& argumen
     const bool pair = bound[2]->is(Kind::kTuple) || bound[2]->is(Kind::kList);
     if (!pair || bound[2]->Items().size() != 2 || !bound[2]->Items()[0].is_text() ||
         !bound[2]->Items()[1].is_text()) {
-      return Bad("tojson wants two separators");
+      return BadJinja("tojson wants two separators");
     }
     style.item_separator = bound[2]->Items()[0].AsText().bytes();
     style.key_separator = bound[2]->Items()[1].AsText().bytes();
@@ -291,8 +290,8 @@ Result<Value> ToJson(JinjaRun* run, const Value& value, const Arguments& argumen
 
 Result<Value> Abs(JinjaRun*, const Value& value, const Arguments& arguments) {
   HONE_RETURN_IF_ERROR(BindArguments("abs", arguments, {}, 0));
-  if (value.is_undefined()) return Bad(value.Why());
-  if (!value.is_number()) return Bad("abs wants a number, not '" + value.TypeName() + "'");
+  if (value.is_undefined()) return BadJinja(value.Why());
+  if (!value.is_number()) return BadJinja("abs wants a number, not '" + value.TypeName() + "'");
   if (value.is(Kind::kReal)) return Value(std::abs(*value.AsReal()));
   const bool negative = value.is(Kind::kBigInteger) ? value.AsBigInteger().digits.starts_with('-')
                                                     : *value.AsInteger() < 0;
@@ -341,9 +340,9 @@ std::optional<Value> WholeOf(std::string_view text, int base) {
 Result<Value> Int(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("int", arguments, {"default", "base"}, 0));
   HONE_ASSIGN_OR_RETURN(const int64_t base, WantInteger(bound[1], 10));
-  if (base < 2 || base > 36) return Bad("int wants a base from 2 to 36");
+  if (base < 2 || base > 36) return BadJinja("int wants a base from 2 to 36");
   const Value otherwise = bound[0].value_or(Value(0));
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   if (value.AsInteger()) return Value(*value.AsInteger());
   if (value.is(Kind::kBigInteger)) return value;
   std::optional<double> real = value.AsReal();
@@ -353,13 +352,13 @@ Result<Value> Int(JinjaRun* run, const Value& value, const Arguments& arguments)
     real = RealOf(value.AsText().view());
   }
   if (!real || !std::isfinite(*real)) return otherwise;
-  if (std::abs(*real) >= 9.2e18) return Bad("int wants a number of 64 bits");
+  if (std::abs(*real) >= 9.2e18) return BadJinja("int wants a number of 64 bits");
   return Value(static_cast<int64_t>(*real));
 }
 
 Result<Value> Float(JinjaRun* run, const Value& value, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("float", arguments, {"default"}, 0));
-  if (value.is_undefined()) return Bad(value.Why());
+  if (value.is_undefined()) return BadJinja(value.Why());
   if (const std::optional<double> real = value.AsReal()) return Value(*real);
   if (value.is_text()) {
     HONE_RETURN_IF_ERROR(run->ChargeText(value.AsText().size()));
@@ -371,8 +370,8 @@ Result<Value> Float(JinjaRun* run, const Value& value, const Arguments& argument
 Result<Value> Round(JinjaRun*, const Value& value, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound,
                         BindArguments("round", arguments, {"precision", "method"}, 0));
-  if (value.is_undefined()) return Bad(value.Why());
-  if (!value.is_number()) return Bad("round wants a number, not '" + value.TypeName() + "'");
+  if (value.is_undefined()) return BadJinja(value.Why());
+  if (!value.is_number()) return BadJinja("round wants a number, not '" + value.TypeName() + "'");
   HONE_ASSIGN_OR_RETURN(const int64_t wanted, WantInteger(bound[0], 0));
   const int precision = static_cast<int>(std::clamp<int64_t>(wanted, -300, 300));
   const std::string method =
@@ -380,7 +379,7 @@ Result<Value> Round(JinjaRun*, const Value& value, const Arguments& arguments) {
   const double scale = std::pow(10.0, precision), real = *value.AsReal();
   if (method == "ceil") return Value(std::ceil(real * scale) / scale);
   if (method == "floor") return Value(std::floor(real * scale) / scale);
-  if (method != "common") return Bad("round wants the method common, ceil or floor");
+  if (method != "common") return BadJinja("round wants the method common, ceil or floor");
   const bool whole = !value.is(Kind::kReal);
   if (whole && precision >= 0) return Positive(value);
   if (!std::isfinite(real)) return Value(real);
@@ -388,7 +387,7 @@ Result<Value> Round(JinjaRun*, const Value& value, const Arguments& arguments) {
     const double tens = std::pow(10.0, -precision);
     const double rounded = std::nearbyint(real / tens) * tens;
     if (!whole) return Value(rounded);
-    if (std::abs(rounded) >= 9.2e18) return Bad("round wants a number of 64 bits");
+    if (std::abs(rounded) >= 9.2e18) return BadJinja("round wants a number of 64 bits");
     return Value(static_cast<int64_t>(rounded));
   }
   // The decimal digits are rounded exactly, halves to even, as Python does.

@@ -17,27 +17,25 @@ using Arguments = JinjaArguments;
 using Value = JinjaValue;
 using Bound = std::vector<std::optional<Value>>;
 
-Error Bad(std::string problem) { return Error(ErrorCode::kInvalidArgument, std::move(problem)); }
-
 // The argument as text; nothing when it is absent or None.
 Result<std::optional<JinjaText>> OptionalText(const std::optional<Value>& value) {
   if (!value || value->is_none()) return std::optional<JinjaText>();
-  if (value->is_undefined()) return Bad(value->Why());
-  if (!value->is_text()) return Bad(fmt::format("wants text, not '{}'", value->TypeName()));
+  if (value->is_undefined()) return BadJinja(value->Why());
+  if (!value->is_text()) return BadJinja(fmt::format("wants text, not '{}'", value->TypeName()));
   return std::optional<JinjaText>(value->AsText());
 }
 
 Result<JinjaText> WantText(const std::optional<Value>& value) {
   HONE_ASSIGN_OR_RETURN(const std::optional<JinjaText> text, OptionalText(value));
-  if (!text) return Bad("wants text, not 'NoneType'");
+  if (!text) return BadJinja("wants text, not 'NoneType'");
   return *text;
 }
 
 Result<int64_t> WantInteger(const std::optional<Value>& value, int64_t otherwise) {
   if (!value) return otherwise;
-  if (value->is_undefined()) return Bad(value->Why());
+  if (value->is_undefined()) return BadJinja(value->Why());
   if (!value->AsInteger()) {
-    return Bad(fmt::format("wants a whole number, not '{}'", value->TypeName()));
+    return BadJinja(fmt::format("wants a whole number, not '{}'", value->TypeName()));
   }
   return *value->AsInteger();
 }
@@ -82,7 +80,8 @@ Result<Value> Split(JinjaRun* run, const Value& self, const Arguments& arguments
                         BindArguments("split", arguments, {"sep", "maxsplit"}, 0));
   HONE_ASSIGN_OR_RETURN(const std::optional<JinjaText> separator, OptionalText(bound[0]));
   HONE_ASSIGN_OR_RETURN(const int64_t most, WantInteger(bound[1], -1));
-  if (separator && separator->empty()) return Bad("split() wants a separator that is not empty");
+  if (separator && separator->empty())
+    return BadJinja("split() wants a separator that is not empty");
   HONE_ASSIGN_OR_RETURN(const JinjaText* text, Self(run, self));
   const auto ranges = kFromEnd ? SplitTextFromEnd(text->view(), ViewOf(separator), most)
                                : SplitText(text->view(), ViewOf(separator), most);
@@ -100,7 +99,7 @@ template <bool kFromEnd>
 Result<Value> Partition(JinjaRun* run, const Value& self, const Arguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const Bound bound, BindArguments("partition", arguments, {"sep"}, 1));
   HONE_ASSIGN_OR_RETURN(const JinjaText separator, WantText(bound[0]));
-  if (separator.empty()) return Bad("partition() wants a separator that is not empty");
+  if (separator.empty()) return BadJinja("partition() wants a separator that is not empty");
   HONE_ASSIGN_OR_RETURN(const JinjaText* text, Self(run, self));
   const size_t at =
       kFromEnd ? text->view().rfind(separator.view()) : text->view().find(separator.view());
@@ -172,7 +171,7 @@ Result<Value> Find(JinjaRun* run, const Value& self, const Arguments& arguments)
       return Value(start + static_cast<int64_t>(CountCharacters(within.substr(0, at))));
     }
   }
-  if (kMissing == Missing::kError) return Bad("substring not found");
+  if (kMissing == Missing::kError) return BadJinja("substring not found");
   return Value(-1);
 }
 
@@ -295,7 +294,8 @@ Result<Value> Justify(JinjaRun* run, const Value& self, const Arguments& argumen
   HONE_ASSIGN_OR_RETURN(const int64_t width, WantWidth(bound[0]));
   HONE_ASSIGN_OR_RETURN(const std::optional<JinjaText> fill, OptionalText(bound[1]));
   const JinjaText filler = fill.value_or(JinjaText(" "));
-  if (CountCharacters(filler.view()) != 1) return Bad("the fill character must be one character");
+  if (CountCharacters(filler.view()) != 1)
+    return BadJinja("the fill character must be one character");
   HONE_ASSIGN_OR_RETURN(const JinjaText* text, Self(run, self));
   const auto length = static_cast<int64_t>(CountCharacters(text->view()));
   const int64_t missing = std::max<int64_t>(width - length, 0);

@@ -5,17 +5,17 @@
 namespace hone {
 namespace {
 
-using Kind = JinjaToken::Kind;
+using TokenKind = JinjaToken::Kind;
 
 std::string Described(const JinjaToken& token) {
   switch (token.kind) {
-    case Kind::kData: return "text";
-    case Kind::kPrintBegin: return "{{";
-    case Kind::kPrintEnd: return "}}";
-    case Kind::kTagBegin: return "{%";
-    case Kind::kTagEnd: return "%}";
-    case Kind::kString: return "a string";
-    case Kind::kEnd: return "the end of the template";
+    case TokenKind::kData: return "text";
+    case TokenKind::kPrintBegin: return "{{";
+    case TokenKind::kPrintEnd: return "}}";
+    case TokenKind::kTagBegin: return "{%";
+    case TokenKind::kTagEnd: return "%}";
+    case TokenKind::kString: return "a string";
+    case TokenKind::kEnd: return "the end of the template";
     default: return fmt::format("'{}'", token.text);
   }
 }
@@ -40,7 +40,7 @@ Result<void> JinjaTokenStream::ExpectOperator(std::string_view op) {
 }
 
 Result<std::string> JinjaTokenStream::ExpectName() {
-  if (current().kind != Kind::kName) return Unexpected("a name");
+  if (current().kind != TokenKind::kName) return Unexpected("a name");
   std::string name = current().text;
   Next();
   return name;
@@ -48,7 +48,7 @@ Result<std::string> JinjaTokenStream::ExpectName() {
 
 Result<void> JinjaTokenStream::ExpectTagEnd() {
   SkipOperator(":");  // as Python has it
-  if (current().kind != Kind::kTagEnd) return Unexpected("%}");
+  if (current().kind != TokenKind::kTagEnd) return Unexpected("%}");
   Next();
   return {};
 }

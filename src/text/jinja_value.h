@@ -22,6 +22,11 @@ class JinjaObject;
 class JinjaRun;
 class JinjaValue;
 
+// What a template does that values do not allow.
+inline Error BadJinja(std::string problem) {
+  return Error(ErrorCode::kInvalidArgument, std::move(problem));
+}
+
 // Why a name or a member is not there. Using it for more than printing or testing is an error with
 // this text.
 struct JinjaUndefined {

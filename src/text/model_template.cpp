@@ -12,11 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool Exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
 // An empty object when there is no such file.
 Result<Json> ReadObject(const fs::path& path) {
   if (!Exists(path)) return Json(Json::Object());

@@ -68,7 +68,7 @@ constexpr std::string_view kCallTemplate = R"jinja(
 {%- endmacro -%})jinja";
 
 // Turn in Jinja.
-constexpr std::string_view kTurnTemplate = R"jinja(
+constexpr std::string_view kTaggedTurn = R"jinja(
   {%- if message.calls|length > 1 -%}
     {{- raise_exception('a tagged dialect has one call per turn') -}}
   {%- endif -%}
@@ -175,7 +175,7 @@ class Tagged final : public Dialect {
     spelling.definitions += CompactJsonMacro();
     spelling.definitions += kCallTemplate;
     spelling.opening = SystemTemplate(HowToAct());
-    spelling.turn = kTurnTemplate;
+    spelling.turn = kTaggedTurn;
     spelling.result_markers = kResultTemplate;
     return ChatTemplateInFrame(frame_, spelling);
   }

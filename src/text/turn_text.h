@@ -10,6 +10,9 @@
 
 namespace hone {
 
+// Around thought, in most models' turns.
+inline constexpr std::string_view kThinkOpen = "<think>", kThinkClose = "</think>";
+
 // A policy turn without its end markers.
 struct TurnText {
   std::string_view text;  // up to the first end marker

@@ -33,7 +33,7 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
   });
 }
 
-bool IsOneOf(const char* name, const auto& names) {
+bool IsNamedIn(const char* name, const auto& names) {
   return name != nullptr && std::any_of(names.begin(), names.end(), [&](std::string_view other) {
            return EqualIgnoringCase(name, other);
          });
@@ -45,13 +45,13 @@ int Authorize(void*, int action, const char* first, const char* second, const ch
     case SQLITE_SELECT:
     case SQLITE_READ:
     case SQLITE_RECURSIVE: allowed = true; break;
-    case SQLITE_FUNCTION: allowed = !IsOneOf(second, kRefusedFunctions); break;
+    case SQLITE_FUNCTION: allowed = !IsNamedIn(second, kRefusedFunctions); break;
     // SQLite asks this of itself when it declares the columns of a virtual table. A statement that
     // tries it is refused by SQLite, and the file is open for reading alone.
     case SQLITE_UPDATE:
       allowed = first != nullptr && std::string_view(first) == "sqlite_master";
       break;
-    case SQLITE_PRAGMA: allowed = IsOneOf(first, kDescribingPragmas); break;
+    case SQLITE_PRAGMA: allowed = IsNamedIn(first, kDescribingPragmas); break;
     default: break;
   }
   return allowed ? SQLITE_OK : SQLITE_DENY;

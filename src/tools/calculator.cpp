@@ -10,8 +10,8 @@
 namespace hone {
 namespace {
 
-constexpr size_t kLongest = 4000;  // characters
-constexpr int kDeepest = 100;      // parentheses and signs inside each other
+constexpr size_t kLongest = 4000;        // characters
+constexpr int kDeepestExpression = 100;  // parentheses and signs inside each other
 
 class Parser {
  public:
@@ -88,7 +88,8 @@ class Parser {
 
   // A sign binds less than a power: -2^2 is -4.
   Result<Decimal> Signed() {
-    if (depth_ >= kDeepest) return Error(ErrorCode::kInvalidArgument, "nested too deeply");
+    if (depth_ >= kDeepestExpression)
+      return Error(ErrorCode::kInvalidArgument, "nested too deeply");
     ++depth_;
     Result<Decimal> value = Decimal();
     if (Take("-")) {

@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-constexpr char kSpecs[] = R"([{
+constexpr char kCalculatorSpecs[] = R"([{
   "name": "calculator",
   "description": "Computes an arithmetic expression with exact decimals. Operators: + - * / // % ^ and parentheses. Functions: abs, floor, ceil, round, sqrt, min, max. Constants: pi, e.",
   "parameters": {
@@ -33,7 +33,7 @@ class CalculatorToolkit final : public Toolkit {
   }
 
  private:
-  const std::vector<ToolSpec> tools_ = BuiltinSpecs(kSpecs);
+  const std::vector<ToolSpec> tools_ = BuiltinSpecs(kCalculatorSpecs);
 };
 
 }  // namespace

@@ -16,33 +16,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr size_t kNobody = SIZE_MAX;
-
-// A call on its way. Guarded by the executor's mutex.
-struct Pending {
-  uint64_t ticket = 0;
-  CallRequest request;
-  CallContent content;
-  const Toolbox::Tool* tool = nullptr;
-  const ToolLimits* limits = nullptr;
-  std::optional<Sessions::Place> place;
-  Clock::Duration submitted{0};
-  bool settled = false;
-  const std::shared_ptr<std::atomic<bool>> in_journal = std::make_shared<std::atomic<bool>>(false);
-
-  // The current attempt.
-  int32_t attempt = 0;
-  Clock::Duration began{0};
-  size_t asked = kNobody;  // which responder's reply is waited for
-  bool ended = false;      // by a reply or by its time
-  std::stop_source stop;
-  std::shared_ptr<AttemptNote> note;
-  Timeline::Timer timer;  // the end of the attempt, or of the pause before the next
-
-  std::vector<Attempt> attempts;
-  std::string injected;
-};
-using PendingPtr = std::shared_ptr<Pending>;
+constexpr size_t kNoResponder = SIZE_MAX;
 
 int64_t Microseconds(Clock::Duration duration) {
   return std::chrono::duration_cast<microseconds>(duration).count();
@@ -57,6 +31,33 @@ int64_t UnixMilliseconds() {
 }  // namespace
 
 class Executor::Core : public std::enable_shared_from_this<Core> {
+  // A call on its way. Guarded by the executor's mutex.
+  struct Pending {
+    uint64_t ticket = 0;
+    CallRequest request;
+    CallContent content;
+    const Toolbox::Tool* tool = nullptr;
+    const ToolLimits* limits = nullptr;
+    std::optional<Sessions::Place> place;
+    Clock::Duration submitted{0};
+    bool settled = false;
+    const std::shared_ptr<std::atomic<bool>> in_journal =
+        std::make_shared<std::atomic<bool>>(false);
+
+    // The current attempt.
+    int32_t attempt = 0;
+    Clock::Duration began{0};
+    size_t asked = kNoResponder;  // which responder's reply is waited for
+    bool ended = false;           // by a reply or by its time
+    std::stop_source stop;
+    std::shared_ptr<AttemptNote> note;
+    Timeline::Timer timer;  // the end of the attempt, or of the pause before the next
+
+    std::vector<Attempt> attempts;
+    std::string injected;
+  };
+  using PendingPtr = std::shared_ptr<Pending>;
+
  public:
   Core(ExecutorOptions options, Timeline* timeline)
       : options_(std::move(options)), timeline_(timeline) {}
@@ -251,7 +252,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     {
       std::lock_guard lock(mutex_);
       if (call->settled || call->attempt != attempt) return;
-      call->asked = kNobody;  // whatever comes now is late
+      call->asked = kNoResponder;  // whatever comes now is late
     }
     std::string content =
         fmt::format("no answer within {} ms", Microseconds(timeline_->Now() - call->began) / 1000);

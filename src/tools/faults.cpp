@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::array<std::string_view, 12> kNames = {
+constexpr std::array<std::string_view, 12> kFaultNames = {
     "timeout",      "rate_limit", "server_error", "reset",      "truncated_json",  "wrong_type",
     "schema_drift", "stale",      "slow",         "late_reply", "duplicate_reply", "instruction"};
 
@@ -39,8 +39,8 @@ FaultRule ReadFaultRule(RecipeTable table) {
   std::string kind(InjectedFaultName(rule.kind));
   table.ReadChoice("kind", &kind, InjectedFaultNames(), "what goes wrong");
   if (!table.Has("kind")) table.Problem("kind", "says what goes wrong, and is missing");
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == kind) rule.kind = static_cast<InjectedFault>(i);
+  for (size_t i = 0; i < kFaultNames.size(); ++i) {
+    if (kFaultNames[i] == kind) rule.kind = static_cast<InjectedFault>(i);
   }
   table.Read("tool", &rule.tool, "of which tool; * stands for any characters");
   table.Read("probability", &rule.probability, "of each attempt", Between(0, 1));
@@ -215,10 +215,10 @@ class FaultyResponder final : public Responder {
 }  // namespace
 
 std::string_view InjectedFaultName(InjectedFault fault) {
-  return kNames[static_cast<size_t>(fault)];
+  return kFaultNames[static_cast<size_t>(fault)];
 }
 
-std::vector<std::string> InjectedFaultNames() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> InjectedFaultNames() { return {kFaultNames.begin(), kFaultNames.end()}; }
 
 std::vector<FaultRule> ReadFaultRules(RecipeTable table) {
   std::vector<FaultRule> rules;

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr char kSpecs[] = R"([{
+constexpr char kFilesSpecs[] = R"([{
   "name": "read_file",
   "description": "Returns the text of a file of the workspace, or some of its lines.",
   "parameters": {"type": "object", "properties": {
@@ -151,7 +151,7 @@ class FilesToolkit final : public Toolkit {
   }
 
   const FilesOptions options_;
-  const std::vector<ToolSpec> tools_ = BuiltinSpecs(kSpecs);
+  const std::vector<ToolSpec> tools_ = BuiltinSpecs(kFilesSpecs);
 };
 
 }  // namespace

@@ -124,7 +124,7 @@ class Readers {
 // --- writing -------------------------------------------------------------------------------------
 
 // One thing to be written, with what was computed for it outside of any lock.
-struct Item {
+struct QueuedEntry {
   const JournalEntry* entry = nullptr;  // an outcome, or
   const BegunCall* begun = nullptr;     // a beginning
   CallTexts texts;
@@ -134,13 +134,13 @@ struct Item {
   bool must_sync() const { return begun != nullptr || Writes(entry->effect); }
 
   // What was checked and computed for it; the entry must outlive the item.
-  static Result<Item> Of(const JournalEntry& entry) {
-    Item item{&entry, nullptr, CallTexts::Of(entry)};
+  static Result<QueuedEntry> Of(const JournalEntry& entry) {
+    QueuedEntry item{&entry, nullptr, CallTexts::Of(entry)};
     HONE_RETURN_IF_ERROR(CheckRecordable(entry, item.texts));
     return item;
   }
-  static Result<Item> Of(const BegunCall& begun) {
-    Item item{nullptr, &begun, CallTexts::Of(begun.content)};
+  static Result<QueuedEntry> Of(const BegunCall& begun) {
+    QueuedEntry item{nullptr, &begun, CallTexts::Of(begun.content)};
     HONE_RETURN_IF_ERROR(CheckRecordable(begun.identity, begun.content, item.texts));
     return item;
   }
@@ -172,7 +172,7 @@ class Writer {
         drop_begun_(file_.get(), fmt::format("DELETE FROM begun {}", kWhereIdentity)) {}
 
   // Commits the items, all or none of them; the outcomes are theirs in order.
-  Result<std::vector<Outcome>> Write(std::span<const Item> items) {
+  Result<std::vector<Outcome>> Write(std::span<const QueuedEntry> items) {
     Request request{items, {}, {}, false};
     std::unique_lock lock(mutex_);
     waiting_.push_back(&request);
@@ -201,7 +201,7 @@ class Writer {
  private:
   // Lives on the stack of the thread that waits for it.
   struct Request {
-    std::span<const Item> items;
+    std::span<const QueuedEntry> items;
     std::vector<Outcome> outcomes;
     std::optional<Error> error;
     bool done = false;
@@ -217,7 +217,7 @@ class Writer {
     bool sync = false;
     for (const Request* request : batch) {
       sync = sync || std::any_of(request->items.begin(), request->items.end(),
-                                 [](const Item& item) { return item.must_sync(); });
+                                 [](const QueuedEntry& item) { return item.must_sync(); });
     }
     if (sync != syncing_) {
       HONE_RETURN_IF_ERROR(file_->SyncEveryCommit(sync));
@@ -225,7 +225,7 @@ class Writer {
     }
     HONE_RETURN_IF_ERROR(file_->Execute("BEGIN IMMEDIATE"));
     for (Request* request : batch) {
-      for (const Item& item : request->items) {
+      for (const QueuedEntry& item : request->items) {
         HONE_ASSIGN_OR_RETURN(const Outcome outcome,
                               item.entry != nullptr ? AddCall(item) : AddBegun(item));
         request->outcomes.push_back(outcome);
@@ -234,7 +234,7 @@ class Writer {
     return file_->Execute("COMMIT");
   }
 
-  Result<Outcome> AddCall(const Item& item) {
+  Result<Outcome> AddCall(const QueuedEntry& item) {
     const JournalEntry& entry = *item.entry;
     // What was begun is replaced by its outcome, unless it asked something else.
     HONE_ASSIGN_OR_RETURN(const auto begun, lookup_.Begun(entry.identity));
@@ -257,7 +257,7 @@ class Writer {
     return *there == entry ? Outcome::kEqual : Outcome::kConflict;
   }
 
-  Result<Outcome> AddBegun(const Item& item) {
+  Result<Outcome> AddBegun(const QueuedEntry& item) {
     const BegunCall& begun = *item.begun;
     HONE_ASSIGN_OR_RETURN(const auto call, lookup_.Call(begun.identity));
     if (call) {
@@ -327,7 +327,7 @@ class SqliteJournal final : public Journal {
   Result<void> Begin(const CallIdentity& identity, const CallContent& content,
                      Effect effect) override {
     const BegunCall begun{identity, content, effect};
-    HONE_ASSIGN_OR_RETURN(const Item item, Item::Of(begun));
+    HONE_ASSIGN_OR_RETURN(const QueuedEntry item, QueuedEntry::Of(begun));
     HONE_ASSIGN_OR_RETURN(const auto outcomes, Write({&item, 1}));
     switch (outcomes[0]) {
       case Outcome::kAdded: return {};
@@ -341,7 +341,7 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> Finish(const JournalEntry& entry) override {
-    HONE_ASSIGN_OR_RETURN(const Item item, Item::Of(entry));
+    HONE_ASSIGN_OR_RETURN(const QueuedEntry item, QueuedEntry::Of(entry));
     HONE_ASSIGN_OR_RETURN(const auto outcomes, Write({&item, 1}));
     if (outcomes[0] != Outcome::kConflict) return {};
     return Refused(entry.identity,
@@ -351,13 +351,13 @@ class SqliteJournal final : public Journal {
 
   Result<AddReport> Add(std::span<const JournalEntry> entries,
                         std::span<const BegunCall> begun) override {
-    std::vector<Item> items;
+    std::vector<QueuedEntry> items;
     for (const JournalEntry& entry : entries) {
-      HONE_ASSIGN_OR_RETURN(Item item, Item::Of(entry));
+      HONE_ASSIGN_OR_RETURN(QueuedEntry item, QueuedEntry::Of(entry));
       items.push_back(std::move(item));
     }
     for (const BegunCall& call : begun) {
-      HONE_ASSIGN_OR_RETURN(Item item, Item::Of(call));
+      HONE_ASSIGN_OR_RETURN(QueuedEntry item, QueuedEntry::Of(call));
       items.push_back(std::move(item));
     }
     HONE_ASSIGN_OR_RETURN(const auto outcomes, Write(items));
@@ -387,7 +387,7 @@ class SqliteJournal final : public Journal {
   }
 
  private:
-  Result<std::vector<Outcome>> Write(std::span<const Item> items) {
+  Result<std::vector<Outcome>> Write(std::span<const QueuedEntry> items) {
     if (writer_ != nullptr) return writer_->Write(items);
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{}: was opened for reading only", file_.string()));

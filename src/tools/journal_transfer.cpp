@@ -45,9 +45,9 @@ void Redact(const Redactor& redactor, JournalLine* line) {
 }
 
 // Lines that wait to be added together.
-class Pending {
+class PendingImport {
  public:
-  Pending(Journal* into, ImportReport* report) : into_(into), report_(report) {}
+  PendingImport(Journal* into, ImportReport* report) : into_(into), report_(report) {}
 
   Result<void> Add(JournalLine line, int64_t number) {
     if (auto* begun = std::get_if<BegunCall>(&line)) {
@@ -118,7 +118,7 @@ Result<int64_t> ExportJournal(Journal* journal, const JournalFilter& filter, std
 
 Result<ImportReport> ImportJournal(std::istream& in, Journal* into, const Redactor* redactor) {
   ImportReport report;
-  Pending pending(into, &report);
+  PendingImport pending(into, &report);
   std::string text;
   for (int64_t number = 1; std::getline(in, text); ++number) {
     if (Trim(text).empty()) continue;

@@ -57,10 +57,10 @@ struct JsonSchema::Document {
 
 namespace {
 
-Error Refused(std::string_view what) {
+Error RefusedSchema(std::string_view what) {
   return Error(ErrorCode::kUnsupported, fmt::format("{} is not supported", what));
 }
-Error Wrong(std::string_view keyword, std::string_view what) {
+Error WrongSchema(std::string_view keyword, std::string_view what) {
   return Error(ErrorCode::kInvalidArgument, fmt::format("{}: {}", keyword, what));
 }
 
@@ -68,16 +68,17 @@ Error Wrong(std::string_view keyword, std::string_view what) {
 Result<void> CheckKeywords(const Json& schema) {
   for (const char* key : {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}) {
     const Json* value = schema.Find(key);
-    if (value != nullptr && !value->is_number()) return Wrong(key, "must be a number");
+    if (value != nullptr && !value->is_number()) return WrongSchema(key, "must be a number");
   }
   if (const Json* unit = schema.Find("multipleOf")) {
-    if (!unit->is_number() || unit->AsDouble() <= 0) return Wrong("multipleOf", "must be above 0");
+    if (!unit->is_number() || unit->AsDouble() <= 0)
+      return WrongSchema("multipleOf", "must be above 0");
   }
   for (const char* key : {"minLength", "maxLength", "minItems", "maxItems", "minProperties",
                           "maxProperties", "minContains", "maxContains"}) {
     const Json* value = schema.Find(key);
     if (value != nullptr && (!IsWhole(*value) || value->AsDouble() < 0)) {
-      return Wrong(key, "must be a whole number from 0 on");
+      return WrongSchema(key, "must be a whole number from 0 on");
     }
   }
   if (const Json* type = schema.Find("type")) {
@@ -86,17 +87,17 @@ Result<void> CheckKeywords(const Json& schema) {
       static const std::set<std::string> kTypes = {"array",  "boolean", "integer", "null",
                                                    "number", "object",  "string"};
       if (!one.is_string() || !kTypes.contains(one.AsString())) {
-        return Wrong("type", fmt::format("{} is no type of JSON", Shown(one)));
+        return WrongSchema("type", fmt::format("{} is no type of JSON", Shown(one)));
       }
     }
   }
   if (const Json* values = schema.Find("enum"); values != nullptr && !values->is_array()) {
-    return Wrong("enum", "must be a list");
+    return WrongSchema("enum", "must be a list");
   }
   if (const Json* names = schema.Find("required")) {
-    if (!names->is_array()) return Wrong("required", "must be a list of names");
+    if (!names->is_array()) return WrongSchema("required", "must be a list of names");
     for (const Json& name : names->AsArray()) {
-      if (!name.is_string()) return Wrong("required", "must be a list of names");
+      if (!name.is_string()) return WrongSchema("required", "must be a list of names");
     }
   }
   return {};
@@ -109,7 +110,7 @@ Result<SchemaDraft> DraftOf(const Json& uri) {
   if (name.starts_with("https://json-schema.org/draft/2020-12/schema")) {
     return SchemaDraft::kDraft2020;
   }
-  return Refused(
+  return RefusedSchema(
       fmt::format("the meta-schema {} (a custom vocabulary or another draft)", Shown(uri)));
 }
 
@@ -124,7 +125,7 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
   const bool draft7 = draft == SchemaDraft::kDraft7;
   if (const Json* reference = schema.Find("$ref");
       reference != nullptr && !reference->is_string()) {
-    return Wrong("$ref", "must be a text");
+    return WrongSchema("$ref", "must be a text");
   }
   // In draft 7, nothing beside a $ref counts.
   const bool only_reference = draft7 && schema.Find("$ref") != nullptr;
@@ -150,12 +151,12 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
   }
   if (const Json* dialect = schema.Find("$schema"); dialect != nullptr && depth > 0) {
     HONE_ASSIGN_OR_RETURN(const SchemaDraft own, DraftOf(*dialect));
-    if (own != draft) return Refused("a subschema of another draft");
+    if (own != draft) return RefusedSchema("a subschema of another draft");
   }
-  if (schema.Find("$vocabulary") != nullptr) return Refused("$vocabulary");
+  if (schema.Find("$vocabulary") != nullptr) return RefusedSchema("$vocabulary");
   for (const char* key : {"$dynamicRef", "$recursiveRef"}) {
     if (!draft7 && schema.Find(key) != nullptr)
-      return Refused(fmt::format("the dynamic reference {}", key));
+      return RefusedSchema(fmt::format("the dynamic reference {}", key));
   }
   for (const char* key : {"$anchor", "$dynamicAnchor"}) {
     const Json* anchor = draft7 ? nullptr : schema.Find(key);
@@ -165,7 +166,7 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
   }
   HONE_RETURN_IF_ERROR(CheckKeywords(schema));
   auto collect = [&](const char* key, const Json& sub) -> Result<void> {
-    if (!IsSchema(sub)) return Wrong(key, "must be a schema: an object, true or false");
+    if (!IsSchema(sub)) return WrongSchema(key, "must be a schema: an object, true or false");
     return Collect(sub, base, depth + 1);
   };
   for (const char* key : kOne) {
@@ -176,13 +177,13 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
   for (const char* key : kMany) {
     const Json* list = schema.Find(key);
     if (list == nullptr || (std::string_view(key) == "items" && !list->is_array())) continue;
-    if (!list->is_array()) return Wrong(key, "must be a list of schemas");
+    if (!list->is_array()) return WrongSchema(key, "must be a list of schemas");
     for (const Json& sub : list->AsArray()) HONE_RETURN_IF_ERROR(collect(key, sub));
   }
   for (const char* key : kNamed) {
     const Json* named = schema.Find(key);
     if (named == nullptr) continue;
-    if (!named->is_object()) return Wrong(key, "must be an object of schemas");
+    if (!named->is_object()) return WrongSchema(key, "must be an object of schemas");
     const bool may_list_names = std::string_view(key) == "dependencies";
     for (const auto& [name, sub] : named->AsObject()) {
       if (may_list_names && sub.is_array()) continue;
@@ -206,14 +207,14 @@ Result<const Json*> JsonSchema::Document::Target(const Json& schema,
   const std::string document = uri.WithoutFragment();
   const auto resource = resources.find(document);
   if (resource == resources.end()) {
-    return Refused(fmt::format("$ref: the remote document \"{}\"", document));
+    return RefusedSchema(fmt::format("$ref: the remote document \"{}\"", document));
   }
   const std::string fragment = PercentDecoded(uri.fragment);
   if (fragment.empty()) return resource->second;
   if (!fragment.starts_with('/')) {
     const auto anchor = anchors.find(document + "#" + fragment);
     if (anchor == anchors.end()) {
-      return Wrong("$ref", fmt::format("\"{}\" names no subschema", reference));
+      return WrongSchema("$ref", fmt::format("\"{}\" names no subschema", reference));
     }
     return anchor->second;
   }
@@ -240,7 +241,7 @@ Result<const Json*> JsonSchema::Document::Target(const Json& schema,
     begin = end + 1;
   }
   if (at == nullptr || !IsSchema(*at)) {
-    return Wrong("$ref", fmt::format("\"{}\" points to no subschema", reference));
+    return WrongSchema("$ref", fmt::format("\"{}\" points to no subschema", reference));
   }
   return at;
 }
@@ -310,7 +311,7 @@ Result<void> JsonSchema::Document::RefuseLoops() const {
       }
       const Json* next = path.back().next.back();
       path.back().next.pop_back();
-      if (state[next] == 1) return Wrong("$ref", "the schema refers to itself without end");
+      if (state[next] == 1) return WrongSchema("$ref", "the schema refers to itself without end");
       if (state[next] == 2) continue;
       state[next] = 1;
       path.push_back({next, in_place(next)});

@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPostTime{5000};     // for what nobody waits for
 constexpr milliseconds kGoodbyeTime{1000};  // for ending the session
-constexpr size_t kMaxUnsent = 1000;         // messages that nobody waits for
+constexpr size_t kMaxUnsentHttp = 1000;     // messages that nobody waits for
 constexpr size_t kShownBody = 300;
 constexpr milliseconds kLongestRetryAfter = std::chrono::hours(24);
 
@@ -123,7 +123,7 @@ class HttpTransport final : public McpTransport {
   void Post(JsonRpcMessage message) override {
     const std::lock_guard lock(mutex_);
     // Without a session, hanging up has said it already.
-    if (version_ == kMcpStatelessVersion || unsent_.size() >= kMaxUnsent) return;
+    if (version_ == kMcpStatelessVersion || unsent_.size() >= kMaxUnsentHttp) return;
     unsent_.push_back(std::move(message));
     changed_.notify_all();
   }

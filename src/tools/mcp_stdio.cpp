@@ -26,7 +26,7 @@ constexpr milliseconds kGrace{500};
 constexpr size_t kKeptErrors = 4096;
 constexpr size_t kShownErrors = 600;
 // Answers and cancellations that a server does not read; more and it is beyond help.
-constexpr size_t kMaxUnsent = 1000;
+constexpr size_t kMaxUnsentStdio = 1000;
 
 // The end of a text that a stranger wrote, fit for a message of ours.
 std::string Tail(std::string_view text, size_t most) {
@@ -94,7 +94,7 @@ class StdioTransport final : public McpTransport {
   void Post(JsonRpcMessage message) override {
     std::string text = WriteJsonRpc(message) + "\n";
     const std::lock_guard lock(mutex_);
-    if (broken_ || unsent_.size() >= kMaxUnsent) return;
+    if (broken_ || unsent_.size() >= kMaxUnsentStdio) return;
     unsent_.push_back({std::nullopt, std::move(text)});
     changed_.notify_all();
   }

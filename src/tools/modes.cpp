@@ -9,8 +9,8 @@
 namespace hone {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"live", "record", "replay",
-                                                    "replay-else-simulate", "simulate"};
+constexpr std::array<std::string_view, 5> kModeNames = {"live", "record", "replay",
+                                                        "replay-else-simulate", "simulate"};
 
 // Takes secrets out of answers before anything else is done to them: a fault could hide a secret
 // from the rules that find it.
@@ -36,17 +36,17 @@ class RedactingResponder final : public Responder {
 
 }  // namespace
 
-std::string_view ToolModeName(ToolMode mode) { return kNames[static_cast<size_t>(mode)]; }
+std::string_view ToolModeName(ToolMode mode) { return kModeNames[static_cast<size_t>(mode)]; }
 
-std::vector<std::string> ToolModeNames() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> ToolModeNames() { return {kModeNames.begin(), kModeNames.end()}; }
 
 bool Simulates(ToolMode mode) {
   return mode == ToolMode::kReplayElseSimulate || mode == ToolMode::kSimulate;
 }
 
 std::optional<ToolMode> ToolModeFromName(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<ToolMode>(i);
+  for (size_t i = 0; i < kModeNames.size(); ++i) {
+    if (kModeNames[i] == name) return static_cast<ToolMode>(i);
   }
   return std::nullopt;
 }

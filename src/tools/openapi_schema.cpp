@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "tools/uri.h"
 
 namespace hone {
@@ -13,7 +14,7 @@ namespace {
 constexpr int kMaxFollowed = 32;
 // Of one schema, written out. A tool that large could not be shown to a model anyway.
 constexpr int kMaxNodes = 20000;
-constexpr size_t kMaxDepth = 200;
+constexpr size_t kDeepestOpenapi = 200;
 
 // Keywords whose value is a schema, a list of schemas, or a map of names to schemas.
 constexpr std::array<std::string_view, 8> kSchema = {
@@ -23,10 +24,6 @@ constexpr std::array<std::string_view, 4> kSchemaMap = {"properties", "patternPr
                                                         "dependentSchemas"};
 constexpr std::array<std::string_view, 6> kLeftOut = {"xml",      "example",      "discriminator",
                                                       "nullable", "externalDocs", "deprecated"};
-
-bool IsOneOf(std::string_view key, const auto& keys) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
 
 constexpr std::array<std::string_view, 11> kNumbers = {
     "minimum",   "maximum",  "exclusiveMinimum", "exclusiveMaximum", "multipleOf",   "minLength",
@@ -142,7 +139,7 @@ Result<Json> OpenApiSchemas::WriteOut(const Json& schema) const {
 }
 
 Result<Json> OpenApiSchemas::Write(const Json& schema, Writing* writing) const {
-  if (++writing->nodes > kMaxNodes || writing->depth > kMaxDepth) {
+  if (++writing->nodes > kMaxNodes || writing->depth > kDeepestOpenapi) {
     return Error(ErrorCode::kUnsupported,
                  "a schema becomes too large when its references are written out");
   }

@@ -76,7 +76,7 @@ bool IsMultiple(const Json& value, const Json& unit) {
 std::string Member(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
-std::string Item(const std::string& path, size_t index) {
+std::string ItemPath(const std::string& path, size_t index) {
   return fmt::format("{}[{}]", path, index);
 }
 
@@ -288,14 +288,14 @@ class SchemaWalk {
     bool fits = FitsCount(schema, "minItems", "maxItems", array.size(), "items", path, problems);
     auto fits_item = [&](const Json& sub, size_t i) {
       Evaluated own;
-      return Fits(sub, array[i], Item(path, i), &own, problems);
+      return Fits(sub, array[i], ItemPath(path, i), &own, problems);
     };
     if (const Json* unique = schema.Find("uniqueItems");
         unique != nullptr && *unique == Json(true)) {
       for (size_t i = 0; i < array.size(); ++i) {
         for (size_t j = 0; j < i; ++j) {
           if (SameValue(array[i], array[j])) {
-            fits = Say(problems, Item(path, i), fmt::format("the same as item {}", j));
+            fits = Say(problems, ItemPath(path, i), fmt::format("the same as item {}", j));
             j = i;
           }
         }
@@ -323,7 +323,7 @@ class SchemaWalk {
       size_t found = 0;
       for (size_t i = 0; i < array.size(); ++i) {
         Evaluated own;
-        if (!Fits(*contains, array[i], Item(path, i), &own, nullptr)) continue;
+        if (!Fits(*contains, array[i], ItemPath(path, i), &own, nullptr)) continue;
         ++found;
         if (!draft7) seen->items.insert(i);
       }

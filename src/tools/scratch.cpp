@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostEntries = 10000;
-constexpr int kDeepest = 64;
+constexpr int kDeepestFolder = 64;
 
 // The names in a folder, but for "." and "..".
 std::vector<std::string> NamesIn(int folder) {
@@ -135,7 +135,7 @@ bool Scratch::HoldsMoreThan(uint64_t bytes) const {
       continue;  // it went away meanwhile
     }
     used += static_cast<uint64_t>(info.st_blocks) * 512;
-    if (used > bytes || ++entries > kMostEntries || at.depth() > kDeepest) return true;
+    if (used > bytes || ++entries > kMostEntries || at.depth() > kDeepestFolder) return true;
   }
   return false;
 }

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr char kSpecs[] = R"([{{
+constexpr char kSearchSpecs[] = R"([{{
   "name": "search",
   "description": "Searches the documents for words and returns the best matches, best first, each with id, title, score and snippet.",
   "parameters": {{
@@ -46,7 +46,7 @@ class SearchToolkit final : public Toolkit {
   SearchToolkit(const SearchOptions& options, std::unique_ptr<SearchIndex> index)
       : options_(options),
         index_(std::move(index)),
-        tools_(BuiltinSpecs(fmt::format(kSpecs, options.max_k, options.k))) {
+        tools_(BuiltinSpecs(fmt::format(kSearchSpecs, options.max_k, options.k))) {
     for (ToolSpec& spec : tools_) spec.resource = options.corpus;
   }
 

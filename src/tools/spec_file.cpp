@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/strings.h"
 
 namespace hone {
 namespace {
@@ -23,13 +24,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kForeignT
 constexpr std::array<std::string_view, 6> kInside = {
     "items", "additionalProperties", "anyOf", "oneOf", "allOf", "not"};
 constexpr std::array<std::string_view, 3> kMaps = {"properties", "$defs", "definitions"};
-
-bool IsOneOf(std::string_view key, const auto& keys) {
-  for (const std::string_view other : keys) {
-    if (key == other) return true;
-  }
-  return false;
-}
 
 // Turns foreign type names into JSON Schema's. Only where a schema stands: a property may well be
 // named "type".

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-constexpr char kSpecs[] = R"([{
+constexpr char kSqlSpecs[] = R"([{
   "name": "sql",
   "description": "Runs one read-only SQLite query (SELECT or WITH) and returns {columns, rows, truncated}.",
   "parameters": {
@@ -114,7 +114,7 @@ class SqlToolkit final : public Toolkit {
   }
 
   const SqlOptions options_;
-  std::vector<ToolSpec> tools_ = BuiltinSpecs(kSpecs);
+  std::vector<ToolSpec> tools_ = BuiltinSpecs(kSqlSpecs);
 };
 
 }  // namespace

@@ -12,17 +12,17 @@
 namespace hone {
 namespace {
 
-constexpr int kMaxDepth = 100;
+constexpr int kDeepestYaml = 100;
 constexpr int64_t kMaxValues = 1000000;
 
 Error At(const YAML::Mark& mark, std::string_view problem) {
   return Error(ErrorCode::kParse, fmt::format("line {}: {}", mark.line + 1, problem));
 }
 
-class Reader {
+class YamlReader {
  public:
   Result<Json> Read(const YAML::Node& node, int depth) {
-    if (depth > kMaxDepth) return At(node.Mark(), "nested too deeply");
+    if (depth > kDeepestYaml) return At(node.Mark(), "nested too deeply");
     if (++values_ > kMaxValues) return At(node.Mark(), "too many values");
     switch (node.Type()) {
       case YAML::NodeType::Scalar: return Scalar(node);
@@ -78,7 +78,7 @@ class Reader {
 Result<Json> ParseYaml(std::string_view text) {
   if (!IsUtf8(text)) return Error(ErrorCode::kParse, "not UTF-8");
   try {  // the library's way of saying what is wrong
-    return Reader().Read(YAML::Load(std::string(text)), 0);
+    return YamlReader().Read(YAML::Load(std::string(text)), 0);
   } catch (const YAML::Exception& problem) {
     return At(problem.mark, problem.msg);
   }

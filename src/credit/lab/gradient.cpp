@@ -33,12 +33,6 @@ void ForEachGroup(const DecisionProcess& process, int size,
   extend(0, 1);
 }
 
-double Dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 double Norm(const std::vector<double>& a) { return std::sqrt(Dot(a, a)); }
 
 double Degrees(const std::vector<double>& a, const std::vector<double>& b) {
@@ -48,6 +42,12 @@ double Degrees(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 }  // namespace
+
+double Dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
 
 Result<Estimate> ExactEstimate(const Method& method, const DecisionProcess& process, int size,
                                double critic_error) {

@@ -22,6 +22,8 @@ struct Estimate {
 Result<Estimate> ExactEstimate(const Method& method, const DecisionProcess& process, int size,
                                double critic_error = 0);
 
+double Dot(const std::vector<double>& a, const std::vector<double>& b);
+
 struct GradientRow {
   std::string method;         // with its settings
   bool unbiased = false;      // what it promises

@@ -16,12 +16,6 @@ constexpr double kHarmless = 0.2 + 0.8 * 0.3, kEarly = 0.1;
 // What the desk's rewards take away for a call that was not needed.
 constexpr double kWaste = -0.25;
 
-double Dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 double Logit(double p) { return std::log(p / (1 - p)); }
 double Inverse(double logit) { return 1 / (1 + std::exp(-logit)); }
 

@@ -16,7 +16,7 @@ constexpr double kLooksAgain = 0.5;
 constexpr std::string_view kOfPending[] = {"cancel_order", "change_address", "exchange_item",
                                            "exchange_item"};
 constexpr std::string_view kOfDelivered[] = {"return_item"};
-constexpr std::string_view kReasons[] = {"mistake", "not needed"};
+constexpr std::string_view kGivenReasons[] = {"mistake", "not needed"};
 constexpr std::string_view kAny[] = {"cancel_order", "change_address", "exchange_item",
                                      "return_item"};
 
@@ -78,7 +78,7 @@ class Explorer {
     const std::string tool = PickChange(order);
     Json arguments = Json::Of({{"order", Wrong() ? Odd(OddOrder()) : order.id}});
     if (tool == "cancel_order") {
-      arguments.Set("reason", Pick(kReasons));
+      arguments.Set("reason", Pick(kGivenReasons));
     } else if (tool == "change_address") {
       arguments.Set("city", Wrong() ? Odd("Atlantis") : Pick(Cities()));
     } else {

@@ -8,7 +8,7 @@ namespace hone::service {
 namespace {
 
 // The policy's: what costs less is not taken back.
-constexpr int64_t kLeastReturn = 10;
+constexpr int64_t kLeastReturnPrice = 10;
 
 template <typename T>
 const T& PickOf(const std::vector<T>& things, Rng* rng) {
@@ -122,15 +122,15 @@ void PlanAddress(const Order& order, const std::string& city, GoalDraft* draft) 
   draft->key = fmt::format("address {} {}", order.items[0].product, city);
 }
 
-constexpr std::string_view kAddress[] = {"Please send my order {o} to another city.",
-                                         "I want an order to go to another city.",
-                                         "My order {o} should go to another address."};
+constexpr std::string_view kAddressRequests[] = {"Please send my order {o} to another city.",
+                                                 "I want an order to go to another city.",
+                                                 "My order {o} should go to another address."};
 
 bool Address(const GoalSetting& setting, GoalDraft* draft) {
   const Order* order = OrderOf(setting, "pending");
   if (order == nullptr) return false;
   Begin(*order, draft);
-  Ask(setting, kAddress[0], kAddress[1], kAddress[2], draft);
+  Ask(setting, kAddressRequests[0], kAddressRequests[1], kAddressRequests[2], draft);
   PlanAddress(*order, OtherCity(setting, order->city), draft);
   return true;
 }
@@ -158,7 +158,7 @@ bool Correction(const GoalSetting& setting, GoalDraft* draft) {
   if (wrong->status != "pending" || right->status != "pending") return false;
   Begin(*right, draft);
   draft->goal.order = wrong->id;
-  Ask(setting, kAddress[0], kAddress[1], kAddress[2], draft);
+  Ask(setting, kAddressRequests[0], kAddressRequests[1], kAddressRequests[2], draft);
   PlanAddress(*right, OtherCity(setting, right->city), draft);
   draft->goal.change = fmt::format("Sorry, I meant order {}.", right->id);
   return true;
@@ -215,7 +215,7 @@ const Item* PlanReturn(const GoalSetting& setting, bool cheap, GoalDraft* draft)
   const Order* order = OrderOf(setting, "delivered");
   if (order == nullptr) return nullptr;
   const Item& item = PickOf(order->items, setting.rng);
-  if ((item.price < kLeastReturn) != cheap) return nullptr;
+  if ((item.price < kLeastReturnPrice) != cheap) return nullptr;
   Begin(*order, draft);
   draft->goal.product = item.product;
   draft->key = fmt::format("return {} {}", item.product, item.colour);
