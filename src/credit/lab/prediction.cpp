@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "base/json_fields.h"
 #include "credit/lab/gradient.h"
@@ -127,12 +129,20 @@ Json ToJson(const std::vector<ChainPrediction>& predictions, const PredictionOpt
 }
 
 Result<std::vector<ChainPrediction>> PredictionsFromJson(const Json& json) {
-  const auto wrong = [](const char* what) {
-    return Error(ErrorCode::kInvalidArgument, std::string("a prediction needs ") + what);
+  const auto wrong = [](std::string_view what) {
+    return Error(ErrorCode::kInvalidArgument, "a prediction needs " + std::string(what));
   };
-  const auto number = [](const Json* value) {
-    return value == nullptr || value->is_null() ? std::numeric_limits<double>::infinity()
-                                                : value->AsDouble();
+  const auto is_number = [](const Json& value) { return value.is_null() || value.is_number(); };
+  const auto number = [](const Json& value) {
+    return value.is_null() ? std::numeric_limits<double>::infinity() : value.AsDouble();
+  };
+  const auto numbers = [&](const Json* list, std::vector<double>* into) {
+    if (list == nullptr || !list->is_array()) return false;
+    for (const Json& value : list->AsArray()) {
+      if (!is_number(value)) return false;
+      into->push_back(number(value));
+    }
+    return true;
   };
   std::vector<ChainPrediction> predictions;
   const Json* chains = json.Find("chains");
@@ -148,13 +158,20 @@ Result<std::vector<ChainPrediction>> PredictionsFromJson(const Json& json) {
     for (const auto& [name, into] :
          {std::pair{"teacher_error", &one.teacher_error}, std::pair{"start", &one.start}}) {
       const Json* value = chain.Find(name);
-      if (value != nullptr && value->is_number()) *into = value->AsDouble();
+      if (value == nullptr || !value->is_number()) return wrong(fmt::format("\"{}\"", name));
+      *into = value->AsDouble();
     }
+    if (!numbers(chain.Find("skills"), &one.skills)) return wrong("\"skills\": numbers");
     for (const Json& method : methods->AsArray()) {
       const Json* name = method.Find("method");
-      if (name == nullptr || !name->is_string()) return wrong("\"method\" of each method");
-      one.methods.push_back(
-          {.method = name->AsString(), .noise = {}, .sum = number(method.Find("sum"))});
+      const Json* sum = method.Find("sum");
+      PredictedMethod& read = one.methods.emplace_back();
+      if (name == nullptr || !name->is_string() || sum == nullptr || !is_number(*sum) ||
+          !numbers(method.Find("noise"), &read.noise)) {
+        return wrong("\"method\", \"noise\" and \"sum\" of each method");
+      }
+      read.method = name->AsString();
+      read.sum = number(*sum);
     }
   }
   return predictions;

@@ -71,11 +71,23 @@ TEST(Prediction, IsReadAsItWasWritten) {
   const auto chains = PredictChains({{1, 0.8}, {2, 0.5}}, kMethods, options).value();
   const auto again = PredictionsFromJson(*ParseJson(DumpJson(ToJson(chains, options)))).value();
   ASSERT_EQ(again.size(), 2u);
-  EXPECT_EQ(again[1].length, 2);
   EXPECT_EQ(again[1].teacher_error, 0.5);
   EXPECT_EQ(again[1].Ratio(0, 1), chains[1].Ratio(0, 1));
+  EXPECT_EQ(again[1].RootRatio(0, 1), chains[1].RootRatio(0, 1));
+  EXPECT_EQ(DumpJson(ToJson(again, options)), DumpJson(ToJson(chains, options)));
   EXPECT_FALSE(PredictionsFromJson(*ParseJson("{}")).ok());
   EXPECT_FALSE(PredictionsFromJson(*ParseJson(R"({"chains":[{"length":1}]})")).ok());
+  Json broken = ToJson(chains, options);
+  broken.Set(
+      "chains",
+      Json::ArrayOf(std::vector<Json>{Json::Of(
+          {{"length", 1},
+           {"teacher_error", 0.5},
+           {"start", 0.5},
+           {"skills", Json::Array{}},
+           {"methods", Json::Array{Json::Of(
+                           {{"method", "grpo"}, {"noise", Json::Array{}}, {"sum", "much"}})}}})}));
+  EXPECT_FALSE(PredictionsFromJson(broken).ok());
   EXPECT_FALSE(PredictChains({{1, 0.5}}, {"no-such-method"}).ok());
 }
 
