@@ -40,10 +40,9 @@ std::string_view LastTag(std::string_view text) {
 
 // What a turn says in its block of thought, whose opening may stand in the prompt.
 std::string_view ThoughtOf(std::string_view turn) {
-  constexpr std::string_view kOpen = "<think>", kClose = "</think>";
-  const size_t close = turn.find(kClose), open = turn.find(kOpen);
+  const size_t close = turn.find(kThinkClose), open = turn.find(kThinkOpen);
   if (close == turn.npos) return {};
-  const size_t begin = open < close ? open + kOpen.size() : 0;
+  const size_t begin = open < close ? open + kThinkOpen.size() : 0;
   return Trim(turn.substr(begin, close - begin));
 }
 
