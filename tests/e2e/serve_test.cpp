@@ -157,11 +157,14 @@ TEST(Serve, AFullHouseIsToldAndAClientThatLeavesMakesRoom) {
     retry = other.Header("retry-after");
     return false;  // and leaves
   };
-  ASSERT_TRUE(HttpFetch(request).ok());
+  // What is drawn may end at once, or before a busy machine lets the second one ask: then again.
+  for (int attempt = 0; attempt < 20 && *served.Health().Find("cancelled") == Json(0); ++attempt) {
+    ASSERT_TRUE(HttpFetch(request).ok());
+    while (served.Health().Find("live")->AsInteger() > 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(*served.Health().Find("cancelled"), Json(1));
   EXPECT_EQ(full, 429);
   EXPECT_EQ(retry, "1");
-  while (served.Health().Find("live")->AsInteger() > 0) std::this_thread::yield();
-  EXPECT_EQ(*served.Health().Find("cancelled"), Json(1));
 }
 
 TEST(Serve, ASignalDuringStreamsEndsThemCleanly) {
