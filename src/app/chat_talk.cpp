@@ -147,7 +147,10 @@ Result<void> Talk::Say(const std::string& text) {
     Remember(agent);
     HONE_RETURN_IF_ERROR(Hear(agent, {}));
   }
-  if (!left_) *out_ << terminal_.Yellow("it goes on and on; say something") << "\n";
+  if (left_) return {};
+  *out_ << terminal_.Yellow("it goes on and on; say something") << "\n";
+  // The model was asked to speak already: what is said next belongs in the place of that.
+  sequence_ = -1;
   return {};
 }
 

@@ -127,6 +127,7 @@ void AddPipe(Command program, std::shared_ptr<CommandContext> context) {
   Command list = pipe.AddCommand("list", "All passes with their options and schemas");
   auto markdown = std::make_shared<bool>(false);
   list.AddFlag("--markdown", markdown.get(), "as docs/pipe.md");
+  list.Footer("Example:\n  hone pipe list --json\n");
   list.Action([=] {
     Print(context.get(), *markdown       ? PassesMarkdown(passes)
                          : context->json ? DumpJson(PassesJson(passes)) + "\n"

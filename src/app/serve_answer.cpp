@@ -23,7 +23,17 @@ Result<int64_t> RoomFor(const AnswerContext& context, const DrawSettings& settin
                  fmt::format("{}: this model's {} is {} tokens, but the prompt has {}; shorten it",
                              name, kContextLength, positions, prompt));
   }
-  return std::min({settings.max_tokens.value_or(usual), context.max_tokens, free_positions});
+  const int64_t most =
+      std::min({settings.max_tokens.value_or(usual), context.max_tokens, free_positions});
+  // Each is an object of some hundred bytes in the answer.
+  constexpr int64_t kMostLikeliest = 1'000'000;
+  if (settings.n * most * settings.top_logprobs > kMostLikeliest) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("top_logprobs: {} of up to {} tokens of {} completions are more than "
+                             "{}; ask for fewer, or set max_tokens",
+                             settings.top_logprobs, most, settings.n, kMostLikeliest));
+  }
+  return most;
 }
 
 Rng ChoiceStream(uint64_t seed, int64_t choice) {

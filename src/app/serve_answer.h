@@ -31,8 +31,9 @@ class Answer {
   // What is to be drawn, one turn per choice. Asked once.
   virtual std::vector<Batcher::Turn> Turns() = 0;
 
-  // News of a turn; the events of a stream that tell it, "" when there is nothing to tell.
-  virtual std::string Tell(const BatchTicket::News& news) = 0;
+  // News of a turn; the events of a stream that tell it, "" when there is nothing to tell. After an
+  // error the answer is over.
+  virtual Result<std::string> Tell(const BatchTicket::News& news) = 0;
   // All turns have ended: what remains to be done before the client is told so, and the last events
   // of a stream.
   virtual Result<std::string> Finish() = 0;
@@ -46,7 +47,7 @@ Result<std::unique_ptr<Answer>> NewPlainAnswer(const AnswerContext& context, Pla
 
 // How many tokens may be drawn behind `prompt` tokens: what was asked for, `usual` when nothing
 // was, but no more than the server gives and the model has positions. The error says that there is
-// no room at all, and calls the prompt `name`.
+// no room at all, and calls the prompt `name`, or that too many likeliest tokens are asked for.
 Result<int64_t> RoomFor(const AnswerContext& context, const DrawSettings& settings,
                         std::string_view name, size_t prompt, int64_t usual);
 

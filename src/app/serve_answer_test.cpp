@@ -18,7 +18,7 @@ class ServeAnswerTest : public testing::Test {
     const auto ticket = batcher.Submit(answer->Turns()).value();
     std::string events;
     for (auto news = ticket->Wait({}); !news.empty(); news = ticket->Wait({})) {
-      for (const BatchTicket::News& one : news) events += answer->Tell(one);
+      for (const BatchTicket::News& one : news) events += answer->Tell(one).value();
     }
     return events + answer->Finish().value();
   }
@@ -86,6 +86,44 @@ TEST_F(ServeAnswerTest, ManyPromptsAreManyChoices) {
   EXPECT_EQ(*choices[3].Find("index"), Json(3));
   EXPECT_FALSE(
       NewPlainAnswer(Context(), ReadPlainRequest(R"({"model": "m", "prompt": ""})").value()).ok());
+}
+
+TEST_F(ServeAnswerTest, TheSamePromptTwiceIsTwoSamplesUnlessASeedIsSaid) {
+  for (const char* seed : {"", ", \"seed\": 1"}) {
+    const auto request =
+        ReadPlainRequest(std::string(R"({"model": "m", "prompt": ["a", "a"], "max_tokens": 20,
+            "return_token_ids": true)") +
+                         seed + "}");
+    const auto answer = NewPlainAnswer(Context(), request.value()).value();
+    Run(answer.get());
+    const Json whole = answer->Whole();
+    const Json::Array& choices = whole.Find("choices")->AsArray();
+    EXPECT_EQ(*choices[0].Find("token_ids") == *choices[1].Find("token_ids"), *seed != '\0');
+  }
+}
+
+TEST_F(ServeAnswerTest, WhatAnAnswerTakesIsBounded) {
+  DrawSettings settings;
+  settings.top_logprobs = 20;
+  settings.n = 64;
+  AnswerContext context = Context();
+  EXPECT_TRUE(RoomFor(context, settings, "messages", 10, 16).ok());
+  context.max_tokens = 4096;
+  settings.max_tokens = 4096;
+  settings.n = 256;
+  const auto refused = RoomFor(context, settings, "messages", 10, 16);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("top_logprobs"), std::string::npos);
+
+  const auto answer = Chat("");
+  BatchTicket::News news{0, {}, false};
+  news.fresh.tokens = {1};
+  news.fresh.supports = {Support{.kept = std::vector<TokenId>((size_t{1} << 23), 1)}};
+  EXPECT_TRUE(answer->Tell(news).ok());
+  EXPECT_TRUE(answer->Tell(news).ok());
+  const auto told = answer->Tell(news);
+  ASSERT_FALSE(told.ok());
+  EXPECT_NE(told.error().message().find("top_p"), std::string::npos);
 }
 
 TEST_F(ServeAnswerTest, TheFirstChoiceIsThatOfGenerate) {

@@ -9,6 +9,8 @@
 namespace hone {
 namespace {
 
+constexpr size_t kMostKept = size_t{1} << 24;  // 64 MiB of ids
+
 struct ChatChoice {
   ServedTurn turn;
   SampleResult drawn;
@@ -27,7 +29,10 @@ class ChatAnswer final : public Answer {
     const Tokenizer* tokenizer = context_.model->tokenizer.get();
     const bool thinking = EndsInThought(*dialect, *tokenizer, place_.context);
     for (int64_t i = 0; i < request_.n; ++i) {
-      choices_.push_back({ServedTurn(dialect, tokenizer, request_.stops, thinking), {}, {}});
+      choices_.push_back({ServedTurn(dialect, tokenizer, request_.stops,
+                                     {.thinking = thinking, .may_call = request_.may_call}),
+                          {},
+                          {}});
     }
   }
 
@@ -56,14 +61,22 @@ class ChatAnswer final : public Answer {
     return turns;
   }
 
-  std::string Tell(const BatchTicket::News& news) override {
+  Result<std::string> Tell(const BatchTicket::News& news) override {
     ChatChoice& choice = choices_[news.turn];
+    for (const Support& support : news.fresh.supports) kept_ += support.kept.size();
+    if (kept_ > kMostKept) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("top_p: what may be drawn is recorded with every token, and these "
+                               "settings let more than {} tokens be drawn in all; lower "
+                               "temperature, top_p or max_tokens, or set top_k",
+                               kMostKept));
+    }
     AppendDrawn(news.fresh, &choice.drawn);
     usage_.completion += static_cast<int64_t>(news.fresh.tokens.size());
     // What nobody reads meanwhile is read once, at the end.
     if (!request_.stream) {
       if (news.ended) Read(&choice);
-      return "";
+      return std::string();
     }
     const size_t first = choice.call_ids.size();
     TurnDelta delta = choice.turn.Feed(news.fresh.tokens);
@@ -210,6 +223,7 @@ class ChatAnswer final : public Answer {
   const int64_t most_;
   std::vector<ChatChoice> choices_;
   ReplyUsage usage_;
+  size_t kept_ = 0;  // ids of all supports
 };
 
 }  // namespace

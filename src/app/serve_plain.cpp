@@ -13,8 +13,8 @@ struct PlainChoice {
   PlainTurn turn;
   size_t prompt = 0;  // index
   SampleResult drawn;
-  size_t bytes = 0;    // of the tokens told, for the offsets
-  bool begun = false;  // the client knows of it
+  size_t characters = 0;  // of the tokens told, for the offsets
+  bool begun = false;     // the client knows of it
 };
 
 class PlainAnswer final : public Answer {
@@ -42,12 +42,16 @@ class PlainAnswer final : public Answer {
 
   std::vector<Batcher::Turn> Turns() override {
     std::vector<Batcher::Turn> turns;
-    for (const Prompt& prompt : prompts_) {
+    for (size_t p = 0; p < prompts_.size(); ++p) {
+      const Prompt& prompt = prompts_[p];
+      // Who says a seed gets the same text for the same prompt, wherever it stands; else the same
+      // prompt twice is two samples.
+      const int64_t before = request_.seed ? 0 : static_cast<int64_t>(p) * request_.n;
       for (int64_t i = 0; i < request_.n; ++i) {
         TurnRequest turn;
         turn.max_new = prompt.most;
         turn.sampling = request_.sampling;
-        turn.rng = ChoiceStream(context_.seed, i);
+        turn.rng = ChoiceStream(context_.seed, before + i);
         turn.stop_tokens = stop_tokens_;
         turn.stop = StopAtText(context_.model->tokenizer.get(), request_.stops);
         turn.likeliest = request_.top_logprobs;
@@ -58,14 +62,15 @@ class PlainAnswer final : public Answer {
     return turns;
   }
 
-  std::string Tell(const BatchTicket::News& news) override {
+  Result<std::string> Tell(const BatchTicket::News& news) override {
     PlainChoice& choice = choices_[news.turn];
     AppendDrawn(news.fresh, &choice.drawn);
     usage_.completion += static_cast<int64_t>(news.fresh.tokens.size());
     std::string text = choice.turn.Feed(news.fresh.tokens);
     if (news.ended) text += choice.turn.Finish();
     const bool wordy = request_.logprobs || request_.return_token_ids;
-    if (!request_.stream || (text.empty() && !(wordy && !news.fresh.tokens.empty()))) return "";
+    if (!request_.stream || (text.empty() && !(wordy && !news.fresh.tokens.empty())))
+      return std::string();
     return Chunk(Part(news.turn, text, news.fresh, Json()));
   }
 
@@ -113,11 +118,10 @@ class PlainAnswer final : public Answer {
                           {"logprobs", Json()},
                           {"finish_reason", std::move(reason)}});
     if (request_.logprobs && !fresh.tokens.empty()) {
-      part.Set("logprobs", PlainLogprobs(*context_.model->tokenizer, fresh, choice.bytes));
+      part.Set("logprobs", PlainLogprobs(*context_.model->tokenizer, fresh, choice.characters));
     }
-    const Tokenizer& tokenizer = *context_.model->tokenizer;
     for (const TokenId token : fresh.tokens) {
-      if (tokenizer.IsToken(token)) choice.bytes += tokenizer.TokenBytes(token).size();
+      choice.characters += CharactersOf(*context_.model->tokenizer, token);
     }
     if (request_.return_token_ids) {
       part.Set("token_ids", Json::ArrayOf(fresh.tokens));

@@ -1,5 +1,9 @@
 #include "app/serve_reply.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "base/utf8.h"
 
 namespace hone {
@@ -7,6 +11,17 @@ namespace {
 
 std::string_view BytesOf(const Tokenizer& tokenizer, TokenId token) {
   return tokenizer.IsToken(token) ? tokenizer.TokenBytes(token) : std::string_view();
+}
+
+// A token as this API spells it: parts of characters by their bytes, so that they can be told
+// apart.
+std::string Spelled(std::string_view bytes) {
+  if (IsUtf8(bytes)) return std::string(bytes);
+  std::string text = "bytes:";
+  for (const char byte : bytes) {
+    text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+  return text;
 }
 
 Json TokenJson(const Tokenizer& tokenizer, TokenId token, float logprob) {
@@ -90,18 +105,28 @@ Json ChatLogprobs(const Tokenizer& tokenizer, const SampleResult& drawn) {
   return Json::Of({{"content", std::move(entries)}, {"refusal", Json()}});
 }
 
+size_t CharactersOf(const Tokenizer& tokenizer, TokenId token) {
+  const std::string_view bytes = BytesOf(tokenizer, token);
+  // Bytes of the form 10xxxxxx go on with a character.
+  return static_cast<size_t>(std::count_if(bytes.begin(), bytes.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+  }));
+}
+
 Json PlainLogprobs(const Tokenizer& tokenizer, const SampleResult& drawn, size_t offset) {
   Json::Array tokens, logprobs, tops, offsets;
   for (size_t t = 0; t < drawn.tokens.size(); ++t) {
     const std::string_view bytes = BytesOf(tokenizer, drawn.tokens[t]);
-    tokens.emplace_back(Utf8Lossy(bytes));
+    tokens.emplace_back(Spelled(bytes));
     logprobs.emplace_back(static_cast<double>(drawn.logprobs[t]));
     offsets.emplace_back(static_cast<int64_t>(offset));
-    offset += bytes.size();
+    offset += CharactersOf(tokenizer, drawn.tokens[t]);
     if (t >= drawn.likeliest.size()) continue;
     Json top(Json::Object{});
     for (const LikelyToken& likely : drawn.likeliest[t]) {
-      top.Set(Utf8Lossy(BytesOf(tokenizer, likely.token)), static_cast<double>(likely.logprob));
+      // The likeliest comes first; another token may be spelled alike.
+      const std::string spelled = Spelled(BytesOf(tokenizer, likely.token));
+      if (top.Find(spelled) == nullptr) top.Set(spelled, static_cast<double>(likely.logprob));
     }
     tops.push_back(std::move(top));
   }

@@ -37,8 +37,10 @@ Json DeltaJson(const TurnDelta& delta, const std::vector<std::string>& ids, size
 
 // {"content": [{"token", "logprob", "bytes", "top_logprobs"}, ...]}
 Json ChatLogprobs(const Tokenizer& tokenizer, const SampleResult& drawn);
+// How many characters begin in a token.
+size_t CharactersOf(const Tokenizer& tokenizer, TokenId token);
 // {"tokens", "token_logprobs", "top_logprobs", "text_offset"}; `offset` is that of the first token
-// in the text, in bytes.
+// in the text, in characters.
 Json PlainLogprobs(const Tokenizer& tokenizer, const SampleResult& drawn, size_t offset);
 
 // One server-sent event.

@@ -56,6 +56,33 @@ TEST(ServeReply, LogprobsComeWithBytesAndTheLikeliest) {
   EXPECT_EQ(plain.Find("top_logprobs")->AsArray()[0].AsObject().size(), 2u);
 }
 
+TEST(ServeReply, PlainLogprobsCountCharactersAndTellPartsOfThemApart) {
+  const Tokenizer tokenizer =
+      Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/tokenizer.json").value();
+  const std::string text = "\xC3\xBC\xE4\xBD\xA0!";  // three characters in six bytes
+  SampleResult drawn;
+  drawn.tokens = tokenizer.Encode(text);
+  std::vector<LikelyToken> parts;  // tokens that are no text by themselves
+  for (TokenId id = 0; parts.size() < 2; ++id) {
+    if (tokenizer.IsToken(id) && tokenizer.TokenBytes(id).size() == 1 &&
+        static_cast<unsigned char>(tokenizer.TokenBytes(id)[0]) >= 0x80) {
+      parts.push_back({id, -1.0f - static_cast<float>(parts.size())});
+    }
+  }
+  size_t characters = 0;
+  for (const TokenId token : drawn.tokens) {
+    drawn.logprobs.push_back(-1);
+    drawn.likeliest.push_back(parts);
+    characters += CharactersOf(tokenizer, token);
+  }
+  EXPECT_EQ(characters, 3u);
+  const Json plain = PlainLogprobs(tokenizer, drawn, 0);
+  EXPECT_LE(plain.Find("text_offset")->AsArray().back().AsInteger(), 2);
+  const Json& top = plain.Find("top_logprobs")->AsArray()[0];
+  ASSERT_EQ(top.AsObject().size(), 2u);
+  EXPECT_TRUE(top.AsObject().begin()->first.starts_with("bytes:\\x"));
+}
+
 TEST(ServeReply, EventsAndReasons) {
   EXPECT_EQ(EventOf(Json::Of({{"a", 1}})), "data: {\"a\":1}\n\n");
   EXPECT_EQ(FinishReason(true, false), "stop");

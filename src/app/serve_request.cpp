@@ -172,13 +172,14 @@ Result<void> ReadSettings(Body* body, DrawSettings* settings) {
   return {};
 }
 
-Result<void> ReadToolChoice(Body* body, Json* tools) {
+Result<void> ReadToolChoice(Body* body, ServedChat* request) {
   HONE_RETURN_IF_ERROR(body->Unsupported("functions", {}, "; use tools"));
   HONE_RETURN_IF_ERROR(body->Unsupported("function_call", {}, "; use tool_choice"));
   const Json* choice = body->Find("tool_choice");
   if (choice == nullptr || *choice == Json("auto")) return {};
   if (*choice == Json("none")) {
-    *tools = Json(Json::Array());
+    request->tools = Json(Json::Array());
+    request->may_call = false;
     return {};
   }
   return Bad("tool_choice",
@@ -301,7 +302,7 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
       }
     }
   }
-  HONE_RETURN_IF_ERROR(ReadToolChoice(&body, &request.tools));
+  HONE_RETURN_IF_ERROR(ReadToolChoice(&body, &request));
   HONE_RETURN_IF_ERROR(body.Unsupported("response_format", {Json::Of({{"type", "text"}})},
                                         ": the answer is text as the model writes it"));
   HONE_RETURN_IF_ERROR(body.Unsupported("modalities", {Json(Json::Array{"text"})}, ""));

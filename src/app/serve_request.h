@@ -35,6 +35,7 @@ struct DrawSettings {
 struct ServedChat : DrawSettings {
   Conversation conversation;  // tool messages have the names of their tools
   Json messages, tools;       // as they were sent
+  bool may_call = true;       // tool_choice is not "none"
   // Per message: of an assistant's calls and of a tool's result, the ids they were sent with.
   std::vector<std::vector<std::string>> call_ids;
   std::string task;  // metadata.task: conversations with the same one and the same beginning are

@@ -201,7 +201,10 @@ Result<bool> Service::Follow(HttpExchange& exchange, BatchTicket* ticket, Answer
     if (const std::optional<Error> failure = ticket->failure()) return *failure;
     if (news.empty()) break;  // all have ended
     std::string events;
-    for (const BatchTicket::News& one : news) events += answer->Tell(one);
+    for (const BatchTicket::News& one : news) {
+      HONE_ASSIGN_OR_RETURN(const std::string told, answer->Tell(one));
+      events += told;
+    }
     if (!stream || events.empty()) continue;
     if (!*begun) {
       *begun = true;

@@ -104,7 +104,7 @@ size_t ServedTurn::ReadThoughts(std::string_view text, std::optional<TurnEnd> en
                                 TurnDelta* told) const {
   const TurnMarks& marks = dialect_->traits().marks;
   if (marks.think_open.empty()) return 0;
-  bool inside = thinking_, by_prompt = thinking_;
+  bool inside = options_.thinking, by_prompt = options_.thinking;
   for (size_t at = 0;;) {
     const size_t next = std::min(text.find_first_not_of(kBlanks, at), text.size());
     if (text.substr(next).starts_with(marks.think_open)) {
@@ -116,7 +116,7 @@ size_t ServedTurn::ReadThoughts(std::string_view text, std::optional<TurnEnd> en
     if (close == text.npos) {
       std::string_view thought = text.substr(at);
       // A model may go from the prompt's thought to its calls without a word.
-      if (by_prompt && end) {
+      if (by_prompt && end && options_.may_call) {
         told->calls = dialect_->Parse(text, *end).calls;
         if (!told->calls.empty()) thought = text.substr(at, told->calls[0].range.begin - at);
       } else if (by_prompt) {
@@ -168,6 +168,7 @@ TurnDelta ServedTurn::Read(std::string_view text, std::optional<TurnEnd> end) co
   // Behind a thought of its own, nothing is read as a thought because of a later closing mark.
   const std::string thought = marks.think_open + marks.think_close;
   ParsedTurn parsed = dialect_->Parse(thought + std::string(rest), end.value_or(TurnEnd::kUnknown));
+  if (!options_.may_call) parsed.calls.clear();
   told.content = ContentOf(rest, parsed, end.has_value());
   // A thought without marks of its own is one where an action follows it.
   if (end && marks.think_open.empty() && (parsed.answer || !parsed.calls.empty())) {

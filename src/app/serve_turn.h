@@ -46,11 +46,16 @@ bool EndsInThought(const Dialect& dialect, const Tokenizer& tokenizer,
 // text as it is, the marks that make no sense included. Blanks around each are left out.
 class ServedTurn {
  public:
-  // `dialect` and `tokenizer` must outlive it. `stops` are the client's own. `thinking`: the prompt
-  // opened the thought that the turn begins with (EndsInThought).
+  struct Options {
+    bool thinking = false;  // the prompt opened the thought that the turn begins with
+    bool may_call = true;   // false: a call is text like any other
+  };
+  // `dialect` and `tokenizer` must outlive it. `stops` are the client's own.
   ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops,
-             bool thinking = false)
-      : dialect_(dialect), tokenizer_(tokenizer), stops_(std::move(stops)), thinking_(thinking) {}
+             const Options& options)
+      : dialect_(dialect), tokenizer_(tokenizer), stops_(std::move(stops)), options_(options) {}
+  ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops)
+      : ServedTurn(dialect, tokenizer, std::move(stops), Options()) {}
 
   TurnDelta Feed(std::span<const TokenId> tokens);
   // The turn is over: by the model (or a stop text), or by a limit.
@@ -72,7 +77,7 @@ class ServedTurn {
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
   std::vector<std::string> stops_;
-  bool thinking_;
+  Options options_;
   std::string bytes_;
   size_t content_ = 0, reasoning_ = 0, calls_ = 0;  // told until now
   TurnDelta told_;

@@ -21,8 +21,8 @@ struct Seen {
 };
 
 Seen Read(const Dialect& dialect, const std::string& text, size_t step, bool stopped = true,
-          const std::vector<std::string>& stops = {}, bool thinking = false) {
-  ServedTurn turn(&dialect, &TheTokenizer(), stops, thinking);
+          const std::vector<std::string>& stops = {}, const ServedTurn::Options& options = {}) {
+  ServedTurn turn(&dialect, &TheTokenizer(), stops, options);
   const std::vector<TokenId> tokens = TheTokenizer().Encode(text);
   Seen seen;
   const auto add = [&](TurnDelta delta) {
@@ -43,8 +43,8 @@ Seen Read(const Dialect& dialect, const std::string& text, size_t step, bool sto
 }
 
 Seen Read(const std::string& dialect, const std::string& text, size_t step, bool stopped = true,
-          const std::vector<std::string>& stops = {}, bool thinking = false) {
-  return Read(*NewDialect(dialect).value(), text, step, stopped, stops, thinking);
+          const std::vector<std::string>& stops = {}, const ServedTurn::Options& options = {}) {
+  return Read(*NewDialect(dialect).value(), text, step, stopped, stops, options);
 }
 
 TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEnd) {
@@ -141,10 +141,11 @@ TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEndWhateverTheTextIs) {
       text += fragments[rng.Below(std::size(fragments))];
     }
     for (const auto& dialect : dialects) {
-      const bool stopped = rng.Below(2) == 0, thinking = rng.Below(3) == 0;
+      const bool stopped = rng.Below(2) == 0, thinking = rng.Below(3) == 0,
+                 may_call = rng.Below(4) != 0;
       const std::vector<std::string> stops = {rng.Below(2) == 0 ? "STOP" : "zzz"};
       for (const size_t step : {1, 2}) {
-        Read(*dialect, text, step, stopped, stops, thinking);
+        Read(*dialect, text, step, stopped, stops, {thinking, may_call});
         ASSERT_FALSE(testing::Test::HasFailure())
             << dialect->traits().name << " thinking " << thinking << ": " << text;
       }
@@ -156,7 +157,8 @@ TEST(ServedTurn, AThoughtIsToldApartAlsoWhereALimitEndsIt) {
   const Seen cut = Read("hermes:qwen3", "<think>\nLet me see", 1, false);
   EXPECT_EQ(cut.told.reasoning, "Let me see");
   EXPECT_EQ(cut.told.content, "");
-  const Seen opened = Read("hermes:qwen3", "\nhm</think>\n\nHi<|im_end|>", 1, true, {}, true);
+  const Seen opened =
+      Read("hermes:qwen3", "\nhm</think>\n\nHi<|im_end|>", 1, true, {}, {.thinking = true});
   EXPECT_EQ(opened.told.reasoning, "hm");
   EXPECT_EQ(opened.told.content, "Hi");
   const Seen broken = Read("tagged:tapo", "<think>a</think> no action", 1, true);
@@ -164,7 +166,7 @@ TEST(ServedTurn, AThoughtIsToldApartAlsoWhereALimitEndsIt) {
   EXPECT_EQ(broken.told.content, "no action");
   const Seen forgot = Read(
       "hermes:qwen3", "hm <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call><|im_end|>", 1,
-      true, {}, true);
+      true, {}, {.thinking = true});
   EXPECT_EQ(forgot.told.reasoning, "hm");
   EXPECT_EQ(forgot.told.calls.size(), 1u);
 }
@@ -194,6 +196,18 @@ TEST(ServedTurn, WhatCannotBeReadIsToldAsItIs) {
       Read("hermes", "So: <tool_call>\n{\"name\": broken}\n</tool_call><|im_end|>", 1);
   EXPECT_TRUE(seen.told.calls.empty());
   EXPECT_EQ(seen.told.content, "So: <tool_call>\n{\"name\": broken}\n</tool_call>");
+}
+
+TEST(ServedTurn, WhereNobodyMayCallACallIsText) {
+  const std::string call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+  for (const char* dialect : {"hermes", "tagged:desk"}) {
+    const Seen seen = Read(dialect, call, 1, true, {}, {.may_call = false});
+    EXPECT_TRUE(seen.told.calls.empty());
+    EXPECT_EQ(seen.told.content, call);
+  }
+  const Seen thought = Read("hermes:qwen3", "hm " + call, 1, true, {}, {true, false});
+  EXPECT_TRUE(thought.told.calls.empty());
+  EXPECT_EQ(Read("hermes", "Hi<|im_end|>", 1, true, {}, {.may_call = false}).told.content, "Hi");
 }
 
 TEST(ServedTurn, TheClientsOwnStopsAreLeftOut) {

@@ -160,6 +160,9 @@ void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
   Command simulate =
       program.AddCommand("simulate", "Simulated APIs: record, train, measure, audit, call");
   simulate.NeedsCommand();
+  simulate.Footer(
+      "Example:\n  hone simulate record desk -n 1000 -o calls.sqlite --specs tools.json\n"
+      "  hone simulate train --specs tools.json --journal calls.sqlite --out sim\n");
   auto arguments = std::make_shared<SimulateArguments>();
 
   Command call = simulate.AddCommand("call", "Lets the simulator answer one call");

@@ -162,6 +162,7 @@ void AddTokenize(Command program, std::shared_ptr<CommandContext> context) {
 void AddTokenizer(Command program, std::shared_ptr<CommandContext> context) {
   Command group = program.AddCommand("tokenizer", "Make a tokenizer");
   group.NeedsCommand();
+  group.Footer("Example:\n  hone tokenizer train README.md -o tokenizer.json\n");
   auto arguments = std::make_shared<TrainTokenizerArguments>();
   Command train = group.AddCommand("train", "Train byte-level BPE on texts");
   train.AddOption("files", &arguments->files, "text files").Required();

@@ -216,6 +216,7 @@ Result<std::string> Import(const ToolsArguments& arguments, bool json) {
 void AddTools(Command program, std::shared_ptr<CommandContext> context) {
   Command group = program.AddCommand("tools", "List, describe and call tools by hand");
   group.NeedsCommand();
+  group.Footer("Example:\n  hone tools call calculator '{\"expression\": \"6*7\"}'\n");
   auto arguments = std::make_shared<ToolsArguments>();
   auto add = [&](const char* name, const char* about) {
     Command command = group.AddCommand(name, about);

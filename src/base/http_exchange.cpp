@@ -125,11 +125,14 @@ bool SocketExchange::End() {
 }
 
 bool SocketExchange::Send(std::string_view bytes) {
-  const auto deadline = std::chrono::steady_clock::now() + options_->write_deadline;
+  // Who reads slowly is there.
+  const auto patience = [&] { return std::chrono::steady_clock::now() + options_->write_deadline; };
+  auto deadline = patience();
   while (!bytes.empty() && !failed_) {
     const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count > 0) {
       bytes.remove_prefix(static_cast<size_t>(count));
+      deadline = patience();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       failed_ = !WaitForSocket(socket_, POLLOUT, deadline);
     } else {

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <thread>
+
 #include "base/descriptor.h"
 
 namespace hone {
@@ -112,6 +114,32 @@ TEST(HttpExchange, AClientThatDoesNotReadIsGivenUp) {
   SocketExchange exchange = pair.New();
   EXPECT_FALSE(exchange.Respond({200, "", std::string(8 << 20, 'x'), {}}));
   EXPECT_FALSE(exchange.End());
+}
+
+TEST(HttpExchange, AClientThatReadsSlowlyIsWaitedFor) {
+  Pair pair;
+  pair.options.write_deadline = std::chrono::milliseconds(500);
+  SocketExchange exchange = pair.New();
+  const size_t size = 8 << 20;
+  size_t read = 0;
+  std::thread client([&] {
+    std::vector<char> buffer(256 << 10);
+    const auto begin = std::chrono::steady_clock::now();
+    while (read < size &&
+           WaitForSocket(pair.client.get(), POLLIN, begin + std::chrono::seconds(30))) {
+      const ssize_t count = ::recv(pair.client.get(), buffer.data(), buffer.size(), 0);
+      if (count <= 0) break;
+      read += static_cast<size_t>(count);
+      // The first part takes longer than the deadline.
+      if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(900)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      }
+    }
+  });
+  EXPECT_TRUE(exchange.Respond({200, "", std::string(size, 'x'), {}}));
+  pair.server = Descriptor();
+  client.join();
+  EXPECT_GE(read, size);
 }
 
 TEST(HttpExchange, AWaitEndsAtItsDeadline) {

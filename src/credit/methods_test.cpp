@@ -29,6 +29,42 @@ TEST(Methods, EveryNameMakesAMethodThatSaysWhatItIs) {
   }
 }
 
+// Two trajectories without calls, the first of which folds: 4 tokens of the policy's and 2 of the
+// memory against 10.
+TEST(Methods, ToolpoPaysForFoldingWhereNobodyCalls) {
+  ShortGroup group;
+  Tree& tree = group.record.tree;
+  tree.task.id = "t";
+  const auto add = [&](NodeId parent, NodeId folded, Author author, size_t tokens) {
+    Node node;
+    node.parent = parent;
+    node.folded_from = folded;
+    node.author = author;
+    node.tokens.assign(tokens, 1);
+    if (author == Author::kPolicy) {
+      node.logprobs.assign(tokens, 0);
+      node.entropies.assign(tokens, 0);
+    }
+    tree.nodes.push_back(node);
+  };
+  add(kNoNode, kNoNode, Author::kUser, 3);
+  add(0, kNoNode, Author::kPolicy, 2);
+  add(kNoNode, 1, Author::kSystem, 2);
+  add(2, kNoNode, Author::kPolicy, 2);
+  add(0, kNoNode, Author::kPolicy, 10);
+  for (const NodeId end : {3, 4}) {
+    tree.leaves.push_back({end, Ending::kAnswered, Blame::kNone, {}});
+    const auto leaf = static_cast<int32_t>(tree.leaves.size()) - 1;
+    group.record.scores.push_back({leaf, {{.name = "outcome", .value = 1}}});
+  }
+  const double preference = (10.0 - 6) / (10 + 6);
+  const Credit credit = CreditOf("toolpo", group);
+  ExpectNear({credit.advantages[0].values.begin(), credit.advantages[0].values.end()},
+             {preference / 2, preference / 2, 0, 0});
+  for (const float value : credit.advantages[1].values) EXPECT_EQ(value, 0);
+  EXPECT_FALSE(HasNote(credit, NoteKind::kUnscored));
+}
+
 TEST(Methods, UnknownNamesAndSettingsAreSaidWithTheNearest) {
   EXPECT_NE(NewMethod("toolpo-spilt").error().message().find("did you mean \"toolpo-split\""),
             std::string::npos);

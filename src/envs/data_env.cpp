@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "envs/plan.h"
+#include "envs/world.h"
 
 namespace hone {
 namespace {
@@ -83,7 +84,7 @@ class DataEnvironment final : public Environment {
   const EnvironmentTraits& traits() const override { return traits_; }
   const std::shared_ptr<const Toolbox>& tools() const override { return tools_; }
 
-  Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const override {
+  Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t /*seed*/) const override {
     HONE_ASSIGN_OR_RETURN(const Json messages, MessagesFor(task));
     Opening opening;
     HONE_ASSIGN_OR_RETURN(opening.tools, ToolsFor(task));
@@ -95,8 +96,11 @@ class DataEnvironment final : public Environment {
     for (const Json& message : messages.AsArray()) {
       opening.messages.AsArray().push_back(message);
     }
+    // A task has one world, whoever plays it and how often: what was recorded, learned or paid for
+    // in it is found again.
+    const uint64_t world = WorldSeed(1, task);
     const Json* own = task.metadata.Find("seed");
-    opening.session_seed = own == nullptr ? seed : own->AsUint64().value_or(seed);
+    opening.session_seed = own == nullptr ? world : own->AsUint64().value_or(world);
     return std::unique_ptr<Episode>(
         std::make_unique<DataEpisode>(std::move(opening), task.answer, options_));
   }

@@ -52,6 +52,20 @@ TEST(DataEnvironmentTest, TheRuleGivesTheVerdict) {
             nullptr);
 }
 
+// What a simulator makes up, or a record has, is that task's in every episode of it.
+TEST(DataEnvironmentTest, ATaskHasOneWorldWhateverTheEpisode) {
+  const auto environment = NewDataEnvironment(Sums(), {});
+  const auto world = [&](const Task& task, uint64_t seed) {
+    return environment->Open(task, seed).value()->opening().session_seed;
+  };
+  Task task = Question("x"), other = task;
+  other.id = "another";
+  EXPECT_EQ(world(task, 1), world(task, 2));
+  EXPECT_NE(world(task, 1), world(other, 1));
+  task.metadata.Set("seed", 7);
+  EXPECT_EQ(world(task, 1), 7u);
+}
+
 TEST(DataEnvironmentTest, TheSystemMessageIsForTasksThatHaveNone) {
   const auto environment = NewDataEnvironment(Sums(), {.system = "Be brief."});
   Task task = Question("x");

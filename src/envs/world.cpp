@@ -32,7 +32,8 @@ std::optional<Plan> FixedCalls(const Task& task) {
 class Inquiry {
  public:
   static Result<std::unique_ptr<Inquiry>> Open(const Environment& environment, const Task& task,
-                                               uint64_t seed, const std::string& run) {
+                                               uint64_t seed, const std::string& run,
+                                               std::string path) {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Episode> episode, environment.Open(task, seed));
     std::unique_ptr<Inquiry> inquiry(new Inquiry(task));
     const Result<std::optional<Plan>> plan = PlanOf(task);
@@ -48,7 +49,7 @@ class Inquiry {
     inquiry->run_.emplace(&inquiry->plan_);
     inquiry->sessions_ =
         std::make_shared<Sessions>(environment.tools(), episode->opening().session_seed);
-    inquiry->identity_ = {run, task.id, "gold", 0, 0};
+    inquiry->identity_ = {run, task.id, std::move(path), 0, 0};
     return inquiry;
   }
 
@@ -125,8 +126,12 @@ Result<std::vector<WorldTask>> InWorld(const Environment& environment, std::span
                                        const std::string& run) {
   CHECK(tasks.size() == seeds.size(), "one seed per task");
   std::vector<std::unique_ptr<Inquiry>> inquiries;
+  std::map<std::string, int> met;  // how often a task is among them: each may have another world
   for (size_t i = 0; i < tasks.size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(auto inquiry, Inquiry::Open(environment, tasks[i], seeds[i], run));
+    const int again = met[tasks[i].id]++;
+    std::string path = again == 0 ? "gold" : fmt::format("gold-{}", again);
+    HONE_ASSIGN_OR_RETURN(auto inquiry,
+                          Inquiry::Open(environment, tasks[i], seeds[i], run, std::move(path)));
     inquiries.push_back(std::move(inquiry));
   }
   // All ask at once: who answers may be a model that is faster with many.

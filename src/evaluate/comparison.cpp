@@ -253,6 +253,12 @@ Difference DifferenceOf(const ComparedSection& section, const ComparedArm& arm,
   table.resize(pairs);
   difference.mean = PairedDifference(table, second, RngOf(reader.kind.name), options);
   difference.has_interval = SaysMore(table);
+  difference.cells = std::move(table);
+  for (size_t row = 0; row < pairs; ++row) {
+    for (size_t column = 0; column < second[row].size(); ++column) {
+      difference.cells[row][column] -= second[row][column];
+    }
+  }
   return difference;
 }
 

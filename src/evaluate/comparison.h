@@ -82,6 +82,7 @@ struct Difference {
   std::optional<Interval> mean;  // absent: no seed that both have finished
   bool has_interval = false;
   std::vector<std::optional<double>> by_seed;
+  Table cells;  // of the seeds that have a value: by task, or one where tasks are not known
   int64_t more = 0, less = 0, equal = 0;  // seeds
   // What two seeds agree in is no finding.
   bool TooFewSeeds() const { return more + less + equal < 3; }

@@ -82,7 +82,8 @@ std::string Pictures(const ComparedSection& section, const SectionReport& report
       std::optional<Interval> value = difference.mean;
       any |= value.has_value();
       if (value && share) *value = {100 * value->value, 100 * value->low, 100 * value->high};
-      dots.rows.push_back({section.arms[arm].label, value, difference.has_interval});
+      dots.rows.push_back(
+          {section.arms[arm].label, value, difference.has_interval, !difference.NoEffectShown()});
     }
     if (any) html += ToSvg(dots);
   }

@@ -63,8 +63,7 @@ std::string ToSvg(const DotPlot& plot) {
     svg += fmt::format("<text x=\"{:g}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 10,
                        y + 4, EscapeHtml(row.label));
     if (!row.value) continue;
-    const bool shown = row.has_interval && (row.value->low > 0 || row.value->high < 0);
-    const char* colour = shown ? "#0072b2" : "#8a8a8a";
+    const char* colour = row.shown ? "#0072b2" : "#8a8a8a";
     if (row.has_interval) {
       svg += fmt::format(
           "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "

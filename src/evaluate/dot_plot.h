@@ -15,6 +15,7 @@ struct DotPlot {
     std::string label;
     std::optional<Interval> value;  // absent: the label stands alone
     bool has_interval = true;       // false: the dot alone is drawn
+    bool shown = false;             // more than chance would do: in colour
   };
   std::string title, x_label;
   std::vector<Row> rows;

@@ -8,8 +8,8 @@ namespace {
 TEST(DotPlot, DrawsADotAndItsIntervalInTheColourOfWhatItShows) {
   const std::string svg = ToSvg(DotPlot{.title = "a & b",
                                         .x_label = "points",
-                                        .rows = {{"surely", Interval{2, 1, 3}},
-                                                 {"perhaps", Interval{1, -1, 3}},
+                                        .rows = {{"surely", Interval{2, 1, 3}, true, true},
+                                                 {"one seed", Interval{2, 1, 3}},
                                                  {"alone", Interval{-2, 0, 0}, false}}});
   EXPECT_NE(svg.find("<title>a &amp; b</title>"), std::string::npos);
   const auto count = [&](std::string_view part) {
@@ -18,7 +18,7 @@ TEST(DotPlot, DrawsADotAndItsIntervalInTheColourOfWhatItShows) {
     return found;
   };
   EXPECT_EQ(count("<circle"), 3);
-  EXPECT_EQ(count("fill=\"#0072b2\""), 1) << "one interval is clear of 0";
+  EXPECT_EQ(count("fill=\"#0072b2\""), 1) << "one is shown to be there";
   EXPECT_EQ(count("fill=\"#8a8a8a\""), 2);
   EXPECT_EQ(count("stroke-width=\"2\""), 2) << "one has no interval";
 }

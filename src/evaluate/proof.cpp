@@ -152,23 +152,30 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
   return row;
 }
 
-// The values of seeds as one difference.
-Difference Pool(std::vector<std::optional<double>> by_seed, const std::string& name,
+// The values of seeds as one difference; `cells` as Difference has them.
+Difference Pool(std::vector<std::optional<double>> by_seed, Table cells, const std::string& name,
                 const BootstrapOptions& options) {
   Difference pooled;
-  Table table;
   for (const std::optional<double>& one : by_seed) {
     if (!one) continue;
-    table.push_back({*one});
     pooled.more += *one > 0;
     pooled.less += *one < 0;
     pooled.equal += *one == 0;
   }
   pooled.by_seed = std::move(by_seed);
-  if (table.empty()) return pooled;
-  pooled.mean = BootstrapMean(table, Rng(Hash64("pooled " + name)), options);
+  pooled.cells = std::move(cells);
+  if (pooled.cells.empty()) return pooled;
+  pooled.mean = BootstrapMean(pooled.cells, Rng(Hash64("pooled " + name)), options);
   pooled.has_interval = !pooled.TooFewSeeds();
   return pooled;
+}
+
+Table OneCellEach(const std::vector<std::optional<double>>& by_seed) {
+  Table cells;
+  for (const std::optional<double>& one : by_seed) {
+    if (one) cells.push_back({*one});
+  }
+  return cells;
 }
 
 // Of every seed that all lengths have, the mean over lengths.
@@ -186,6 +193,32 @@ std::vector<std::optional<double>> MeansBySeed(std::span<const Difference* const
   return means;
 }
 
+// The tasks of all lengths beside each other, weighed so that each length counts alike. Where tasks
+// are not known there is one cell a seed: lengths are no sample of anything.
+Table CellsOfAll(std::span<const Difference* const> lengths,
+                 const std::vector<std::optional<double>>& means) {
+  size_t columns = 0;
+  for (const Difference* one : lengths) {
+    if (one->cells.empty() || one->cells[0].size() < 2) return OneCellEach(means);
+    columns += one->cells[0].size();
+  }
+  Table cells;
+  std::vector<size_t> rows(lengths.size());  // the next one of each length
+  for (size_t s = 0; s < means.size(); ++s) {
+    if (means[s]) cells.emplace_back();
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const Difference& one = *lengths[i];
+      if (s >= one.by_seed.size() || !one.by_seed[s]) continue;
+      const std::vector<double>& row = one.cells[rows[i]++];
+      if (!means[s]) continue;
+      const double weight =
+          static_cast<double>(columns) / static_cast<double>(lengths.size() * row.size());
+      for (const double cell : row) cells.back().push_back(weight * cell);
+    }
+  }
+  return cells;
+}
+
 void AddPooled(const BootstrapOptions& options, Proof* proof) {
   if (proof->rows.size() < 2) return;
   const auto differences = [&](const EffectPlan& plan, const Difference ProofEffect::*which) {
@@ -197,14 +230,17 @@ void AddPooled(const BootstrapOptions& options, Proof* proof) {
     }
     return found;
   };
+  const auto pool = [&](const std::vector<const Difference*>& lengths, const std::string& name) {
+    std::vector<std::optional<double>> means = MeansBySeed(lengths);
+    Table cells = CellsOfAll(lengths, means);
+    return Pool(std::move(means), std::move(cells), name, options);
+  };
   for (const EffectPlan& plan : kEffects) {
     const auto way = differences(plan, &ProofEffect::on_the_way);
     if (way.size() < proof->rows.size()) continue;
-    const auto success = differences(plan, &ProofEffect::success);
     proof->pooled.push_back(
-        {plan.name, plan.without, plan.with,
-         Pool(MeansBySeed(way), std::string("dev ") + plan.name, options),
-         Pool(MeansBySeed(success), std::string("test ") + plan.name, options)});
+        {plan.name, plan.without, plan.with, pool(way, std::string("dev ") + plan.name),
+         pool(differences(plan, &ProofEffect::success), std::string("test ") + plan.name)});
   }
   const auto real = differences(kEffects[0], &ProofEffect::on_the_way),
              simulated = differences(kEffects[1], &ProofEffect::on_the_way);
@@ -218,16 +254,39 @@ void AddPooled(const BootstrapOptions& options, Proof* proof) {
       by_seed[s].reset();
     }
   }
-  proof->interaction = Pool(std::move(by_seed), "interaction", options);
+  Table cells = OneCellEach(by_seed);
+  proof->interaction = Pool(std::move(by_seed), std::move(cells), "interaction", options);
+}
+
+// What the laboratory says of chains of this length on their way to this goal, in the order of
+// PredictedMethods. Of another goal, or without one of the methods, it says nothing.
+void TakePrediction(const std::vector<lab::ChainPrediction>& predictions, ProofRow* row) {
+  const auto one =
+      std::find_if(predictions.begin(), predictions.end(), [&](const lab::ChainPrediction& chain) {
+        return chain.length == row->length && chain.goal == row->goal;
+      });
+  if (one == predictions.end()) return;
+  for (const std::string& name : PredictedMethods()) {
+    const auto found = std::find_if(one->methods.begin(), one->methods.end(),
+                                    [&](const auto& method) { return method.method == name; });
+    if (found == one->methods.end()) {
+      row->noise.clear();
+      row->root_noise.clear();
+      return;
+    }
+    row->noise.push_back(found->sum);
+    row->root_noise.push_back(one->RootSum(static_cast<size_t>(found - one->methods.begin())));
+  }
 }
 
 Json FiniteOr(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-// Without an interval where few seeds allow none.
-Json DifferenceJson(const Difference& difference) {
-  if (!difference.mean) return {};
-  if (!difference.has_interval) return Json::Of({{"value", difference.mean->value}});
-  return IntervalJson(difference.mean);
+// Of a Quantity or a Difference: without an interval where few seeds allow none.
+template <typename Measured>
+Json MeasuredJson(const Measured& measured) {
+  if (!measured.mean) return {};
+  if (!measured.has_interval) return Json::Of({{"value", measured.mean->value}});
+  return IntervalJson(measured.mean);
 }
 
 Json EffectJson(const ProofRow& row, const ProofEffect& effect) {
@@ -251,9 +310,9 @@ Json EffectJson(const ProofRow& row, const ProofEffect& effect) {
     json.Set(root ? "predicted_ratio_root" : "predicted_ratio",
              predicted ? FiniteOr(*predicted) : Json());
   }
-  json.Set("success", DifferenceJson(effect.success));
-  json.Set("calls", DifferenceJson(effect.calls));
-  json.Set("on_the_way", DifferenceJson(effect.on_the_way));
+  json.Set("success", MeasuredJson(effect.success));
+  json.Set("calls", MeasuredJson(effect.calls));
+  json.Set("on_the_way", MeasuredJson(effect.on_the_way));
   return json;
 }
 
@@ -293,13 +352,7 @@ Result<Proof> MakeProof(const std::vector<ComparedSection>& sections,
   Proof proof;
   for (const ComparedSection& section : sections) {
     HONE_ASSIGN_OR_RETURN(ProofRow row, MakeRow(section, options));
-    for (const lab::ChainPrediction& one : predictions) {
-      if (one.length != row.length || one.methods.size() < 2) continue;
-      for (size_t m = 0; m < one.methods.size(); ++m) {
-        row.noise.push_back(one.methods[m].sum);
-        row.root_noise.push_back(one.RootSum(m));
-      }
-    }
+    TakePrediction(predictions, &row);
     proof.rows.push_back(std::move(row));
   }
   std::stable_sort(proof.rows.begin(), proof.rows.end(),
@@ -316,12 +369,12 @@ Json ToJson(const Proof& proof) {
       const auto role = static_cast<size_t>(i);
       if (!row.reached[role] && !row.success[role].mean) continue;
       Json one = Json::Of({{"role", RoleName(static_cast<ProofRole>(i))},
-                           {"before", IntervalJson(row.before[role].mean)},
-                           {"before_greedy", IntervalJson(row.before_greedy[role].mean)},
-                           {"success", IntervalJson(row.success[role].mean)},
-                           {"greedy", IntervalJson(row.greedy[role].mean)},
-                           {"calls", IntervalJson(row.calls[role].mean)},
-                           {"on_the_way", IntervalJson(row.on_the_way[role].mean)}});
+                           {"before", MeasuredJson(row.before[role])},
+                           {"before_greedy", MeasuredJson(row.before_greedy[role])},
+                           {"success", MeasuredJson(row.success[role])},
+                           {"greedy", MeasuredJson(row.greedy[role])},
+                           {"calls", MeasuredJson(row.calls[role])},
+                           {"on_the_way", MeasuredJson(row.on_the_way[role])}});
       if (row.reached[role]) {
         one.Set("trajectories", Json::Of({{"median", row.reached[role]->value},
                                           {"later", row.reached[role]->later},
@@ -342,12 +395,12 @@ Json ToJson(const Proof& proof) {
     pooled.push_back(Json::Of({{"name", one.name},
                                {"without", RoleName(one.without)},
                                {"with", RoleName(one.with)},
-                               {"on_the_way", DifferenceJson(one.on_the_way)},
-                               {"success", DifferenceJson(one.success)}}));
+                               {"on_the_way", MeasuredJson(one.on_the_way)},
+                               {"success", MeasuredJson(one.success)}}));
   }
   return Json::Of({{"chains", std::move(rows)},
                    {"pooled", std::move(pooled)},
-                   {"interaction", DifferenceJson(proof.interaction)}});
+                   {"interaction", MeasuredJson(proof.interaction)}});
 }
 
 }  // namespace hone

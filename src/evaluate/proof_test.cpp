@@ -14,7 +14,9 @@ ProofRuns TwoLengths() {
 }
 
 TEST(Proof, HasTheMediansTheRatiosAndTheLaboratory) {
-  const ProofRuns made = TwoLengths();
+  ProofRuns made = TwoLengths();
+  // Methods are found by their names.
+  std::swap(made.predictions[0].methods[0], made.predictions[0].methods[2]);
   const Proof proof = MakeProof(made.sections, made.predictions).value();
   ASSERT_EQ(proof.rows.size(), 2u);
   const ProofRow& two = proof.rows[0];
@@ -36,6 +38,35 @@ TEST(Proof, HasTheMediansTheRatiosAndTheLaboratory) {
   const auto simulated = static_cast<size_t>(ProofRole::kSmearedSimulated);
   EXPECT_TRUE(four.reached[simulated]->later);
   EXPECT_TRUE(four.effects[1].ratio->at_least);
+}
+
+TEST(Proof, APredictionForAnotherGoalIsNotDrawnBesideThisOne) {
+  ProofRuns made = TwoLengths();
+  made.predictions[0].goal = 0.9;
+  made.predictions[1].methods.pop_back();
+  for (const ProofRow& row : MakeProof(made.sections, made.predictions).value().rows) {
+    EXPECT_EQ(row.Predicted(ProofRole::kSmearedReal, ProofRole::kPlacebo, false), std::nullopt);
+  }
+}
+
+TEST(Proof, OverAllLengthsTestSuccessIsOfSeedsAndTasks) {
+  ProofRuns made = TwoLengths();
+  // All seeds are alike: what is left is which tasks there are.
+  for (ComparedRun& run : made.runs) {
+    Json test = *run.evaluations.Find("after/test/sampled");
+    std::string outcomes(100, '0');
+    for (size_t task = 0; task < 100; ++task) {
+      if (task % 10 < (run.arm.starts_with("attributed") ? 5u : 3u)) outcomes[task] = '1';
+    }
+    test.Set("outcomes", outcomes);
+    run.evaluations.Set("after/test/sampled", std::move(test));
+  }
+  const Proof proof = MakeProof(made.sections, made.predictions).value();
+  const Difference& credit = proof.pooled[0].success;
+  EXPECT_NEAR(credit.mean->value, 0.2, 1e-12);
+  // 200 tasks, a fifth of which differ: a deviation of the mean of 0.028.
+  EXPECT_NEAR(credit.mean->low, 0.2 - 1.96 * 0.028, 0.02);
+  EXPECT_NEAR(credit.mean->high, 0.2 + 1.96 * 0.028, 0.02);
 }
 
 TEST(Proof, DifferencesOfSuccessArePairedAndSigned) {

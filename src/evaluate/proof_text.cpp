@@ -167,9 +167,11 @@ void AddPooledSentences(const Proof& proof, std::vector<std::string>* sentences)
       PooledOf(proof, ProofRole::kAttributedReal, ProofRole::kAttributedSimulated);
   if (simulated != nullptr && simulated->success.mean) {
     const Difference& success = simulated->success;
-    const char* verdict = success.TooFewSeeds()           ? "too few seeds"
-                          : success.mean->low > -kMargin  ? "as well, within 3 points"
-                          : success.mean->high < -kMargin ? "worse by more than 3 points"
+    const bool no_worse = success.mean->low > -kMargin;
+    const char* verdict = success.TooFewSeeds()                      ? "too few seeds"
+                          : no_worse && success.mean->high < kMargin ? "as well, within 3 points"
+                          : no_worse                                 ? "no worse, within 3 points"
+                          : success.mean->high < -kMargin            ? "worse by more than 3 points"
                                                           : "whether within 3 points is not shown";
     sentences->push_back(fmt::format(
         "All lengths together: simulated instead of real tools in training change test success at "
@@ -199,11 +201,12 @@ Curve MeasuredCurve(const Proof& proof, ProofRole without, ProofRole with, std::
     if (effect == nullptr || !effect->ratio) continue;
     const ReachedRatio& ratio = *effect->ratio;
     if (ratio.at_least || ratio.at_most) continue;  // a bound is no point: the table has it
-    // An interval that is open on one side ends at the point there.
+    // An interval that is open on one side cannot be drawn: the point alone is, the table has it.
+    const bool closed = ratio.low > 0 && std::isfinite(ratio.high);
     curve.points.push_back({.x = static_cast<double>(row.length),
                             .y = ratio.value,
-                            .low = ratio.low > 0 ? ratio.low : ratio.value,
-                            .high = std::isfinite(ratio.high) ? ratio.high : ratio.value});
+                            .low = closed ? ratio.low : ratio.value,
+                            .high = closed ? ratio.high : ratio.value});
   }
   return curve;
 }
@@ -235,20 +238,24 @@ Plot RatioPlot(const Proof& proof) {
 }
 
 // The laboratory's noise and the trajectories that were taken, on one scale: the noise is known up
-// to a factor, which is chosen so that the two agree for attributed credit at the first length.
+// to a factor, which is chosen so that the two agree for attributed credit on the mean (of
+// logarithms) over the lengths.
 Plot NoisePlot(const Proof& proof) {
   Plot plot{
       .title = "Trajectories to the goal, real tools (dots), and the laboratory's noise (dashed)",
-      .x_label = "calls in the chain; noise scaled to meet attributed credit once",
+      .x_label = "calls in the chain; noise scaled to attributed credit, all lengths together",
       .y_label = "trajectories"};
   plot.log_y = true;
   const auto measured = static_cast<size_t>(ProofRole::kAttributedReal);
-  double factor = 0;
+  double logs = 0;
+  int64_t count = 0;
   for (const ProofRow& row : proof.rows) {
-    if (factor > 0 || row.noise.size() < 2) continue;
+    if (row.noise.size() < 2 || !std::isfinite(row.noise[1])) continue;
     if (!row.reached[measured] || row.reached[measured]->later) continue;
-    factor = row.reached[measured]->value / row.noise[1];
+    logs += std::log(row.reached[measured]->value / row.noise[1]);
+    ++count;
   }
+  const double factor = count == 0 ? 0 : std::exp(logs / static_cast<double>(count));
   const std::pair<ProofRole, const char*> kLines[] = {{ProofRole::kSmearedReal, "smeared"},
                                                       {ProofRole::kAttributedReal, "attributed"},
                                                       {ProofRole::kPlacebo, "placebo"}};
@@ -284,10 +291,11 @@ Plot QuantityPlot(const Proof& proof, const char* title, const char* unit,
     for (const ProofRow& row : proof.rows) {
       const Quantity& quantity = (row.*which)[i];
       if (!quantity.mean) continue;
+      const Interval& mean = *quantity.mean;
       curve.points.push_back({.x = static_cast<double>(row.length),
-                              .y = quantity.mean->value,
-                              .low = quantity.mean->low,
-                              .high = quantity.mean->high});
+                              .y = mean.value,
+                              .low = quantity.has_interval ? mean.low : mean.value,
+                              .high = quantity.has_interval ? mean.high : mean.value});
     }
     if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
   }
@@ -335,7 +343,8 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
     }
     tables.push_back(
         {"All lengths together", std::move(pooled),
-         "Of every seed the mean over lengths; 95 % intervals over seeds. The first "
+         "Of every seed the mean over lengths; 95 % intervals over seeds, on test over seeds and "
+         "tasks. The first "
          "figure of the first line is the main measure (docs/prove.md says since when); of the "
          "others about one in twenty shows something by chance."});
   }

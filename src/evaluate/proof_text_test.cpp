@@ -19,7 +19,8 @@ TEST(ProofText, TheSentencesSayWhatTheIntervalsShow) {
   EXPECT_NE(sentences[0].find("changes success on dev over the run by +"), std::string::npos)
       << sentences[0];
   EXPECT_TRUE(sentences[0].ends_with("points (real tools): higher.")) << sentences[0];
-  EXPECT_TRUE(sentences[1].ends_with("as well, within 3 points.")) << sentences[1];
+  EXPECT_NE(sentences[1].find("change test success at the end by -1."), std::string::npos)
+      << sentences[1];
   EXPECT_TRUE(
       sentences[2].starts_with("Credit on the calls instead of smeared, real tools: fewer "
                                "trajectories to the goal at 2 and 4 calls"))
@@ -41,6 +42,23 @@ TEST(ProofText, WhereTheGoalWasNotReachedThatIsSaidAndFewSeedsShowNothing) {
   for (ComparedArm& arm : made.sections[0].arms) arm.runs.resize(4);
   first = ProofSentences(MakeProof(made.sections, made.predictions).value())[2];
   EXPECT_NE(first.find("real tools: no effect shown at 2 calls"), std::string::npos) << first;
+}
+
+TEST(ProofText, WhatSimulatedToolsCostIsHeldAgainstTheMargin) {
+  const std::pair<Interval, const char*> cases[] = {
+      {{0.00, -0.02, 0.02}, "as well, within 3 points."},
+      {{0.06, 0.04, 0.08}, "no worse, within 3 points."},
+      {{-0.10, -0.12, -0.08}, "worse by more than 3 points."},
+      {{-0.01, -0.04, 0.02}, "whether within 3 points is not shown."}};
+  for (const auto& [interval, verdict] : cases) {
+    Proof proof;
+    PooledEffect& effect = proof.pooled.emplace_back();
+    effect.without = ProofRole::kAttributedReal;
+    effect.with = ProofRole::kAttributedSimulated;
+    effect.success = {.mean = interval, .has_interval = true, .more = 5};
+    ASSERT_EQ(ProofSentences(proof).size(), 1u);
+    EXPECT_TRUE(ProofSentences(proof)[0].ends_with(verdict)) << ProofSentences(proof)[0];
+  }
 }
 
 TEST(ProofText, WithoutRunsNothingIsClaimed) {

@@ -39,6 +39,11 @@ Json NumbersOf(const Values& values) {
   return numbers;
 }
 
+// The metric whose values are when a condition is judged.
+const std::string& Watched(const Condition& condition) {
+  return condition.kind == Condition::Kind::kDiverges ? condition.other : condition.metric;
+}
+
 }  // namespace
 
 AlarmController::AlarmController(AlarmOptions options) : options_(std::move(options)) {}
@@ -74,9 +79,7 @@ std::optional<std::string> AlarmController::Judge(const Alarm& alarm,
                                                   const std::map<std::string, double>& now) {
   using Kind = Condition::Kind;
   const Condition& condition = alarm.condition;
-  const std::string& watched =
-      condition.kind == Kind::kDiverges ? condition.other : condition.metric;
-  const auto observed = now.find(watched);
+  const auto observed = now.find(Watched(condition));
   if (observed == now.end()) return std::nullopt;
   if (condition.kind == Kind::kNotFinite) {
     if (std::isfinite(observed->second)) return std::nullopt;
@@ -142,6 +145,8 @@ std::vector<AlarmEvent> AlarmController::Observe(int64_t step,
     State& state = states_[alarm.name];
     const std::optional<std::string> bad = Judge(alarm, metrics);
     if (!bad) {
+      // Where nobody looked, nothing got better.
+      if (!metrics.contains(Watched(alarm.condition))) continue;
       if (state.level > 0 && step - *state.held >= alarm.hold) {
         --state.level;
         state.held = step;

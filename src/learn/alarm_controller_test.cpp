@@ -263,6 +263,23 @@ TEST(AlarmController, AnAlarmThatStaysIsSaidOncePerHoldAndTakenFurther) {
   EXPECT_EQ(controller.settings().learning_rate_scale, 0.125) << "three levels at most";
 }
 
+TEST(AlarmController, ARemedyIsEasedOnlyWhenItsMetricIsLookedAtAgain) {
+  AlarmController controller(Applying());
+  for (int64_t step = 0; step < 15; ++step) {
+    Metrics metrics = Healthy(step);
+    if (step >= 10) metrics["clip_fraction"] = 0.9;
+    controller.Observe(step, metrics);
+  }
+  const double turned = controller.settings().learning_rate_scale;
+  ASSERT_LT(turned, 1);
+  Metrics without = Healthy(15);
+  without.erase("clip_fraction");
+  for (int64_t step = 15; step < 100; ++step) controller.Observe(step, without);
+  EXPECT_EQ(controller.settings().learning_rate_scale, turned);
+  for (int64_t step = 100; step < 160; ++step) controller.Observe(step, Healthy(step));
+  EXPECT_EQ(controller.settings().learning_rate_scale, 1);
+}
+
 TEST(AlarmController, WarningDoesNotTouchTheSettingsAndOffSaysNothing) {
   AlarmOptions options = Applying();
   options.mode = AlarmOptions::Mode::kWarn;

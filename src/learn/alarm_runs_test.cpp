@@ -10,8 +10,10 @@
 #include "base/file.h"
 #include "learn/objective.h"
 #include "learn/rl_stage.h"
+#include "learn/run_folder.h"
 #include "learn/trainer.h"
 #include "support/tiny_workshop.h"
+#include "tools/journal.h"
 
 namespace hone {
 namespace {
@@ -70,14 +72,17 @@ for line in sys.stdin:
     return file;
   }
 
-  // Records what the demonstrations are told. A replay of it has nobody who answers in rl.
+  // A policy that has learned to call, and an empty record that is to answer it.
   std::vector<std::string> NobodyAnswers() const {
-    const std::string journal =
-        "answers.journal=" + (directory_.path() / "demonstrations.sqlite").string();
-    EXPECT_TRUE(
-        Train(Read({"answers.mode=record", journal, "run.name=recorded", "stage.1.steps=1"}), {})
-            .ok());
-    return {"answers.mode=replay", journal, "stage.1.steps=20"};
+    const auto imitated = Train(Read({"run.name=imitated", "stage.1.steps=1"}), {});
+    EXPECT_TRUE(imitated.ok()) << imitated.error().message();
+    const std::filesystem::path journal = directory_.path() / "empty.sqlite";
+    EXPECT_TRUE(Journal::Open(journal).ok());
+    const auto folder = RunFolder::Open(directory_.path() / "imitated").value();
+    const std::filesystem::path model = folder->CheckpointPath(folder->Checkpoints().back());
+    return {"model={folder='" + model.string() + "', dialect='tagged:desk'}", "answers.mode=replay",
+            "answers.journal=" + journal.string(),
+            "stage=[{kind='rl', steps=20, groups=4, group=4}]"};
   }
 
   TrainingRecipe Read(const std::vector<std::string>& changes) const {

@@ -1,5 +1,8 @@
 #include "learn/demonstration_mix.h"
 
+#include <numeric>
+
+#include "learn/batches.h"
 #include "learn/sft.h"
 
 namespace hone {
@@ -17,24 +20,29 @@ DemonstrationMix::DemonstrationMix(Workshop* workshop)
       demonstrator_(OfFullReward(FirstDemonstrator(*workshop->recipe)), &workshop->environment,
                     workshop->showing->executor(), workshop->recipe->run.seed) {}
 
-int64_t DemonstrationMix::Accumulate(double share, int64_t tokens, const Rng& rng) {
+int64_t DemonstrationMix::Accumulate(double share, int64_t tokens, int64_t call_tokens,
+                                     const Rng& rng) {
   const SftOptions options{.other_weight = 0};
   const double wanted = share * static_cast<double>(tokens);
   constexpr int kNumberBits = 40;  // far beyond what imitation has seen
   const uint64_t first = Rng(rng).NextU64() >> (64 - kNumberBits);
   std::vector<Tree> trees;
+  std::vector<int64_t> sizes;
   double shown = 0;
   for (uint64_t i = 0; shown < wanted; ++i) {
     const Result<Tree> tree = demonstrator_.WantedTree(first + i, *workshop_->language.codec);
     if (!tree.ok() || !workshop_->engine->CheckTree(*tree).ok()) break;
     shown += TokenWeight(options, {&*tree, 1});
+    sizes.push_back(CountTokens(*tree));
     trees.push_back(*tree);
   }
   if (shown == 0) return 0;
-  SftMetrics metrics;
-  workshop_->engine->Accumulate(trees,
-                                SftLoss(options, trees, static_cast<double>(tokens), &metrics));
-  return metrics.policy_tokens;
+  std::vector<size_t> order(trees.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // Prompts and results are many more tokens than those of the agent.
+  return AccumulateSft(options, trees, PackByTokens(order, sizes, call_tokens),
+                       static_cast<double>(tokens), workshop_->engine.get())
+      .policy_tokens;
 }
 
 }  // namespace hone

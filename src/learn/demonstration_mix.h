@@ -16,9 +16,9 @@ class DemonstrationMix {
 
   // Adds to the engine's gradient that of demonstrations with at least `share` * `tokens` tokens of
   // the agent, each of which weighs as much as one of `tokens` in their mean. Returns how many
-  // there were: 0 where nobody shows how (tasks without a plan). What is shown is a function of
-  // `rng`.
-  int64_t Accumulate(double share, int64_t tokens, const Rng& rng);
+  // there were: 0 where nobody shows how (tasks without a plan). One call of the engine has at most
+  // `call_tokens`, with prompts and results. What is shown is a function of `rng`.
+  int64_t Accumulate(double share, int64_t tokens, int64_t call_tokens, const Rng& rng);
 
  private:
   Workshop* workshop_;

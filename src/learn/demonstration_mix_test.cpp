@@ -7,14 +7,16 @@
 namespace hone {
 namespace {
 
+constexpr int64_t kCallTokens = 16'384;
+
 TEST(DemonstrationMix, ImitatesTheShareThatIsAskedFor) {
   TinyWorkshop tiny;
   DemonstrationMix mix(tiny.shop.get());
-  const int64_t few = mix.Accumulate(0.1, 400, Rng(1));
+  const int64_t few = mix.Accumulate(0.1, 400, kCallTokens, Rng(1));
   EXPECT_GE(few, 40);
   EXPECT_LT(few, 40 + 40) << "up to the end of a demonstration";
-  EXPECT_GE(mix.Accumulate(0.5, 400, Rng(1)), 200);
-  EXPECT_EQ(mix.Accumulate(0, 400, Rng(1)), 0);
+  EXPECT_GE(mix.Accumulate(0.5, 400, kCallTokens, Rng(1)), 200);
+  EXPECT_EQ(mix.Accumulate(0, 400, kCallTokens, Rng(1)), 0);
 }
 
 TEST(DemonstrationMix, ATokenWeighsAsMuchAsOneOfTheStep) {
@@ -22,7 +24,7 @@ TEST(DemonstrationMix, ATokenWeighsAsMuchAsOneOfTheStep) {
   TinyWorkshop tiny;
   DemonstrationMix mix(tiny.shop.get());
   const auto norm = [&](double share, int64_t tokens) {
-    EXPECT_GT(mix.Accumulate(share, tokens, Rng(7)), 0);
+    EXPECT_GT(mix.Accumulate(share, tokens, kCallTokens, Rng(7)), 0);
     // A learning rate of nothing: only the gradient's length is wanted.
     return tiny.shop->engine->Step({.learning_rate = 0, .max_norm = 0});
   };
@@ -31,11 +33,22 @@ TEST(DemonstrationMix, ATokenWeighsAsMuchAsOneOfTheStep) {
   EXPECT_NEAR(half, once / 2, 1e-3 * once);
 }
 
+TEST(DemonstrationMix, SmallCallsOfTheEngineAddUpToTheSame) {
+  TinyWorkshop tiny;
+  DemonstrationMix mix(tiny.shop.get());
+  const auto norm = [&](int64_t call_tokens) {
+    EXPECT_GT(mix.Accumulate(0.5, 400, call_tokens, Rng(7)), 0);
+    return tiny.shop->engine->Step({.learning_rate = 0, .max_norm = 0});
+  };
+  const double together = norm(kCallTokens);
+  EXPECT_NEAR(norm(1), together, 1e-4 * together);
+}
+
 TEST(DemonstrationMix, WhatIsShownFollowsFromTheRng) {
   const auto weights = [](uint64_t seed) {
     TinyWorkshop tiny;
     DemonstrationMix mix(tiny.shop.get());
-    EXPECT_GT(mix.Accumulate(0.2, 300, Rng(seed)), 0);
+    EXPECT_GT(mix.Accumulate(0.2, 300, kCallTokens, Rng(seed)), 0);
     tiny.shop->engine->Step({.learning_rate = 1e-3});
     return tiny.shop->engine->WeightsHash();
   };

@@ -59,8 +59,11 @@ Result<std::optional<Tree>> Demonstrator::ShowTree(uint64_t number, const TurnCo
 
 Result<Tree> Demonstrator::WantedTree(uint64_t number, const TurnCodec& codec) {
   constexpr uint64_t kTries = 100, kFarAway = uint64_t{1} << 40;
+  // Far from what others ask for; of a list of tasks, which begins anew at its end, the next one.
+  const uint64_t count = environment_->tasks->count(Split::kTrain).value_or(0);
+  const uint64_t apart = count == 0 ? kFarAway : kFarAway / count * count + 1;
   for (uint64_t attempt = 0; attempt < kTries; ++attempt) {
-    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree, ShowTree(number + attempt * kFarAway, codec));
+    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree, ShowTree(number + attempt * apart, codec));
     if (tree) return ForImitation(*tree);
   }
   return Error(ErrorCode::kInvalidArgument,

@@ -1,5 +1,7 @@
 #include "learn/demonstrator.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "rewards/labels.h"
@@ -20,6 +22,36 @@ TEST(Demonstrator, AShowIsAFunctionOfSeedAndNumber) {
   int different = 0;
   for (uint64_t i = 0; i < 10; ++i) different += show(1, i) != show(2, i) ? 1 : 0;
   EXPECT_GT(different, 0) << "teachers err differently";
+}
+
+// So many tasks and no more; remembers which were asked for.
+class ListedTasks final : public TaskSource {
+ public:
+  ListedTasks(std::shared_ptr<const TaskSource> tasks, uint64_t count)
+      : tasks_(std::move(tasks)), count_(count) {}
+  std::optional<uint64_t> count(Split /*split*/) const override { return count_; }
+  Task Make(Split split, uint64_t index) const override {
+    asked.insert(index);
+    return tasks_->Make(split, index);
+  }
+  mutable std::set<uint64_t> asked;
+
+ private:
+  const std::shared_ptr<const TaskSource> tasks_;
+  const uint64_t count_;
+};
+
+TEST(Demonstrator, InThePlaceOfOneThatEndedBadlyComesAnotherTask) {
+  TinyWorkshop tiny({"environment.tasks.kinds=[]"});
+  const auto listed = std::make_shared<ListedTasks>(tiny.shop->environment.tasks, 64);
+  LoadedEnvironment environment = tiny.shop->environment;
+  environment.tasks = listed;
+  Demonstrator sloppy({.agent = "teacher", .teacher_error = 1.0, .successful_only = true},
+                      &environment, tiny.shop->real->executor(), 1);
+  for (uint64_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(sloppy.WantedTree(8 * i, *tiny.shop->language.codec).ok());
+  }
+  EXPECT_GT(listed->asked.size(), 8u);
 }
 
 TEST(Demonstrator, GoldAlwaysSucceedsAndOnlyThoseOfFullRewardCanBeAskedFor) {

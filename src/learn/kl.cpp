@@ -52,7 +52,9 @@ void AddKlTerms(const KlOptions& options, double coefficient, const TreeScores& 
 void KlController::Observe(double kl, int64_t trajectories) {
   if (options_.target <= 0 || !std::isfinite(kl)) return;
   const double error = std::clamp(kl / options_.target - 1, -0.2, 0.2);
-  coefficient_ *= 1 + error * static_cast<double>(trajectories) / options_.horizon;
+  // However large a step is, it turns the coefficient by a fifth at most: never below 0.
+  const double share = std::min(static_cast<double>(trajectories) / options_.horizon, 1.0);
+  coefficient_ *= 1 + error * share;
 }
 
 Json KlController::ToJson() const { return Json::Of({{"coefficient", coefficient_}}); }

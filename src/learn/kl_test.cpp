@@ -84,6 +84,10 @@ TEST(Kl, TheControllerHoldsTheTarget) {
   EXPECT_FALSE(resumed.Restore(*ParseJson(R"({"coefficient":-1})")).ok());
   EXPECT_FALSE(resumed.Restore(*ParseJson(R"({})")).ok());
 
+  KlController small({.coefficient = 0.1, .target = 0.02, .horizon = 10});
+  small.Observe(0, 1000);
+  EXPECT_NEAR(small.coefficient(), 0.08, 1e-12) << "never below 0";
+
   KlController fixed({.coefficient = 0.1});
   fixed.Observe(5, 100);
   EXPECT_EQ(fixed.coefficient(), 0.1);

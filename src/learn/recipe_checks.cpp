@@ -146,6 +146,12 @@ void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
                   "calls are recorded that nobody looks up; write mode = \"replay\" or "
                   "\"replay-else-simulate\"");
   }
+  // Who describes a simulator and forgets the mode would train against the real tools unawares.
+  if (root->Has("simulator") && !root->Table("answers").Has("mode")) {
+    root->Problem("simulator",
+                  "nothing says whether it is asked in training; write answers.mode = "
+                  "\"simulate\", or \"live\" for the tools themselves");
+  }
   if (recipe.LearnsSimulator() && !recipe.Simulates()) {
     root->Problem("answers", "a simulator is made that nobody asks; write mode = \"simulate\"");
   }

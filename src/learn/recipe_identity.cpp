@@ -15,6 +15,20 @@ Json HashOfFile(const std::filesystem::path& file) {
   return text.ok() ? Json(Sha256Hex(*text)) : Json();
 }
 
+Json HashesOfTaskFiles(const TrainingRecipe& recipe) {
+  Json::Array files;
+  for (const auto& [split, file] : recipe.environment.files) files.push_back(HashOfFile(file));
+  return files;
+}
+
+// Whether somebody else's journal answers. As it was written: whoever verifies a run lets its own
+// journal answer and wants the same run.
+bool ReplaysAnothersJournal(const TrainingRecipe& recipe) {
+  const Json answers = RecipePart(recipe, "answers");
+  const Json* mode = answers.Find("mode");
+  return mode != nullptr && *mode == Json("replay") && !recipe.RecordsItself();
+}
+
 }  // namespace
 
 Json RecipePart(const TrainingRecipe& recipe, std::string_view key) {
@@ -38,29 +52,27 @@ std::string RecipeHash(const TrainingRecipe& recipe) {
     }
   }
   essence.Set("evaluation", std::move(watched));
-  // Where the journal lies does not matter.
+  // Where the journal lies does not matter; what is in it does where it is what is told.
   if (Json answers = RecipePart(recipe, "answers"); answers.is_object()) {
-    answers.Set("journal", Json());
+    answers.Set("journal",
+                ReplaysAnothersJournal(recipe) ? HashOfFile(recipe.answers.journal) : Json());
     essence.Set("answers", std::move(answers));
   }
+  if (!recipe.environment.files.empty()) essence.Set("files", HashesOfTaskFiles(recipe));
   return ContentHash(essence);
 }
 
 Json StageInputs(const TrainingRecipe& recipe, size_t number) {
-  Json::Array files;
-  for (const auto& [split, file] : recipe.environment.files) files.push_back(HashOfFile(file));
   Json inputs = Json::Of({{"version", kStageVersion},
                           {"seed", recipe.run.seed},
                           {"environment", RecipePart(recipe, "environment")},
-                          {"files", std::move(files)},
+                          {"files", HashesOfTaskFiles(recipe)},
                           {"tools", RecipePart(recipe, "tools")},
                           {"stage", RecipePart(recipe, "stage").AsArray()[number]}});
   // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
   if (!HasToolsInProcess(recipe)) {
     for (const char* part : {"user", "redact"}) inputs.Set(part, RecipePart(recipe, part));
-    // As it was written: whoever verifies a run lets its journal answer and wants the same stage.
-    const Json* mode = RecipePart(recipe, "answers").Find("mode");
-    if (mode != nullptr && *mode == Json("replay") && !recipe.RecordsItself()) {
+    if (ReplaysAnothersJournal(recipe)) {
       inputs.Set("replayed", HashOfFile(recipe.answers.journal));
     }
   }

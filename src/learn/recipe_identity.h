@@ -13,8 +13,9 @@ namespace hone {
 // A table of the resolved recipe; null where there is none.
 Json RecipePart(const TrainingRecipe& recipe, std::string_view key);
 
-// SHA-256 of everything that reaches the weights at the end: not names, folders and logs; and
-// evaluations and checkpoints only where alarms act on them. What recipe.hash of a run's folder
+// SHA-256 of everything that reaches the weights at the end: task files, and a journal that is
+// replayed, by what is in them; not names, folders and logs; and evaluations and checkpoints only
+// where alarms act on them. What recipe.hash of a run's folder
 // holds.
 std::string RecipeHash(const TrainingRecipe& recipe);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "support/tiny_recipe.h"
 
 namespace hone {
@@ -47,6 +48,23 @@ TEST(RecipeIdentity, WhoAnswersWhileARunIsVerifiedDoesNotMoveItsStages) {
   const Json inputs = StageInputs(recipe, 0);
   recipe.answers.mode = ToolMode::kReplay;
   EXPECT_EQ(StageInputs(recipe, 0), inputs);
+}
+
+TEST(RecipeIdentity, FilesCountByWhatIsInThem) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path tasks = directory.path() / "train.jsonl",
+                              journal = directory.path() / "real.sqlite";
+  ASSERT_TRUE(WriteFileAtomic(tasks, "one").ok());
+  ASSERT_TRUE(WriteFileAtomic(journal, "said").ok());
+  TrainingRecipe recipe = Tiny({"answers.mode=replay", "answers.journal=" + journal.string()});
+  recipe.environment.files = {{Split::kTrain, tasks.string()}};
+  const std::string hash = RecipeHash(recipe);
+  EXPECT_EQ(RecipeHash(recipe), hash);
+  ASSERT_TRUE(WriteFileAtomic(tasks, "another").ok());
+  const std::string other_tasks = RecipeHash(recipe);
+  EXPECT_NE(other_tasks, hash);
+  ASSERT_TRUE(WriteFileAtomic(journal, "said otherwise").ok());
+  EXPECT_NE(RecipeHash(recipe), other_tasks);
 }
 
 TEST(RecipeIdentity, APartThatIsNotThereIsNull) {

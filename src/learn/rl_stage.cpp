@@ -58,6 +58,7 @@ struct RlTraining::Batch {
   // Of all rounds.
   int64_t asked = 0;                // groups
   int64_t voids = 0;                // tasks that make no sense in the world that answers
+  int64_t unopened = 0;             // groups that could not begin
   std::vector<ScoredTree> records;  // to be trained on
   std::vector<GroupOutcome> outcomes;
   RolloutCounts counts;
@@ -94,7 +95,8 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
                         NewCurriculum(recipe.curriculum, workshop->environment.tasks.get(),
                                       Rng(recipe.run.seed).Split("curriculum")));
   if (recipe.objective.NeedsReference()) {
-    const std::filesystem::path folder = workshop->folder / kReferenceFolder;
+    const std::filesystem::path folder =
+        workshop->folder / (kReferencePrefix + std::to_string(number));
     if (begin) HONE_RETURN_IF_ERROR(workshop->engine->Save(folder, SaveType::kF32));
     HONE_ASSIGN_OR_RETURN(training->reference_, Engine::Load(folder, workshop->engine_options));
   }
@@ -149,7 +151,7 @@ Result<void> RlTraining::ChooseTasks(size_t count, Batch* batch) {
   batch->round.clear();
   batch->round_shown.clear();
   std::vector<Task> tasks;
-  std::vector<uint64_t> seeds;
+  std::vector<uint64_t> seeds, episode_seeds;
   const std::vector<uint64_t> numbers = curriculum_->Sample(batch->step, count);
   const int64_t first = batch->asked;
   // After a roll-back the same step makes other calls, which the journal must tell apart.
@@ -161,12 +163,13 @@ Result<void> RlTraining::ChooseTasks(size_t count, Batch* batch) {
   for (size_t i = 0; i < count; ++i) {
     tasks.push_back(workshop_->environment.tasks->Make(Split::kTrain, numbers[i]));
     seeds.push_back(batch->rng.Split("group").Split(static_cast<uint64_t>(first) + i).NextU64());
+    episode_seeds.push_back(EpisodeSeed(seeds.back()));
   }
   std::vector<bool> makes_sense(count, true);
   // A record has the right answers of the real world, but not of every task.
   if (workshop_->recipe->Simulates() || workshop_->recipe->RecordsItself()) {
     HONE_ASSIGN_OR_RETURN(const std::vector<WorldTask> there,
-                          InWorld(*workshop_->environment.environment, tasks, seeds,
+                          InWorld(*workshop_->environment.environment, tasks, episode_seeds,
                                   world_->executor(), fmt::format("gold-{}-{}", scope, first)));
     for (size_t i = 0; i < count; ++i) {
       tasks[i] = there[i].task;
@@ -188,6 +191,24 @@ Result<void> RlTraining::ChooseTasks(size_t count, Batch* batch) {
   return {};
 }
 
+// A group that could not begin (a prompt that does not fit, an environment that refuses) is as
+// broken as one that lost its trajectories. Where none could, there is nothing to practise.
+Result<void> RlTraining::CountUnopened(const RolloutResult& result, Batch* batch) {
+  size_t unopened = 0;
+  std::string first;
+  for (size_t i = 0; i < result.groups.size(); ++i) {
+    const GroupReport& group = result.groups[i];
+    if (group.problem.empty() || group.dropped > 0) continue;
+    if (unopened++ == 0) first = group.problem;
+    batch->counts.dropped += batch->requests[i].leaves;
+  }
+  batch->unopened += static_cast<int64_t>(unopened);
+  if (unopened == 0 || unopened < result.groups.size()) return {};
+  return Error(ErrorCode::kUnavailable,
+               fmt::format("none of the {} tasks of step {} could be begun: {}", unopened,
+                           batch->step, first));
+}
+
 Result<void> RlTraining::RollOut(Batch* batch) {
   const TrainingRecipe& recipe = *workshop_->recipe;
   HONE_ASSIGN_OR_RETURN(
@@ -201,6 +222,7 @@ Result<void> RlTraining::RollOut(Batch* batch) {
                                      policy, recipe.rollout.strategy.get(), world_->executor()));
   HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(batch->requests));
   batch->counts.Add(result.counts);
+  HONE_RETURN_IF_ERROR(CountUnopened(result, batch));
   std::vector<uint64_t> numbers;
   for (size_t i = 0; i < result.trees.size(); ++i) {
     if (result.trees[i].leaves.empty()) continue;
@@ -267,6 +289,7 @@ void RlTraining::AddValues(const std::vector<ScoredTree>& drawn,
   }
   AddRolloutValues(drawn, of_leaves, batch->counts, &batch->out);
   batch->out["void_tasks"] = static_cast<double>(batch->voids);
+  batch->out["unopened_groups"] = static_cast<double>(batch->unopened);
   for (const auto& [kind, weight] : curriculum_->Weights()) {
     batch->out["curriculum/" + kind] = weight;
   }
@@ -411,9 +434,9 @@ Result<void> RlTraining::Train(Batch* batch) {
                           workshop_->engine.get());
     }
     if (remedies.demonstration_share > 0) {
-      batch->out["imitated_tokens"] += static_cast<double>(
-          demonstrations_.Accumulate(remedies.demonstration_share, parts[m].tokens,
-                                     batch->rng.Split("demonstrations").Split(m)));
+      batch->out["imitated_tokens"] += static_cast<double>(demonstrations_.Accumulate(
+          remedies.demonstration_share, parts[m].tokens, stage_.batches.call_tokens,
+          batch->rng.Split("demonstrations").Split(m)));
     }
     const double one = workshop_->engine->Step(optimizer);
     // The largest; one that is no number stays.

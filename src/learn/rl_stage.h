@@ -11,8 +11,9 @@
 
 namespace hone {
 
-// Where in the run's folder the policy lies that a KL is measured against.
-inline constexpr char kReferenceFolder[] = "reference";
+// Where in the run's folder the policy lies that a stage's KL is measured against: this and the
+// stage's number.
+inline constexpr char kReferencePrefix[] = "reference-";
 
 // What one step of trial and error left behind.
 struct RlStep {
@@ -54,6 +55,7 @@ class RlTraining {
   Result<void> Draw(size_t count, Batch* batch);
   Result<void> ChooseTasks(size_t count, Batch* batch);
   Result<void> RollOut(Batch* batch);
+  Result<void> CountUnopened(const RolloutResult& result, Batch* batch);
   Result<void> Score(Batch* batch);
   Result<void> Measure(Batch* batch);
   void AddValues(const std::vector<ScoredTree>& drawn,

@@ -60,6 +60,19 @@ TEST_F(RlTrainingTest, NoRealToolIsAskedWhereTheRecipeSimulates) {
   EXPECT_EQ(asked(), before);
 }
 
+TEST_F(RlTrainingTest, TasksThatCannotBeBegunAreNotPassedOverInSilence) {
+  tiny_ = std::make_unique<TinyWorkshop>(std::vector<std::string>{
+      "environment.tasks={chain=8}", "model.fresh.positions=16", "rollout.turn_tokens=4"});
+  training_ =
+      RlTraining::New(std::get<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->shop.get())
+          .value();
+  const Result<RlStep> step = training_->Step(0);
+  ASSERT_FALSE(step.ok());
+  EXPECT_NE(step.error().message().find("none of the 4 tasks of step 0 could be begun"),
+            std::string::npos)
+      << step.error().message();
+}
+
 TEST_F(RlTrainingTest, AnAlarmMixesDemonstrationsBackIn) {
   Prepare({"alarms={mode='apply', set=[{name='call-collapse', bound=1000, window=1}]}"});
   int mixed = 0;

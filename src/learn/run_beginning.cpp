@@ -42,21 +42,29 @@ Result<std::filesystem::path> CheckpointToGoOnFrom(const RunFolder& folder,
   return std::filesystem::path(settings.resume);
 }
 
+Result<void> CopyReferences(const std::filesystem::path& run, const std::filesystem::path& folder) {
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(run, problem)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kReferencePrefix)) continue;
+    std::filesystem::copy(entry.path(), folder / name,
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing,
+                          problem);
+    if (problem) {
+      return Error(ErrorCode::kIo, fmt::format("cannot copy {} to {}: {}", entry.path().string(),
+                                               folder.string(), problem.message()));
+    }
+  }
+  return {};
+}
+
 Result<void> Adopt(const std::filesystem::path& checkpoint, const Tokenizer& tokenizer,
                    const std::filesystem::path& folder) {
   HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "tokenizer.json", tokenizer.ToJson()));
-  const std::filesystem::path reference =
-      std::filesystem::absolute(checkpoint).lexically_normal().parent_path().parent_path() /
-      kReferenceFolder;
-  std::error_code problem;
-  if (!std::filesystem::is_directory(reference, problem)) return {};
-  std::filesystem::copy(
-      reference, folder / kReferenceFolder,
-      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing,
-      problem);
-  if (!problem) return {};
-  return Error(ErrorCode::kIo, fmt::format("cannot copy {} to {}: {}", reference.string(),
-                                           folder.string(), problem.message()));
+  // A checkpoint lies in its run's folder of checkpoints.
+  const auto whole = std::filesystem::absolute(checkpoint).lexically_normal();
+  return CopyReferences(whole.parent_path().parent_path(), folder);
 }
 
 }  // namespace hone

@@ -17,6 +17,9 @@ Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& re
 Result<std::filesystem::path> CheckpointToGoOnFrom(const RunFolder& folder,
                                                    const RunSettings& settings);
 
+// Copies the policies that the KL of a run's stages is measured against, where there are any.
+Result<void> CopyReferences(const std::filesystem::path& run, const std::filesystem::path& folder);
+
 // Copies what goes with a checkpoint of another run, so that the run in `folder` can go on without
 // that one's folder: the tokenizer, and the reference if there is one.
 Result<void> Adopt(const std::filesystem::path& checkpoint, const Tokenizer& tokenizer,

@@ -84,11 +84,16 @@ Loss SftLoss(const SftOptions& options, std::span<const Tree> trees, double weig
 
 SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demonstrations,
                          const SftBatch& batch, Engine* engine) {
-  SftMetrics metrics;
   double weight = 0;
   for (const std::vector<size_t>& call : batch) {
     for (const size_t index : call) weight += TokenWeight(options, {&demonstrations[index], 1});
   }
+  return AccumulateSft(options, demonstrations, batch, weight, engine);
+}
+
+SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demonstrations,
+                         const SftBatch& batch, double weight, Engine* engine) {
+  SftMetrics metrics;
   for (const std::vector<size_t>& call : batch) {
     const std::vector<Tree> trees = Pick(demonstrations, call);
     engine->Accumulate(trees, SftLoss(options, trees, weight, &metrics));

@@ -43,5 +43,8 @@ Loss SftLoss(const SftOptions& options, std::span<const Tree> trees, double weig
 // ForImitation.
 SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demonstrations,
                          const SftBatch& batch, Engine* engine);
+// The same with a weight of the caller's, where the step has other tokens beside these.
+SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demonstrations,
+                         const SftBatch& batch, double weight, Engine* engine);
 
 }  // namespace hone

@@ -108,6 +108,12 @@ TEST(TrainingRecipe, TheDialectMustExist) {
   EXPECT_TRUE(Says(ProblemsOf({"model.dialect=template"}), "name the model's folder"));
 }
 
+TEST(TrainingRecipe, WhoNamesASimulatorSaysWhetherItIsAsked) {
+  const std::string problems = ProblemsOf({"answers={}", "simulator.kind=random"});
+  EXPECT_TRUE(Says(problems, "simulator: nothing says whether it is asked")) << problems;
+  EXPECT_EQ(ProblemsOf({"answers.mode=live", "simulator.kind=random"}), "");
+}
+
 TEST(TrainingRecipe, WhoeverIsToAnswerMustBeThere) {
   EXPECT_TRUE(Says(ProblemsOf({"answers.mode=replay", "answers.journal=nowhere.sqlite"}),
                    "there is no journal \"nowhere.sqlite\""));

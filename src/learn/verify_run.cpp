@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "learn/rl_stage.h"
+#include "learn/run_beginning.h"
 #include "learn/world.h"
 #include "tools/journal.h"
 
@@ -235,9 +236,7 @@ Result<void> Verifier::Prepare() {
     if (state.anchor != 0 && state.anchor != state.step && Exists(anchor)) {
       HONE_RETURN_IF_ERROR(Copy(anchor, CheckpointIn(folder, state.anchor)));
     }
-    if (const auto reference = run_->folder / kReferenceFolder; Exists(reference)) {
-      HONE_RETURN_IF_ERROR(Copy(reference, folder / kReferenceFolder));
-    }
+    HONE_RETURN_IF_ERROR(CopyReferences(run_->folder, folder));
   }
   // What stages made is read there; locks and what is missing are written here.
   if (!options_.fresh) {

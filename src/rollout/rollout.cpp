@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rng.h"
 #include "rollout/scheduler.h"
 
 namespace hone {
@@ -34,6 +35,8 @@ Result<void> CheckRequests(std::span<const GroupRequest> requests) {
 }
 
 }  // namespace
+
+uint64_t EpisodeSeed(uint64_t group_seed) { return Rng(group_seed).Split("episode").NextU64(); }
 
 double RolloutCounts::SharedShare() const {
   if (path_tokens == 0) return 0;

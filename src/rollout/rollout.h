@@ -30,6 +30,9 @@ struct GroupRequest {
   std::string scope;
 };
 
+// What the episodes of a group with this seed are opened with.
+uint64_t EpisodeSeed(uint64_t group_seed);
+
 struct RolloutOptions {
   std::string run = "rollout";  // in the identity of calls
   int64_t max_live = 256;       // trajectories under way at a time

@@ -32,7 +32,7 @@ Result<void> Scheduler::BeginGroup(size_t index) {
   LiveGroup* group = owned.get();
   group->index = index;
   group->request = &requests_[index];
-  group->episode_seed = Rng(group->request->seed).Split("episode").NextU64();
+  group->episode_seed = EpisodeSeed(group->request->seed);
   groups_[index] = std::move(owned);
   ++result_.counts.groups;
   if (const Result<void> opened = OpenPrompt(group); !opened.ok()) {

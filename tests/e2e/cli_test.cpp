@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -24,24 +25,38 @@ class CliTest : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(CliTest, HelpAndVersionAreThere) {
-  EXPECT_EQ(Hone({"--version"}).standard_output, "hone 0.1.0\n");
-  for (const std::vector<std::string>& command : {std::vector<std::string>{},
-                                                  {"doctor"},
-                                                  {"tokenize"},
-                                                  {"tokenizer", "train"},
-                                                  {"render"},
-                                                  {"parse"},
-                                                  {"show"},
-                                                  {"pipe"},
-                                                  {"pipe", "tokenize"}}) {
-    std::vector<std::string> arguments = command;
-    arguments.push_back("--help");
-    const SubprocessResult result = Hone(arguments);
-    EXPECT_EQ(result.exit_code, 0);
-    EXPECT_NE(result.standard_output.find("xample"), std::string::npos)
-        << "every help has an example: " << (command.empty() ? "hone" : command.back());
+// Of a command and of all that are below it; counts them. `words` are those behind "hone".
+void ExpectHelp(const std::vector<std::string>& words, int* count) {
+  ++*count;
+  std::vector<std::string> arguments = words;
+  arguments.push_back("--help");
+  const SubprocessResult result = Hone(arguments);
+  std::string command = "hone";
+  for (const std::string& word : words) command += " " + word;
+  const std::string& help = result.standard_output;
+  EXPECT_EQ(result.exit_code, 0) << command;
+  EXPECT_NE(help.find("--json"), std::string::npos) << command;
+  const size_t example = help.find("xample");
+  EXPECT_TRUE(help.find(command, std::min(example, help.size())) != std::string::npos ||
+              help.find("An example line:") != std::string::npos)
+      << command << " has no example of its own";
+  const std::string_view below = "\nSubcommands:\n";
+  const size_t list = help.find(below);
+  if (list == std::string::npos) return;
+  std::istringstream lines(help.substr(list + below.size()));
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
+    if (line[2] == ' ') continue;  // goes on with what the line above is about
+    std::vector<std::string> longer = words;
+    longer.push_back(line.substr(2, line.find(' ', 2) - 2));
+    ExpectHelp(longer, count);
   }
+}
+
+TEST_F(CliTest, EveryCommandHasHelpWithAnExampleAndJson) {
+  EXPECT_EQ(Hone({"--version"}).standard_output, "hone 0.1.0\n");
+  int count = 0;
+  ExpectHelp({}, &count);
+  EXPECT_GT(count, 60);
 }
 
 TEST_F(CliTest, AWrongCommandLineExitsWith2AndSaysWhatIsThere) {

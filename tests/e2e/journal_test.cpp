@@ -26,18 +26,6 @@ class JournalCommandsTest : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(JournalCommandsTest, EveryHelpHasAnExample) {
-  for (const std::string command : {"", "stats", "show", "export", "import", "merge"}) {
-    std::vector<std::string> arguments = {"journal"};
-    if (!command.empty()) arguments.push_back(command);
-    arguments.push_back("--help");
-    const SubprocessResult result = Hone(arguments);
-    EXPECT_EQ(result.exit_code, 0);
-    EXPECT_NE(result.standard_output.find("Example:\n  hone journal"), std::string::npos)
-        << command;
-  }
-}
-
 TEST_F(JournalCommandsTest, StatsCountForPeopleAndPrograms) {
   const std::string journal = Recorded("journal.sqlite", 0, 100);
   const SubprocessResult text = Hone({"journal", "stats", journal});

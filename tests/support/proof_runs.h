@@ -27,10 +27,11 @@ struct ProofRuns {
         }
       }
       sections.push_back(std::move(section));
-      predictions.push_back({.length = length,
-                             .methods = {{.method = "smeared", .noise = {6}, .sum = 6},
-                                         {.method = "attributed", .noise = {4}, .sum = 4},
-                                         {.method = "placebo", .noise = {8}, .sum = 8}}});
+      predictions.push_back(
+          {.length = length,
+           .methods = {{.method = PredictedMethods()[0], .noise = {6}, .sum = 6},
+                       {.method = PredictedMethods()[1], .noise = {4}, .sum = 4},
+                       {.method = PredictedMethods()[2], .noise = {8}, .sum = 8}}});
     }
   }
 

@@ -13,7 +13,10 @@ export class Series {
 
   /** Whether there was anything new. */
   async refresh(signal?: AbortSignal): Promise<boolean> {
-    const got = await api.metrics(this.run, this.names, this.generation, this.steps.length, signal);
+    const asked = { generation: this.generation, row: this.steps.length };
+    const got = await api.metrics(this.run, this.names, asked.generation, asked.row, signal);
+    // Somebody else has asked meanwhile and was told: this answer is not what comes next any more.
+    if (asked.generation !== this.generation || asked.row !== this.steps.length) return false;
     const again = got.generation !== this.generation || got.first_row !== this.steps.length;
     if (again) {
       this.steps.length = 0;

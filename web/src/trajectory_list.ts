@@ -80,7 +80,10 @@ export class GroupList {
   /** Groups that came since; only where the newest stand on top and nobody has scrolled on. */
   async refresh(): Promise<void> {
     if (this.params()["order"] === "oldest" || this.list.scrollTop > 40 || this.asking) return;
-    const page = await api.groups(this.runId, { ...this.params(), limit: PAGE });
+    const asked = this.params();
+    const page = await api.groups(this.runId, { ...asked, limit: PAGE });
+    // Who has set another filter meanwhile wants other groups.
+    if (this.asking || JSON.stringify(asked) !== JSON.stringify(this.params())) return;
     this.total = page.count;
     const known = new Set(this.groups.map((group) => group.id));
     const fresh = page.groups.filter((group) => !known.has(group.id));

@@ -55,7 +55,8 @@ Result<std::vector<ChainPrediction>> PredictChains(const std::vector<ChainStart>
   }
   std::vector<ChainPrediction> predictions;
   for (const auto& [length, teacher_error] : chains) {
-    ChainPrediction prediction{.length = length, .teacher_error = teacher_error};
+    ChainPrediction prediction{
+        .length = length, .goal = options.goal, .teacher_error = teacher_error};
     const double first = SkillOf(teacher_error);
     const double last = std::pow(options.goal / options.answer, 1.0 / length);
     CHECK(options.points >= 2 && first < last, "there is a way to go");
@@ -147,14 +148,19 @@ Result<std::vector<ChainPrediction>> PredictionsFromJson(const Json& json) {
   std::vector<ChainPrediction> predictions;
   const Json* chains = json.Find("chains");
   if (chains == nullptr || !chains->is_array()) return wrong("\"chains\"");
+  const Json* goal = json.Find("goal");
+  if (goal == nullptr || !goal->is_number()) return wrong("\"goal\"");
   for (const Json& chain : chains->AsArray()) {
-    ChainPrediction& one = predictions.emplace_back();
+    ChainPrediction one{.goal = goal->AsDouble()};
     const Json* length = chain.Find("length");
     const Json* methods = chain.Find("methods");
     if (length == nullptr || !length->is_integer() || methods == nullptr || !methods->is_array()) {
       return wrong("\"length\" and \"methods\" of each chain");
     }
     one.length = static_cast<int>(length->AsInteger());
+    for (const ChainPrediction& other : predictions) {
+      if (other.length == one.length) return wrong(fmt::format("length {} once", one.length));
+    }
     for (const auto& [name, into] :
          {std::pair{"teacher_error", &one.teacher_error}, std::pair{"start", &one.start}}) {
       const Json* value = chain.Find(name);
@@ -173,6 +179,7 @@ Result<std::vector<ChainPrediction>> PredictionsFromJson(const Json& json) {
       read.method = name->AsString();
       read.sum = number(*sum);
     }
+    predictions.push_back(std::move(one));
   }
   return predictions;
 }

@@ -52,6 +52,7 @@ struct PredictedMethod {
 };
 struct ChainPrediction {
   int length = 0;
+  double goal = 0.8;
   double teacher_error = 0;
   std::vector<double> skills;  // the points on the way
   double start = 0;            // success at the first of them

@@ -76,7 +76,12 @@ TEST(Prediction, IsReadAsItWasWritten) {
   EXPECT_EQ(again[1].RootRatio(0, 1), chains[1].RootRatio(0, 1));
   EXPECT_EQ(DumpJson(ToJson(again, options)), DumpJson(ToJson(chains, options)));
   EXPECT_FALSE(PredictionsFromJson(*ParseJson("{}")).ok());
-  EXPECT_FALSE(PredictionsFromJson(*ParseJson(R"({"chains":[{"length":1}]})")).ok());
+  EXPECT_FALSE(PredictionsFromJson(*ParseJson(R"({"goal":0.8,"chains":[{"length":1}]})")).ok());
+  Json no_goal = ToJson(chains, options);
+  no_goal.Set("goal", Json());
+  EXPECT_FALSE(PredictionsFromJson(no_goal).ok());
+  const auto twice = PredictionsFromJson(ToJson({chains[0], chains[0]}, options));
+  EXPECT_NE(twice.error().message().find("length 1 once"), std::string::npos);
   Json broken = ToJson(chains, options);
   broken.Set(
       "chains",

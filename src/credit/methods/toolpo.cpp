@@ -1,5 +1,7 @@
 // ToolPO: the outcome for all tokens, what calls earn for the tokens of calls.
 
+#include <algorithm>
+
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 #include "record/economy.h"
@@ -20,6 +22,22 @@ double FoldPreferenceOf(const Group& group, const Trajectory& trajectory) {
   return count == 0 ? 0 : FoldPreference(direct / count, trajectory.length);
 }
 
+// What the calls of each trajectory earned. Where nobody was paid for calls and somebody folded,
+// nothing: what folding saved is paid all the same.
+UnitValues EarnedByActions(const Group& group, const Selection& calls) {
+  UnitValues values = TrajectorySums(group, calls);
+  const auto folded = [](const Trajectory& one) { return one.counts && one.folded; };
+  if (AnyValue(group, calls) ||
+      std::none_of(group.trajectories.begin(), group.trajectories.end(), folded)) {
+    return values;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Trajectory& one = group.trajectories[i];
+    if (one.counts && one.score != nullptr && Total(*one.score)) values[i] = {0.0};
+  }
+  return values;
+}
+
 Channel OutcomeChannel(const Selection& outcome, const Selection& calls, TokenMask mask) {
   Channel channel;
   channel.name = "outcome";
@@ -37,7 +55,7 @@ Channel ActionChannel(MethodOptions* options, const Selection& calls, TokenMask 
   channel.name = "action";
   channel.mask = mask;
   channel.values = [=](const Group& group) {
-    UnitValues values = TrajectorySums(group, calls);
+    UnitValues values = EarnedByActions(group, calls);
     for (size_t i = 0; i < values.size(); ++i) {
       if (!values[i][0]) continue;
       const Trajectory& trajectory = group.trajectories[i];
