@@ -305,7 +305,10 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
 
 void Subprocess::TakeErrors() {
   const std::lock_guard lock(mutex_);
-  for (bool more = error_ >= 0 && !errors_ended_; more;) {
+  // Who writes without an end is not read without an end: the asker has a deadline.
+  constexpr int kMostReads = 16;
+  bool more = error_ >= 0 && !errors_ended_;
+  for (int reads = 0; more && reads < kMostReads; ++reads) {
     if (!ReadSome(error_, &errors_, &more)) errors_ended_ = true;
     if (errors_.size() > keep_error_bytes_) errors_.erase(0, errors_.size() - keep_error_bytes_);
   }

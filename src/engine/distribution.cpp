@@ -22,6 +22,20 @@ float SumOverKept(std::span<const TokenId> kept, F f) {
   return partial[0];
 }
 
+// The last one where the sum never exceeds the threshold.
+template <typename Sum>
+size_t FirstAbove(std::span<const float> probabilities, Sum threshold) {
+  Sum running = 0;
+  size_t last = 0;
+  for (size_t i = 0; i < probabilities.size(); ++i) {
+    if (probabilities[i] == 0) continue;
+    running += probabilities[i];
+    last = i;
+    if (running > threshold) break;
+  }
+  return last;
+}
+
 }  // namespace
 
 Distribution DistributionOf(std::span<const float> logits, float temperature,
@@ -71,6 +85,17 @@ void DistributionBackward(std::span<const float> logits, const Distribution& d,
     }
   }
   dlogits[static_cast<size_t>(token)] += dlogprob * d.inverse_temperature;
+}
+
+size_t DrawnPlace(std::span<const float> probabilities, double u) {
+  // Up to here the sliver is of the size of a float's rounding.
+  constexpr size_t kManyTokens = size_t{1} << 15;
+  if (probabilities.size() < kManyTokens) {
+    return FirstAbove(probabilities, static_cast<float>(u));
+  }
+  double total = 0;
+  for (const float one : probabilities) total += one;
+  return FirstAbove(probabilities, u * total);
 }
 
 }  // namespace hone

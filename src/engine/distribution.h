@@ -32,4 +32,9 @@ void DistributionBackward(std::span<const float> logits, const Distribution& dis
                           std::span<const TokenId> kept, TokenId token, float dlogprob,
                           float dentropy, const Kernels& kernels, std::span<float> dlogits);
 
+// The place of the first probability at which their running sum exceeds u in [0, 1). Rounding may
+// leave a sliver at the end, which the last one that is not 0 takes; where there are so many that
+// small ones would be lost to a sum of floats, there is none.
+size_t DrawnPlace(std::span<const float> probabilities, double u);
+
 }  // namespace hone

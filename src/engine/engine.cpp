@@ -16,7 +16,6 @@
 namespace hone {
 namespace {
 
-constexpr char kAdapterFolder[] = "adapter";
 constexpr char kStateFile[] = "training_state.safetensors";
 constexpr char kStateFormat[] = "hone.training_state";
 constexpr char kStateVersion[] = "1";
@@ -58,11 +57,7 @@ Engine::Engine(Model model, Options options)
 }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::filesystem::path& folder, Options options) {
-  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(folder));
-  std::error_code ignored;
-  if (std::filesystem::exists(folder / kAdapterFolder, ignored)) {
-    HONE_RETURN_IF_ERROR(LoadLora(folder / kAdapterFolder, &model));
-  }
+  HONE_ASSIGN_OR_RETURN(Model model, LoadModelWithAdapters(folder));
   for (const TokenId token : options.forbidden) {
     if (token < 0 || token >= model.config.vocab) {
       return Error(ErrorCode::kInvalidArgument,

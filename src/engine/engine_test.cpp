@@ -148,6 +148,18 @@ TEST(Sampler, FollowsTheDistribution) {
   for (const auto& [token, count] : counts) EXPECT_NEAR(count / 2000.0, probabilities[token], 0.04);
 }
 
+TEST(Sampler, ManySmallProbabilitiesAreNotLost) {
+  // One token has almost everything, 150,000 others a thousandth together: too little each for a
+  // sum of floats.
+  std::vector<float> p(150'001, 1e-3f / 150'000);
+  p[0] = 0.999f;
+  EXPECT_EQ(DrawnPlace(p, 0.5), 0u);
+  EXPECT_NEAR(static_cast<double>(DrawnPlace(p, 0.9995)), 75'000, 100);
+  EXPECT_NEAR(static_cast<double>(DrawnPlace(p, 0.9991)), 15'000, 100);
+  EXPECT_EQ(DrawnPlace(std::vector<float>{0.25f, 0, 0.75f, 0}, 0.25), 2u);
+  EXPECT_EQ(DrawnPlace(std::vector<float>{0.25f, 0, 0.7f, 0}, 0.99), 2u) << "the sliver";
+}
+
 TEST(Sampler, KeepsWhatTheSettingsSay) {
   const std::vector<float> logits = {0, 3, 1, 3, 2};
   EXPECT_EQ(KeptTokens(logits, {}), std::vector<TokenId>());

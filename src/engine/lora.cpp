@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/rng.h"
+#include "base/strings.h"
 #include "engine/safetensors.h"
 
 namespace hone {
@@ -111,6 +112,12 @@ Result<void> CheckSupported(const Json& config) {
       return Error(ErrorCode::kInvalidArgument, fmt::format("{} must be true or false", flag));
     }
     if (std::string_view(flag) != "use_rslora" && FlagOf(config, flag)) return unsupported(flag);
+  }
+  // Others subtract what they begin with from the weights, which then are not the base model's.
+  constexpr std::array<std::string_view, 3> kBeginnings = {"gaussian", "eva", "orthogonal"};
+  const Json* begin = config.Find("init_lora_weights");
+  if (begin != nullptr && begin->is_string() && !IsOneOf(begin->AsString(), kBeginnings)) {
+    return unsupported(fmt::format("init_lora_weights \"{}\"", begin->AsString()));
   }
   const Json* alpha = config.Find("lora_alpha");
   if (alpha != nullptr && !alpha->is_number()) {
@@ -214,6 +221,14 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
     }
   }
   return {};
+}
+
+Result<Model> LoadModelWithAdapters(const std::filesystem::path& folder) {
+  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(folder));
+  if (Exists(folder / kAdapterFolder)) {
+    HONE_RETURN_IF_ERROR(LoadLora(folder / kAdapterFolder, &model));
+  }
+  return model;
 }
 
 Result<void> SaveLora(const Model& model, const std::string& base,

@@ -28,6 +28,11 @@ Result<void> AddLora(const LoraOptions& options, Model* model);
 // that are not supported (DoRA, ranks per layer, trained biases) is an error.
 Result<void> LoadLora(const std::filesystem::path& folder, Model* model);
 
+// Where a checkpoint's adapters lie, in its folder.
+inline constexpr char kAdapterFolder[] = "adapter";
+// The model of a folder with the adapters that lie there, if there are any.
+Result<Model> LoadModelWithAdapters(const std::filesystem::path& folder);
+
 // A PEFT folder that other software loads on top of the base model `base`.
 Result<void> SaveLora(const Model& model, const std::string& base,
                       const std::filesystem::path& folder);

@@ -130,6 +130,11 @@ TEST(Lora, WhatIsNotSupportedIsSaidSo) {
   EXPECT_FALSE(load_with("r", 3).ok()) << "another shape";
   EXPECT_FALSE(load_with("target_modules", Json::Array{"q_proj"}).ok()) << "tensors left over";
   EXPECT_TRUE(load_with("lora_dropout", 0.1).ok());
+  EXPECT_TRUE(load_with("init_lora_weights", true).ok());
+  EXPECT_TRUE(load_with("init_lora_weights", "gaussian").ok());
+  EXPECT_NE(load_with("init_lora_weights", "pissa_niter_4").error().message().find("pissa"),
+            std::string::npos)
+      << "its base is not the model's";
 }
 
 }  // namespace

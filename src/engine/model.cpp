@@ -151,6 +151,18 @@ Result<Model> LoadModel(const std::filesystem::path& folder) {
   }
   for (const auto& [name, view] : tensors.tensors()) {
     const bool tied_head = config.tied_embeddings && name == "lm_head.weight";
+    if (tied_head) {
+      // Some files have the embedding twice; a head of its own would be lost.
+      const auto embedding = static_cast<size_t>(model.embedding);
+      const TensorView& twin = *tensors.Find(model.parameters[embedding].name);
+      if (view.dtype != twin.dtype || view.shape != twin.shape ||
+          !std::equal(view.bytes.begin(), view.bytes.end(), twin.bytes.begin(), twin.bytes.end())) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("{}: config.json has tie_word_embeddings, but lm_head.weight is "
+                                 "not the embedding; set tie_word_embeddings to false",
+                                 folder.string()));
+      }
+    }
     if (!used.contains(name) && !tied_head && !name.ends_with("rotary_emb.inv_freq")) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("{}: tensor {} belongs to no part of this architecture",

@@ -96,6 +96,23 @@ TEST_F(BrokenModel, ErrorsNameTheTensor) {
             std::string::npos);
 }
 
+TEST_F(BrokenModel, AHeadThatIsNotTheEmbeddingItIsTiedToIsNotPassedOver) {
+  using Tensors = std::map<std::string, TensorView>;
+  Json config = *ParseJson(*ReadFile(directory_.path() / "config.json"));
+  config.Set("tie_word_embeddings", true);
+  ASSERT_TRUE(WriteFileAtomic(directory_.path() / "config.json", DumpJson(config)).ok());
+  EXPECT_EQ(ErrorAfter([](Tensors& t) { t["lm_head.weight"] = t["model.embed_tokens.weight"]; }),
+            "");
+  std::vector<std::byte> bytes;
+  EXPECT_NE(ErrorAfter([&](Tensors& t) {
+              const auto embedding = t["model.embed_tokens.weight"];
+              bytes.assign(embedding.bytes.begin(), embedding.bytes.end());
+              bytes[0] ^= std::byte{1};
+              t["lm_head.weight"] = {embedding.dtype, embedding.shape, bytes};
+            }).find("lm_head.weight is not the embedding"),
+            std::string::npos);
+}
+
 TEST_F(BrokenModel, AConfigFarTooLargeForItsWeightsTakesNoMemory) {
   Json config = *ParseJson(*ReadFile(directory_.path() / "config.json"));
   config.Set("num_hidden_layers", 10000);

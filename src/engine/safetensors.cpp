@@ -213,11 +213,11 @@ Result<void> WriteSafetensors(const std::filesystem::path& path,
 
 Result<CheckpointTensors> CheckpointTensors::Open(const std::filesystem::path& folder) {
   CheckpointTensors checkpoint;
-  const auto index = folder / "model.safetensors.index.json";
+  const auto index = folder / "model.safetensors.index.json", whole = folder / "model.safetensors";
+  // Where both are there, the one file, as in transformers.
   std::error_code ignored;
-  if (!std::filesystem::exists(index, ignored)) {
-    HONE_ASSIGN_OR_RETURN(SafetensorsFile file,
-                          SafetensorsFile::Open(folder / "model.safetensors"));
+  if (!std::filesystem::exists(index, ignored) || std::filesystem::exists(whole, ignored)) {
+    HONE_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::Open(whole));
     checkpoint.tensors_ = file.tensors();
     checkpoint.files_.push_back(std::move(file));
     return checkpoint;

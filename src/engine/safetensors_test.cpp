@@ -143,6 +143,11 @@ TEST_F(SafetensorsTest, ShardsAreFoundThroughTheIndex) {
             std::string::npos);
   Write("model.safetensors.index.json", R"({"weight_map":{"a":"../m-1.safetensors"}})");
   EXPECT_FALSE(CheckpointTensors::Open(directory_.path()).ok()) << "a shard lies in the folder";
+
+  Write("model.safetensors",
+        FileOf(R"({"d":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}})", "9999"));
+  EXPECT_NE(CheckpointTensors::Open(directory_.path())->Find("d"), nullptr)
+      << "one file comes before an index that may be an older one's";
 }
 
 TEST_F(SafetensorsTest, Bfloat16ModelsAreWidened) {

@@ -16,7 +16,6 @@ namespace {
 // The first token, in vocabulary order, at which the running probability exceeds u.
 TokenId DrawToken(std::span<const float> logits, const Distribution& d,
                   std::span<const TokenId> kept, double u, const Kernels& kernels) {
-  const auto threshold = static_cast<float>(u);
   static thread_local Floats p;
   const size_t count = kept.empty() ? logits.size() : kept.size();
   Room(&p, static_cast<int64_t>(count));
@@ -28,16 +27,8 @@ TokenId DrawToken(std::span<const float> logits, const Distribution& d,
       p[i] = ExpF32(d.LogProb(logits[static_cast<size_t>(kept[i])]));
     }
   }
-  float running = 0;
-  size_t last = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (p[i] == 0) continue;
-    running += p[i];
-    last = i;
-    if (running > threshold) break;
-  }
-  // Rounding may leave a sliver at the end: the last token that has a probability takes it.
-  return kept.empty() ? static_cast<TokenId>(last) : kept[last];
+  const size_t place = DrawnPlace({p.data(), count}, u);
+  return kept.empty() ? static_cast<TokenId>(place) : kept[place];
 }
 
 // Ties go to the lower id. Tokens that could not have been drawn are not among them.

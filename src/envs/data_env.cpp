@@ -53,7 +53,8 @@ class DataEpisode final : public Episode {
 
   Json final_state() const override {
     Json state = Json::Of({{"answer", answer_ ? Json(*answer_) : Json()}});
-    if (rule_ != AnswerRule::kReward && !gold_->is_null()) {
+    // No rule of texts fits an object: the rewards compare it, by a kind of their own.
+    if (rule_ != AnswerRule::kReward && !gold_->is_null() && !gold_->is_object()) {
       state.Set("verdict", answer_ && IsRightAnswer(rule_, *answer_, *gold_));
     }
     return state;

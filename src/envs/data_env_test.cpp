@@ -47,6 +47,10 @@ TEST(DataEnvironmentTest, TheRuleGivesTheVerdict) {
   const Playthrough open = player.Run(Question(Json()), NewPlanAgent(Saying("sun")));
   EXPECT_EQ(open.final_state.Find("verdict"), nullptr);
   EXPECT_EQ(*open.final_state.Find("answer"), Json("sun"));
+  // A gold that is no text is the rewards' to compare.
+  const Json object = Json::Of({{"target", Json::Array{"fog"}}});
+  EXPECT_EQ(player.Run(Question(object), NewPlanAgent(Saying("fog"))).final_state.Find("verdict"),
+            nullptr);
   EnvPlayer silent(NewDataEnvironment(Sums(), {.answer = AnswerRule::kReward}));
   EXPECT_EQ(silent.Run(Question("fog"), NewPlanAgent(Saying("fog"))).final_state.Find("verdict"),
             nullptr);

@@ -459,6 +459,8 @@ void SetGold(const ResolvedPlan& gold, Task* task) {
     if (!made.after.empty()) call.Set("after", Json::ArrayOf(made.after));
     calls.push_back(std::move(call));
   }
+  // "reward": "number" is short for {"answer": "number"}.
+  if (task->reward.is_string()) task->reward = Json::Of({{"answer", task->reward}});
   if (!task->reward.is_object()) task->reward = Json::Object();
   task->reward.Set("calls", std::move(calls));
   if (!gold.outputs.empty()) task->reward.Set("outputs", Json::ArrayOf(gold.outputs));

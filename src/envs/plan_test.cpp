@@ -99,6 +99,9 @@ TEST(PlanTest, GoldIsWrittenIntoTheTask) {
   EXPECT_EQ(task.answer, Json("x"));
   EXPECT_EQ(DumpJson(task.reward), R"({"origin":"me","calls":[{"name":"a","arguments":{}},)"
                                    R"({"name":"b","arguments":{},"after":[0]}]})");
+  task.reward = "number";
+  SetGold({.answer = "1"}, &task);
+  EXPECT_EQ(DumpJson(task.reward), R"({"answer":"number","calls":[]})") << "the short form";
 }
 
 }  // namespace

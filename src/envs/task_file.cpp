@@ -17,9 +17,10 @@
 namespace hone {
 namespace {
 
+// Those of rewards/answer.h, which this module does not know; a test holds them against each other.
 constexpr std::string_view kAnswerKinds[] = {"exact",  "text", "number",  "set",
-                                             "choice", "math", "gsm8k",   "qa_exact",
-                                             "qa_f1",  "json", "program", "verdict"};
+                                             "choice", "math", "gsm8k",   "qa-exact",
+                                             "qa-f1",  "json", "program", "verdict"};
 
 // A row that has forgotten its id is still told by what only Hone's have.
 std::string_view ShapeOf(const Json& row) {

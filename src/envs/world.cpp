@@ -53,8 +53,16 @@ class Inquiry {
     return inquiry;
   }
 
+  // Of a task that cannot be asked about.
+  static std::unique_ptr<Inquiry> Void(const Task& task, std::string why) {
+    std::unique_ptr<Inquiry> inquiry(new Inquiry(task));
+    inquiry->out_.void_because = std::move(why);
+    return inquiry;
+  }
+
   // Asks what comes next; nothing when there is nothing to ask any more.
   std::optional<uint64_t> Ask(Executor* executor) {
+    if (!out_.void_because.empty()) return std::nullopt;
     Result<std::optional<Call>> call = run_->Next();
     if (!call.ok()) return End(call.error().message());
     if (!*call) return Finish();
@@ -130,9 +138,14 @@ Result<std::vector<WorldTask>> InWorld(const Environment& environment, std::span
   for (size_t i = 0; i < tasks.size(); ++i) {
     const int again = met[tasks[i].id]++;
     std::string path = again == 0 ? "gold" : fmt::format("gold-{}", again);
-    HONE_ASSIGN_OR_RETURN(auto inquiry,
-                          Inquiry::Open(environment, tasks[i], seeds[i], run, std::move(path)));
-    inquiries.push_back(std::move(inquiry));
+    auto inquiry = Inquiry::Open(environment, tasks[i], seeds[i], run, std::move(path));
+    // An environment that is gone for the moment makes one task void, not the whole run.
+    if (!inquiry.ok() && inquiry.error().code() != ErrorCode::kUnavailable &&
+        inquiry.error().code() != ErrorCode::kDeadline) {
+      return inquiry.error();
+    }
+    inquiries.push_back(inquiry.ok() ? *std::move(inquiry)
+                                     : Inquiry::Void(tasks[i], inquiry.error().message()));
   }
   // All ask at once: who answers may be a model that is faster with many.
   std::map<uint64_t, Inquiry*> waiting;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/lora.h"
 #include "text/bpe_trainer.h"
 #include "text/template_dialect.h"
 
@@ -92,7 +93,8 @@ Result<Model> MakeModel(const PolicyModelSettings& settings, const Tokenizer& to
     model = NewModel(config);
     InitializeModel(Rng(seed).Split("weights").NextU64(), &model);
   } else {
-    HONE_ASSIGN_OR_RETURN(model, LoadModel(settings.folder));
+    HONE_ASSIGN_OR_RETURN(model, LoadModelWithAdapters(settings.folder));
+    if (!model.lora.empty()) MergeLora(&model);  // what was learned before is the base now
   }
   if (settings.lora) {
     LoraOptions lora = *settings.lora;

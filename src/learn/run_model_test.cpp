@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "engine/lora.h"
 #include "learn/world.h"
 #include "support/tiny_recipe.h"
 
@@ -50,6 +52,27 @@ TEST(RunModel, WeightsAreAFunctionOfTheSeed) {
   };
   EXPECT_EQ(hash(1), hash(1));
   EXPECT_NE(hash(1), hash(2));
+}
+
+TEST(RunModel, WhatAdaptersLearnedIsPartOfTheModelThatARunBeginsWith) {
+  const TemporaryDirectory directory;
+  Model adapted = NewModel(
+      {.layers = 1, .width = 16, .heads = 2, .kv_heads = 2, .head_dim = 8, .ffn = 32, .vocab = 50});
+  InitializeModel(1, &adapted);
+  ASSERT_TRUE(AddLora({.rank = 2}, &adapted).ok());
+  for (const LoraModule& module : adapted.lora) {  // something was learned
+    adapted.parameters[static_cast<size_t>(module.b)].value[0] = 0.5f;
+  }
+  Engine engine(adapted, {.threads = 1});
+  ASSERT_TRUE(engine.Save(directory.path() / "run", SaveType::kF32).ok());
+  MergeLora(&adapted);
+  PolicyModelSettings settings{.folder = (directory.path() / "run").string()};
+  const Tokenizer tokenizer =
+      Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/tokenizer.json").value();
+  const Model made = MakeModel(settings, tokenizer, 1).value();
+  EXPECT_TRUE(made.lora.empty());
+  EXPECT_EQ(Engine(made, {.threads = 1}).WeightsHash(),
+            Engine(adapted, {.threads = 1}).WeightsHash());
 }
 
 }  // namespace

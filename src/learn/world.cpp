@@ -95,7 +95,8 @@ Result<std::unique_ptr<World>> World::ForTraining(const TrainingRecipe& recipe,
     world->simulator_ =
         NewSimulator(std::move(player), settings.check, at_once ? nullptr : world->timeline_.get(),
                      answers.mode == ToolMode::kReplayElseSimulate ? std::move(calls) : nullptr);
-    answers.simulator = world->simulator_;
+    answers.simulator =
+        WithUser(plan, *toolbox, world->simulator_, world->timeline_.get(), answers.journal);
   }
   HONE_RETURN_IF_ERROR(world->Open(plan, std::move(answers), *toolbox));
   return world;

@@ -52,12 +52,13 @@ std::unique_ptr<Rewarder> NewMatchReward(std::optional<AnswerKind> usual, Progra
   });
 }
 
-bool AllRan(const TrajectoryView& trajectory) {
-  return std::all_of(trajectory.calls.begin(), trajectory.calls.end(),
-                     [](const auto& call) { return RunOf(call) == CallRun::kRan; });
-}
-
 bool WasAnError(CallRun run) { return run == CallRun::kFailed || run == CallRun::kNeverRan; }
+
+// What broke by somebody else's fault is no error of the agent's.
+bool NoneWasAnError(const TrajectoryView& trajectory) {
+  return std::none_of(trajectory.calls.begin(), trajectory.calls.end(),
+                      [](const auto& call) { return WasAnError(RunOf(call)); });
+}
 
 }  // namespace
 
@@ -413,7 +414,7 @@ std::unique_ptr<Rewarder> NewTgrlReward(ProgramRunner* runner) {
     const auto most =
         static_cast<size_t>(std::max<int64_t>(0, labels.budget.calls.value_or(kTgrlMostCalls)));
     const bool good =
-        trajectory.faults.empty() && AllRan(trajectory) && trajectory.calls.size() <= most;
+        trajectory.faults.empty() && NoneWasAnError(trajectory) && trajectory.calls.size() <= most;
     terms.push_back(trajectory.Overall("call", good ? kTgrlTools * match->score : 0));
     return terms;
   });

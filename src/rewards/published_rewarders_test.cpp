@@ -259,10 +259,12 @@ TEST(PublishedRewarders, Tgrl) {
   maker.Begin().Call("f").Answer("1");
   maker.Begin().Call("f", "{}", CallStatus::kToolError).Answer("1");
   maker.Begin().Call("f").Answer("2");
+  maker.Begin().Call("f", "{}", CallStatus::kTimeout, "late", Blame::kTool).Call("f").Answer("1");
   const auto scores = Scored("tgrl", maker);
   EXPECT_EQ(Total(scores[0]), 1.5);
   EXPECT_EQ(Total(scores[1]), 1);
   EXPECT_EQ(Total(scores[2]), 0);
+  EXPECT_EQ(Total(scores[3]), 1.5) << "nobody pays for a tool that is late";
 }
 
 }  // namespace

@@ -146,7 +146,10 @@ Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
   {
     const Stopwatch watch(clock_, &result_.counts.seconds.environment);
     if (origin.episode != nullptr) {
-      HONE_ASSIGN_OR_RETURN(trajectory->episode, origin.episode->Clone());
+      // A program that was started afresh knows nothing of what came before.
+      auto cloned = origin.episode->Clone();
+      if (!cloned.ok()) return Break(trajectory, Blame::kEnvironment, cloned.error().message());
+      trajectory->episode = *std::move(cloned);
       HONE_ASSIGN_OR_RETURN(trajectory->sessions, origin.sessions->Fork());
     } else {
       if (group->spare == nullptr) {

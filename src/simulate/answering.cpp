@@ -140,6 +140,14 @@ Result<std::shared_ptr<const Toolbox>> MakeTools(const AnsweringPlan& plan,
   return MakeToolbox(tools, plan.use());
 }
 
+std::shared_ptr<Responder> WithUser(const AnsweringPlan& plan, const Toolbox& toolbox,
+                                    std::shared_ptr<Responder> tools, Timeline* timeline,
+                                    std::shared_ptr<Journal> journal) {
+  if (!plan.user || toolbox.Find(UserSpec().name) == nullptr) return tools;
+  return std::make_shared<PlayersOfBoth>(NewLiveResponder(toolbox, timeline, std::move(journal)),
+                                         std::move(tools));
+}
+
 Result<Answering> MakeAnswering(const AnsweringPlan& plan, const std::string& run, uint64_t seed,
                                 const std::shared_ptr<const Toolbox>& toolbox, Timeline* timeline) {
   Answering answering;
@@ -162,11 +170,7 @@ Result<Answering> MakeAnswering(const AnsweringPlan& plan, const std::string& ru
     }
     answering.simulator = NewSimulator(std::move(player), plan.simulator->check, timeline,
                                        in_world ? recorded : nullptr);
-    answers.simulator = answering.simulator;
-    if (toolbox->Find(UserSpec().name) != nullptr && plan.user) {
-      answers.simulator = std::make_shared<PlayersOfBoth>(
-          NewLiveResponder(*toolbox, timeline, answers.journal), answering.simulator);
-    }
+    answers.simulator = WithUser(plan, *toolbox, answering.simulator, timeline, answers.journal);
     answering.simulated = true;
   } else if (plan.mode == ToolMode::kReplay) {
     HONE_ASSIGN_OR_RETURN(const Journal::Found found, answers.journal->Find(MarkOf(run)));

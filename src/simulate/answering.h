@@ -49,6 +49,12 @@ std::optional<std::string> ProblemOf(const AnsweringPlan& plan);
 Result<std::shared_ptr<const Toolbox>> MakeTools(const AnsweringPlan& plan,
                                                  std::vector<ToolkitPlan> tools);
 
+// `tools` where the plan has no user; else who has the user's own model answer for the user, and
+// `tools` all other calls: who plays tools does not play the user. The timeline must outlive it.
+std::shared_ptr<Responder> WithUser(const AnsweringPlan& plan, const Toolbox& toolbox,
+                                    std::shared_ptr<Responder> tools, Timeline* timeline,
+                                    std::shared_ptr<Journal> journal);
+
 // What an executor is made of.
 struct Answering {
   ExecutorOptions options;

@@ -102,7 +102,9 @@ class EndpointChat final : public ChatModel {
     ChatTurn made = Read(outcome.result, asked);
     made.recorded = outcome.source == "journal";
     made.money = made.status == CompletionStatus::kOk ? budget_.Price(made.usage) : 0;
-    budget_.Charge(made.status, made.recorded, made.usage, most);
+    const TokenUsage used =
+        made.status == CompletionStatus::kOk ? made.usage : PerhapsUsed(outcome.result, most);
+    budget_.Charge(made.status, made.recorded, used, most);
     return made;
   }
 

@@ -17,12 +17,14 @@ class EndpointToolkit final : public Toolkit {
   ToolReply Call(std::string_view, const Json& arguments, Session*,
                  const CallLimits& limits) override {
     return client_.Post(Body(arguments), limits, [](const EndpointClient::Choice& choice) {
+      // A model that thought until the end has said nothing, and is paid for it.
       const Json* content = choice.message.Find("content");
-      if (content == nullptr || !content->is_string()) {
+      const bool silent = content == nullptr || content->is_null();
+      if (!silent && !content->is_string()) {
         return Unavailable("the endpoint's completion has no text");
       }
       return Answered(CompleteAnswer(
-          content->AsString(), choice.cut,
+          silent ? "" : content->AsString(), choice.cut,
           UsageOf(choice.answer.Find("usage"), "prompt_tokens", "completion_tokens")));
     });
   }

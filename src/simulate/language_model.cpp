@@ -64,7 +64,10 @@ class ExecutedModel final : public LanguageModel {
     }
     Completion completion = Read(outcome.result, most);
     completion.recorded = outcome.source == "journal";
-    budget_.Charge(completion.status, completion.recorded, completion.usage, most);
+    const TokenUsage used = completion.status == CompletionStatus::kOk
+                                ? completion.usage
+                                : PerhapsUsed(outcome.result, most);
+    budget_.Charge(completion.status, completion.recorded, used, most);
     return completion;
   }
 

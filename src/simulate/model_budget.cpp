@@ -1,5 +1,7 @@
 #include "simulate/model_budget.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace hone {
@@ -32,17 +34,26 @@ std::optional<std::string> ModelBudget::SetAside(const TokenUsage& most) {
   return spent;
 }
 
+TokenUsage PerhapsUsed(const ToolResult& result, const TokenUsage& most) {
+  if (result.status != CallStatus::kTimeout && result.status != CallStatus::kOk) return {};
+  const int64_t times = std::max<int64_t>(result.attempts, 1);
+  return {times * most.prompt, times * most.completion};
+}
+
 void ModelBudget::Charge(CompletionStatus status, bool recorded, const TokenUsage& used,
                          const TokenUsage& most) {
   std::lock_guard lock(mutex_);
   held_money_ -= Price(most);
   held_tokens_ -= most.prompt + most.completion;
-  if (status != CompletionStatus::kOk) {
+  const bool had = status == CompletionStatus::kOk;
+  if (!had) {
     ++account_.failures;
   } else if (recorded) {
     ++account_.recorded;
   } else {
     ++account_.completions;
+  }
+  if (!recorded) {
     account_.usage.prompt += used.prompt;
     account_.usage.completion += used.completion;
     account_.money += Price(used);

@@ -8,8 +8,13 @@
 
 namespace hone {
 
-// What a model may cost, and what it has cost. A budget is never exceeded, because what a
-// completion can cost at most is set aside before it is asked for. Thread-safe.
+// What the server may be paid for a completion that was not had: all of it, as often as it was
+// asked for, where no answer came in time or one that cannot be read; nothing where it refused.
+TokenUsage PerhapsUsed(const ToolResult& result, const TokenUsage& most);
+
+// What a model may cost, and what it has cost. What a completion can cost at most is set aside
+// before it is asked for, so that nothing but retries of what took too long can exceed a budget.
+// Thread-safe.
 class ModelBudget {
  public:
   // Prices and limits are those of the options.
@@ -17,7 +22,8 @@ class ModelBudget {
 
   // Why there is no budget for it, or nothing: then it is set aside until Charge.
   std::optional<std::string> SetAside(const TokenUsage& most);
-  // It was asked for. `used` counts when it was had (kOk) and was not recorded.
+  // It was asked for. `used` counts where it was not recorded: also of a failure, where the server
+  // may have done the work.
   void Charge(CompletionStatus status, bool recorded, const TokenUsage& used,
               const TokenUsage& most);
 

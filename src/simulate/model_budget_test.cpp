@@ -5,6 +5,18 @@
 namespace hone {
 namespace {
 
+TEST(ModelBudget, WhatTookTooLongMayHaveBeenPaidFor) {
+  ModelBudget budget({.prompt_price = 1e6, .completion_price = 1e6, .max_money = 100});
+  const TokenUsage most{2, 3};
+  ASSERT_FALSE(budget.SetAside(most));
+  const ToolResult late{.status = CallStatus::kTimeout, .attempts = 2};
+  budget.Charge(CompletionStatus::kUnavailable, false, PerhapsUsed(late, most), most);
+  EXPECT_DOUBLE_EQ(budget.account().money, 10);
+  EXPECT_EQ(budget.account().failures, 1);
+  const ToolResult refused{.status = CallStatus::kUnavailable, .attempts = 2};
+  EXPECT_EQ(PerhapsUsed(refused, most).completion, 0);
+}
+
 TEST(ModelBudget, WhatIsSetAsideCountsUntilItIsCharged) {
   ModelBudget budget({.prompt_price = 1e6, .completion_price = 2e6, .max_money = 10});
   EXPECT_EQ(budget.Price({1, 2}), 5);

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 // Part of the version: to be raised with every change of what the model is shown.
-constexpr int kPromptVersion = 1;
+constexpr int kPromptVersion = 2;
 
 constexpr std::string_view kPlayersPart =
     "You stand in for a tool that a program calls. You get the tool's description and one call of "
@@ -43,17 +43,24 @@ std::string Prompt(const SimulatedCall& call, const std::vector<const RecordedCa
       text += Line(example->tool, example->arguments, Shown(example->answer));
     }
   }
-  if (!call.known.empty()) {
-    text += "\nWhat was returned at first:\n";
-    for (const KnownAnswer& known : call.known) {
-      text += Line(known.tool, known.arguments, Shown(known.answer));
-    }
+  // Of the call itself it is known what it returned before the changes, of all else what it is now.
+  std::string before, now;
+  for (const KnownAnswer& known : call.known) {
+    const bool itself = known.tool == spec.name && known.arguments == call.arguments;
+    (itself ? before : now) += Line(known.tool, known.arguments, Shown(known.answer));
   }
+  if (!before.empty()) text += "\nWhat this call returned at first:\n" + before;
   if (!call.writes.empty()) {
-    text += "\nWhat was changed since then, in this order:\n";
+    text += before.empty() ? "\nWhat was changed, in this order:\n"
+                           : "\nWhat was changed since then, in this order:\n";
     for (const Sessions::EarlierWrite& write : call.writes) {
       text += Line(write.tool, write.arguments, write.content);
     }
+  }
+  if (!now.empty()) {
+    text += (call.writes.empty() ? "\nWhat other calls return:\n"
+                                 : "\nWhat other calls return now, after these changes:\n") +
+            now;
   }
   text += fmt::format("\nThe call: {}({})\n", spec.name, DumpJson(call.arguments));
   if (!call.problem.empty()) {

@@ -187,6 +187,27 @@ TEST_F(SimulatedApi, AContradictionOfWhatWasWrittenIsPutRight) {
       << last;
   EXPECT_NE(last.find(R"(move_order({"order_id":"7","address":"Oslo"}) -> {"ok":true})"),
             std::string::npos);
+  // What this call said comes before the change, what others say now behind it.
+  const size_t before = last.find("What this call returned at first:"),
+               changed = last.find("What was changed since then");
+  EXPECT_LT(before, changed) << last;
+  EXPECT_NE(changed, std::string::npos) << last;
+}
+
+TEST_F(SimulatedApi, WhatOtherCallsReturnNowIsToldBehindTheChanges) {
+  std::string last;
+  Serve([&](const ChatServer::Request& request) {
+    last = UserText(request);
+    if (last.find("The call: move_order") != std::string::npos)
+      return ChatServer::Says(R"({"ok":true})");
+    return ChatServer::Says(R"({"address":"Rome","items":3})");
+  });
+  Play(NewPlayed(), {{"move_order", R"({"order_id":"7","address":"Oslo"})"},
+                     {"move_order", R"({"order_id":"7","address":"Bern"})"}});
+  const size_t changed = last.find("What was changed"),
+               now = last.find("What other calls return now, after these changes:");
+  ASSERT_NE(now, std::string::npos) << last;
+  EXPECT_LT(changed, now) << last;
 }
 
 TEST_F(SimulatedApi, RefusalsOfTheToolAreTheAgentsErrors) {

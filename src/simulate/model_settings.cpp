@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/engine.h"
-#include "engine/model.h"
+#include "engine/lora.h"
 #include "simulate/checkpoint.h"
 
 namespace hone {
@@ -66,7 +66,7 @@ Result<std::shared_ptr<LanguageModel>> OpenModel(const ModelSettings& settings,
   } else {
     HONE_ASSIGN_OR_RETURN(
         toolkit, NewCheckpointToolkit({.folder = settings.folder, .dialect = settings.dialect}));
-    HONE_ASSIGN_OR_RETURN(const Model model, LoadModel(settings.folder));
+    HONE_ASSIGN_OR_RETURN(const Model model, LoadModelWithAdapters(settings.folder));
     options.name = "checkpoint " + Engine(model, {.threads = 1}).WeightsHash();
   }
   if (!settings.completions.empty()) {

@@ -124,6 +124,8 @@ void BoundedDatabase::Confine(int64_t max_value_bytes) {
   sqlite3_limit(database_, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(database_, SQLITE_LIMIT_WORKER_THREADS, 0);
   sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, static_cast<int>(max_value_bytes));
+  // One step compares a whole pattern with a whole value.
+  sqlite3_limit(database_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
   // What sorts and groups stays in memory: nothing is written anywhere.
   CHECK(Execute("PRAGMA temp_store = MEMORY").ok());
   sqlite3_set_authorizer(database_, &Authorize, nullptr);

@@ -249,9 +249,18 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   }
 
   void OnTimeout(const PendingPtr& call, int32_t attempt) {
+    bool played = false;
     {
       std::lock_guard lock(mutex_);
       if (call->settled || call->attempt != attempt) return;
+      played = options_.patience.count() > 0 && call->note->injected().empty();
+      const Clock::Duration until = call->began + options_.patience;
+      if (played && timeline_->Now() < until) {
+        call->timer = timeline_->At(until, [core = weak_from_this(), call, attempt] {
+          if (const auto alive = core.lock()) alive->OnTimeout(call, attempt);
+        });
+        return;
+      }
       call->asked = kNoResponder;  // whatever comes now is late
     }
     std::string content =
@@ -261,8 +270,10 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                                      : "; it was not carried out";
     }
     // Not here, where the other timers wait: what a call holds on to can take a while to end.
-    timeline_->Run([core = shared_from_this(), call, attempt, content = std::move(content)] {
-      core->EndAttempt(call, attempt, {.reply = TimedOut(content), .source = "executor"});
+    ToolReply reply = played ? Unavailable("the simulator gave " + content, Blame::kSimulator)
+                             : TimedOut(content);
+    timeline_->Run([core = shared_from_this(), call, attempt, reply = std::move(reply)] {
+      core->EndAttempt(call, attempt, {.reply = reply, .source = "executor"});
     });
   }
 
@@ -328,11 +339,14 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     return std::max(Clock::Duration(static_cast<int64_t>(pause)), asked);
   }
 
-  ToolResult ResultOf(const Pending& call, const ToolReply& reply) const {
-    std::string content = reply.content;
-    if (options_.redact_content) content = options_.redact_content(std::move(content));
-    CutText cut = Cut(std::move(content),
-                      call.limits ? call.limits->max_result_bytes : ToolLimits{}.max_result_bytes);
+  // `cut_bytes` as CallAnswer has it.
+  ToolResult ResultOf(const Pending& call, const ToolReply& reply, int64_t cut_bytes = 0) const {
+    CutText cut{reply.content, cut_bytes};
+    if (cut_bytes == 0) {
+      if (options_.redact_content) cut.text = options_.redact_content(std::move(cut.text));
+      cut = Cut(std::move(cut.text),
+                call.limits ? call.limits->max_result_bytes : ToolLimits{}.max_result_bytes);
+    }
     return {.call = call.request.identity.call,
             .status = reply.status,
             .blame = reply.blame,
@@ -357,7 +371,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     if (answer.recorded) {
       return Deliver(call, answer.recorded->result, "journal", answer.recorded->session_lost);
     }
-    ToolResult result = ResultOf(*call, answer.reply);
+    ToolResult result = ResultOf(*call, answer.reply, answer.cut_bytes);
     if (options_.record == nullptr) {
       return Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
     }

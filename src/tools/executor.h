@@ -37,6 +37,10 @@ struct ExecutorOptions {
   std::function<Json(const Json&)> redact_arguments;
   std::function<std::string(std::string)> redact_content;
   bool remember_answers = false;  // for faults that answer what was answered before
+  // Where somebody plays the tools, who has limits of its own: an attempt that no fault was put
+  // into lasts this long, whatever the limits of the tool, and what is later still is the
+  // simulator's fault. 0: the limits hold.
+  std::chrono::milliseconds patience{0};
 };
 
 // What happened so far.

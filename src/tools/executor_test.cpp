@@ -218,6 +218,21 @@ TEST_F(ExecutorTest, AHungToolCostsItsDeadlineAndDelaysNobodyElse) {
   EXPECT_EQ(outcome.result.status, CallStatus::kTimeout);
 }
 
+// Whoever plays a tool may take longer than the tool, and pays for it where it takes too long.
+TEST_F(ExecutorTest, WhoPlaysAToolIsWaitedForLonger) {
+  auto tools = Tools();
+  tools->Add("t", Effect::kReads, nullptr);
+  UseTools({tools}, {.deadline = seconds(30), .attempt = seconds(10), .retries = 1});
+  Use({.responders = {std::make_shared<LaterResponder>(timeline_.get())}, .patience = seconds(60)});
+  const ToolResult slow = Run("t", Json::Of({{"ms", 50'000}}));
+  EXPECT_EQ(slow.status, CallStatus::kOk);
+  EXPECT_EQ(slow.attempts, 1);
+  const ToolResult hung = Run("t");
+  EXPECT_EQ(hung.status, CallStatus::kUnavailable);
+  EXPECT_EQ(hung.blame, Blame::kSimulator);
+  EXPECT_EQ(hung.content, "the simulator gave no answer within 60000 ms");
+}
+
 TEST_F(ExecutorTest, ALongRetryAfterMeansNoRetry) {
   int tried = 0;
   auto tools = Tools();

@@ -242,7 +242,11 @@ McpClient::Connected McpClient::Current(TimePoint end, const std::stop_token& st
         .refused = true};
   }
   if (connection_) return connection_;
-  McpFailure failure = *last_failure_;
+  // Where it was started and has ended again, whoever was there first has noticed.
+  McpFailure failure = last_failure_
+                           ? *last_failure_
+                           : McpFailure{Error(ErrorCode::kUnavailable,
+                                              "the server ended as soon as it was started")};
   failure.refused = true;  // the call itself was never sent
   return failure;
 }

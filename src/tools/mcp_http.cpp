@@ -193,7 +193,7 @@ class HttpTransport final : public McpTransport {
     KeepSession(*response);  // of an answer without a body
     answer.End();
     if (response->status >= 200 && response->status < 300) {
-      if (answer.outcome()) return *answer.outcome();
+      if (answer.outcome()) return RedactedErrors(*answer.outcome(), options_.secrets);
       if (!id) return Json();
       return McpFailure{Error(
           ErrorCode::kUnavailable,
@@ -209,7 +209,7 @@ class HttpTransport final : public McpTransport {
   McpOutcome Refusal(const HttpResponse& response, const AnswerReader& answer, bool had_session) {
     const int status = response.status;
     auto shown = [&](std::string_view text) {
-      return Redacted(Utf8Lossy(Trim(text).substr(0, kShownBody)), options_.secrets);
+      return Utf8Lossy(Redacted(std::string(Trim(text)), options_.secrets).substr(0, kShownBody));
     };
     const std::string body = shown(answer.body());
     auto failure = [&](ErrorCode code, std::string what) {

@@ -71,4 +71,16 @@ std::string Redacted(std::string text, const std::vector<std::string>& secrets) 
   return text;
 }
 
+McpOutcome RedactedErrors(McpOutcome outcome, const std::vector<std::string>& secrets) {
+  if (auto* error = std::get_if<JsonRpcError>(&outcome)) {
+    error->message = Redacted(std::move(error->message), secrets);
+  } else if (auto* result = std::get_if<Json>(&outcome); result != nullptr) {
+    const Json* failed = result->Find("isError");
+    if (failed == nullptr || *failed != Json(true)) return outcome;
+    Result<Json> redacted = ParseJson(Redacted(DumpJson(*result), secrets));
+    if (redacted.ok()) *result = *std::move(redacted);
+  }
+  return outcome;
+}
+
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tools/mcp_transport.h"
 
 namespace hone {
 
@@ -28,5 +29,8 @@ Result<std::string> Resolved(std::string_view text, const ReadVariable& read,
 
 // The text with every secret blotted out. Secrets of fewer than 4 bytes stay: they are everywhere.
 std::string Redacted(std::string text, const std::vector<std::string>& secrets);
+// The same for what a server says where a call fails: errors of the protocol, and results that say
+// they are errors. Other results are the tool's own.
+McpOutcome RedactedErrors(McpOutcome outcome, const std::vector<std::string>& secrets);
 
 }  // namespace hone

@@ -43,5 +43,17 @@ TEST(McpSecrets, SecretsAreBlottedOut) {
   EXPECT_EQ(Redacted("****", {"****"}), "***");
 }
 
+TEST(McpSecrets, ErrorsOfServersAreWithoutThemAndResultsAreTheToolsOwn) {
+  const std::vector<std::string> secrets = {"s3cret"};
+  const McpOutcome error = RedactedErrors(JsonRpcError{-1, "bad s3cret", {}}, secrets);
+  EXPECT_EQ(std::get<JsonRpcError>(error).message, "bad ***");
+  const auto result = [&](bool failed) {
+    const Json said = Json::Of({{"isError", failed}, {"text", "it is s3cret"}});
+    return std::get<Json>(RedactedErrors(said, secrets)).Find("text")->AsString();
+  };
+  EXPECT_EQ(result(true), "it is ***");
+  EXPECT_EQ(result(false), "it is s3cret");
+}
+
 }  // namespace
 }  // namespace hone

@@ -73,7 +73,7 @@ class StdioTransport final : public McpTransport {
         std::erase_if(unsent_, [&](const Line& line) { return line.id == request.id; }) > 0;
     std::optional<McpOutcome> outcome = std::move(answer);
     waiting_.erase(request.id);
-    if (outcome) return *std::move(outcome);
+    if (outcome) return RedactedErrors(*std::move(outcome), secrets_);
     if (done) return McpFailure{.error = *broken_, .refused = untouched, .session_lost = true};
     const bool stopped = limits.stop.stop_requested();
     Error late(stopped ? ErrorCode::kStopped : ErrorCode::kDeadline,
@@ -150,7 +150,7 @@ class StdioTransport final : public McpTransport {
     const auto read = ReadJsonRpc(line);
     if (const auto* problem = std::get_if<JsonRpcProblem>(&read)) {
       const std::lock_guard lock(mutex_);
-      stray_ = Redacted(Tail(line, 200), secrets_);
+      stray_ = Tail(Redacted(line, secrets_), 200);
       if (problem->id) {
         Answer(*problem->id, McpFailure{Error(ErrorCode::kUnavailable,
                                               fmt::format("{}: an answer that is none: {}", name_,
@@ -186,7 +186,7 @@ class StdioTransport final : public McpTransport {
       what = code.ok() ? fmt::format("the server ended with exit code {}", *code)
                        : "the server closed its output";
     }
-    const std::string errors = Redacted(Tail(process_->LastErrors(), kShownErrors), secrets_);
+    const std::string errors = Tail(Redacted(process_->LastErrors(), secrets_), kShownErrors);
     const std::lock_guard lock(mutex_);
     what = fmt::format("{}: {}{}", name_, what, StrayLine());
     if (!errors.empty()) what += "; its last words: " + errors;

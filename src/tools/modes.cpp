@@ -80,6 +80,7 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
     };
   }
   if (mode == ToolMode::kRecord || Simulates(mode)) options.record = plan.journal;
+  if (Simulates(mode)) options.patience = std::chrono::minutes(10);
 
   std::vector<std::shared_ptr<Responder>> fallible;
   if (mode == ToolMode::kReplay || mode == ToolMode::kReplayElseSimulate) {

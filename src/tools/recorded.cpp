@@ -68,7 +68,10 @@ class LookupResponder final : public Responder {
     if (!found.ok()) return reply(Broken(found.error()));
     if (!found->has_value()) return reply(std::nullopt);
     const ToolResult& result = (*found)->result;
-    reply(FromJournal({.status = result.status, .blame = result.blame, .content = result.content}));
+    CallAnswer answer =
+        FromJournal({.status = result.status, .blame = result.blame, .content = result.content});
+    answer.cut_bytes = result.cut_bytes;
+    reply(std::move(answer));
   }
 
  private:

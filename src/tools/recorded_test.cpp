@@ -212,6 +212,23 @@ TEST_F(RecordedTest, EqualCallsOfOtherRunsAreLookedUpByContentButWritesAreNot) {
   EXPECT_EQ(executor.Next()->result.status, CallStatus::kUnavailable);
 }
 
+TEST_F(RecordedTest, WhatWasCutWhenItWasRecordedIsNotCutAgain) {
+  tools_->Add("tell", Effect::kReads,
+              [](const Json&, const CallLimits&) { return Answered(std::string(1 << 20, 'x')); });
+  toolbox_ = ToolboxOf({tools_, sums_});
+  const auto journal = OpenJournal();
+  auto sessions = [&] { return std::make_shared<Sessions>(toolbox_, 1); };
+  const ToolResult told =
+      Run(journal, false, {{{"r", "t", "0", 0, 0}, "tell", Json::Of({}), sessions()}})[0];
+  EXPECT_GT(told.cut_bytes, 1'000'000);
+  const auto timeline = NewVirtualTimeline();
+  Executor executor({.responders = {NewLookupResponder(journal)}}, timeline.get());
+  executor.Submit({{"other", "t9", "5", 1, 0}, "tell", Json::Of({}), sessions()});
+  const ToolResult again = executor.Next()->result;
+  EXPECT_EQ(again.content, told.content);
+  EXPECT_EQ(again.cut_bytes, told.cut_bytes);
+}
+
 TEST_F(RecordedTest, AnOutcomeThatCannotBeRecordedDoesNotEnterTheEpisode) {
   const auto journal = OpenJournal();
   const CallRequest call{

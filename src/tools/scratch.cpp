@@ -47,7 +47,7 @@ std::vector<std::string> NamesIn(int folder) {
 bool RemoveOne(int folder, const std::string& name) {
   if (::unlinkat(folder, name.c_str(), 0) == 0) return true;
   if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0) return true;
-  ::fchmodat(folder, name.c_str(), 0700, 0);
+  ::fchmodat(folder, name.c_str(), 0700, AT_SYMLINK_NOFOLLOW);  // never what a link points to
   return false;
 }
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "credit/methods.h"
+#include "envs/task_file.h"
+#include "rewards/answer.h"
 #include "rewards/presets.h"
 #include "support/tree_maker.h"
 
@@ -20,6 +22,17 @@ TreeMaker MixedGroup() {
   maker.Begin().Answer("13");
   maker.Begin().Call("f").End(Ending::kTurnLimit);
   return maker;
+}
+
+// Files of tasks and rewards know the same kinds of answers.
+TEST(RewardCreditProperties, EveryKindOfAnswerCanBeATasks) {
+  for (const AnswerKindNote& note : AnswerKinds()) {
+    const Json task = Json::Of(
+        {{"id", "t"}, {"prompt", "p"}, {"answer", "1"}, {"reward", std::string(note.name)}});
+    for (const TaskProblem& problem : ReadTaskFile(DumpJson(task), nullptr).problems) {
+      EXPECT_EQ(problem.text.find("no kind"), std::string::npos) << problem.text;
+    }
+  }
 }
 
 // A reward that some trajectories have and others lack keeps those from being compared: what was
