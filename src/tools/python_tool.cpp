@@ -84,6 +84,8 @@ class PythonSession final : public Session {
   std::unique_ptr<PythonWorker> worker_;
 };
 
+constexpr int kWorkersTried = 3;
+
 class PythonToolkit final : public Toolkit {
  public:
   PythonToolkit(const PythonOptions& options, std::shared_ptr<PythonPool> pool)
@@ -112,19 +114,23 @@ class PythonToolkit final : public Toolkit {
  private:
   ToolReply Run(const std::string& code, const CallLimits& limits, PythonSession* session) {
     const auto deadline = SteadyClock::now() + limits.time;
-    if (session->worker() == nullptr) {
-      Result<std::unique_ptr<PythonWorker>> worker = pool_->Take(limits.time, limits.stop);
-      if (!worker.ok()) return NotRun(worker.error());
-      session->Hold(std::move(worker).value());
-    }
     auto time_left = [deadline] {
       const auto left = std::chrono::floor<milliseconds>(deadline - SteadyClock::now());
       return std::max(left, milliseconds(0));
     };
-    // The code's time begins when it can run.
-    if (const auto ready = session->worker()->Ready(time_left(), limits.stop); !ready.ok()) {
+    // The code's time begins when it can run. A worker that somebody else's code has left unfit is
+    // not this call's loss: nothing was sent to it, so another one is taken.
+    const bool fresh = session->worker() == nullptr;
+    for (int tries = fresh ? kWorkersTried : 1; tries > 0; --tries) {
+      if (session->worker() == nullptr) {
+        Result<std::unique_ptr<PythonWorker>> worker = pool_->Take(time_left(), limits.stop);
+        if (!worker.ok()) return NotRun(worker.error());
+        session->Hold(std::move(worker).value());
+      }
+      const auto ready = session->worker()->Ready(time_left(), limits.stop);
+      if (ready.ok()) break;
       session->Drop(false);
-      return NotRun(ready.error());
+      if (tries == 1 || IsLate(ready.error())) return NotRun(ready.error());
     }
     const milliseconds own(options_.timeout_ms), left = time_left();
     const Result<PythonOutcome> outcome =
@@ -149,8 +155,10 @@ class PythonToolkit final : public Toolkit {
 
   // Not the code's doing.
   static ToolReply Failed(const Error& error) {
-    const bool late = error.code() == ErrorCode::kDeadline || error.code() == ErrorCode::kStopped;
-    return late ? FromError(error) : Unavailable(error.message(), Blame::kInfrastructure);
+    return IsLate(error) ? FromError(error) : Unavailable(error.message(), Blame::kInfrastructure);
+  }
+  static bool IsLate(const Error& error) {
+    return error.code() == ErrorCode::kDeadline || error.code() == ErrorCode::kStopped;
   }
   static ToolReply NotRun(const Error& error) {
     ToolReply reply = Failed(error);
