@@ -56,8 +56,14 @@ TEST(RunModel, WeightsAreAFunctionOfTheSeed) {
 
 TEST(RunModel, WhatAdaptersLearnedIsPartOfTheModelThatARunBeginsWith) {
   const TemporaryDirectory directory;
-  Model adapted = NewModel(
-      {.layers = 1, .width = 16, .heads = 2, .kv_heads = 2, .head_dim = 8, .ffn = 32, .vocab = 50});
+  Model adapted = NewModel({.layers = 1,
+                            .width = 16,
+                            .heads = 2,
+                            .kv_heads = 2,
+                            .head_dim = 8,
+                            .ffn = 32,
+                            .vocab = 50,
+                            .qk_norm = true});
   InitializeModel(1, &adapted);
   ASSERT_TRUE(AddLora({.rank = 2}, &adapted).ok());
   for (const LoraModule& module : adapted.lora) {  // something was learned
