@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/toml.h"
+#include "learn/stage.h"
 
 namespace hone {
 namespace {
@@ -105,7 +106,7 @@ bool IsBeingTrained(const std::filesystem::path& run) {
 int64_t RecipeFacts::Steps() const {
   int64_t steps = 0;
   for (const Stage& stage : stages) {
-    if (stage.kind == "sft" || stage.kind == "rl") steps += stage.steps;
+    if (TrainsPolicy(stage.kind)) steps += stage.steps;
   }
   return steps;
 }
@@ -113,7 +114,7 @@ int64_t RecipeFacts::Steps() const {
 int64_t RecipeFacts::StepInStage(int64_t step) const {
   int64_t before = 0;
   for (const Stage& stage : stages) {
-    if (stage.kind != "sft" && stage.kind != "rl") continue;
+    if (!TrainsPolicy(stage.kind)) continue;
     if (step < before + stage.steps) break;
     before += stage.steps;
   }

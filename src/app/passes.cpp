@@ -277,6 +277,7 @@ std::vector<Pass> BuiltInPasses() {
   for (Pass& pass : ToolPasses()) passes.push_back(std::move(pass));
   for (Pass& pass : RewardPasses()) passes.push_back(std::move(pass));
   for (Pass& pass : CreditPasses()) passes.push_back(std::move(pass));
+  for (Pass& pass : TrainingPasses()) passes.push_back(std::move(pass));
   for (Pass& pass : EnginePasses()) passes.push_back(std::move(pass));
   return passes;
 }

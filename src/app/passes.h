@@ -36,11 +36,13 @@ struct Pass {
 
 std::vector<Pass> BuiltInPasses();
 // Those of them that run a model (engine_passes.cpp), that are about tools (tool_passes.cpp), and
-// that score (reward_passes.cpp) and assign credit (credit_passes.cpp).
+// that score (reward_passes.cpp), assign credit (credit_passes.cpp), and play and train
+// (training_passes.cpp).
 std::vector<Pass> EnginePasses();
 std::vector<Pass> ToolPasses();
 std::vector<Pass> RewardPasses();
 std::vector<Pass> CreditPasses();
+std::vector<Pass> TrainingPasses();
 
 // One pass as Markdown, for docs/pipe.md; the whole page.
 std::string PassesMarkdown(const std::vector<Pass>& passes);

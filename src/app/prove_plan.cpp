@@ -24,10 +24,9 @@ std::string CostOf(const TrainingRecipe& recipe) {
 
 int64_t TrajectoriesOf(const TrainingRecipe& recipe) {
   int64_t trajectories = 0;
-  for (const StageSettings& stage : recipe.stages) {
-    if (const auto* rl = std::get_if<RlStage>(&stage)) {
-      trajectories += rl->steps * rl->groups * rl->group;
-    }
+  for (const auto& stage : recipe.stages) {
+    const StageSize size = stage->size();
+    trajectories += size.steps * size.groups * size.group;
   }
   return trajectories;
 }
@@ -98,10 +97,12 @@ Result<ProvePlan> EstimateProof(const ComparisonPlan& plan, const std::filesyste
       kind.name = plan.arms[run.arm].name;
       kind.trajectories = TrajectoriesOf(one);
       kind.tokens = measured.tokens_per_demonstration;
-      for (const RunEstimate::Stage& stage : measured.stages) {
-        (stage.kind == "rl"    ? kind.rl_seconds
-         : stage.kind == "sft" ? kind.imitation_seconds
-                               : kind.simulator_seconds) +=
+      for (size_t i = 0; i < measured.stages.size(); ++i) {
+        const RunEstimate::Stage& stage = measured.stages[i];
+        const StageTraits& traits = one.stages[i]->traits();
+        (traits.practice          ? kind.rl_seconds
+         : traits.trains_policy() ? kind.imitation_seconds
+                                  : kind.simulator_seconds) +=
             static_cast<double>(stage.steps) * stage.seconds_per_step;
       }
     }

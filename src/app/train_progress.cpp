@@ -37,12 +37,13 @@ class PeoplesTraining final : public TrainObserver {
   }
 
   void OnStep(const StepReport& step) override {
-    if (step.stage == "rl") {
-      Rl(step);
-    } else if (step.stage == "sft") {
-      Sft(step);
+    // By what was measured: a stage of a kind that nobody thought of here is shown, too.
+    if (step.values.contains("trajectories")) {
+      Practice(step);
+    } else if (step.values.contains("sft/loss")) {
+      Imitation(step);
     } else if (step.step == step.steps) {
-      Line(fmt::format("step {:>5}  loss {:.4f}", step.step, Of(step.values, "simulator/loss")));
+      Numbers(step);
     }
     bar_.Show(step.stage, step.step, step.steps);
   }
@@ -74,7 +75,7 @@ class PeoplesTraining final : public TrainObserver {
   void OnNote(std::string_view note) override { Line(Printable(note)); }
 
  private:
-  void Sft(const StepReport& step) {
+  void Imitation(const StepReport& step) {
     const bool show = lines_++ % 8 == 0 || step.step == step.steps;
     if (!show) return;
     Line(fmt::format("step {:>5}  loss {:.4f}  others {:.3f}  {:>6.0f} tokens/s", step.step,
@@ -82,7 +83,13 @@ class PeoplesTraining final : public TrainObserver {
                      Of(step.values, "tokens_per_second")));
   }
 
-  void Rl(const StepReport& step) {
+  void Numbers(const StepReport& step) {
+    std::string line = fmt::format("step {:>5}", step.step);
+    for (const auto& [name, value] : step.values) line += fmt::format("  {} {:.4f}", name, value);
+    Line(line);
+  }
+
+  void Practice(const StepReport& step) {
     const StepValues& v = step.values;
     if (lines_ % 20 == 0) {
       Line(terminal_.Dim(fmt::format(

@@ -15,7 +15,8 @@ std::string Written(ProgressStyle style) {
   {
     const auto observer = NewTrainProgress(style, stream);
     observer->OnStage({.kind = "rl", .number = 1, .count = 2, .steps = 3});
-    observer->OnStep({.stage = "rl", .step = 1, .steps = 3, .values = {{"success", 0.25}}});
+    observer->OnStep(
+        {.stage = "rl", .step = 1, .steps = 3, .values = {{"success", 0.25}, {"trajectories", 4}}});
     observer->OnAlarm({.step = 0, .name = "entropy", .message = "it fell", .remedy = "raised"});
     observer->OnEvaluation("dev/dev/greedy", Evaluation());
     observer->OnNote("a \x1b[31m note");

@@ -19,9 +19,13 @@ struct RecipeState {
 
   // Every value read, in reading order, for the resolved recipe.
   struct Entry {
-    std::string table, key, value, comment;
+    std::string table, key;
+    Json value;
+    bool is_default = true;
+    std::string comment;
   };
   std::vector<Entry> resolved;
+  std::vector<std::string> elements;  // paths of the elements of [[tables]] that were asked for
 
   void Problem(const RecipeNode& at, std::string_view text) {
     problems.push_back({at.order, fmt::format("{}: {}", at.where, text)});
@@ -113,12 +117,37 @@ std::string TomlText(const Json& value) {
   return text;
 }
 template <typename T>
-std::string TomlText(const T& value) {
-  return TomlText(Json(value));
+Json JsonOf(const T& value) {
+  return Json(value);
 }
 template <typename T>
-std::string TomlText(const std::vector<T>& value) {
-  return TomlText(Json::ArrayOf(value));
+Json JsonOf(const std::vector<T>& value) {
+  return Json::ArrayOf(value);
+}
+
+// The table at a path such as "stage[1].model", made where it is not there yet.
+Json* TableAt(std::string_view path, Json* root) {
+  Json* table = root;
+  while (!path.empty()) {
+    const size_t dot = std::min(path.find('.'), path.size());
+    std::string_view name = path.substr(0, dot);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+    const size_t bracket = name.find('[');
+    const bool element = bracket != std::string_view::npos;
+    const std::string key(name.substr(0, bracket));
+    if (table->Find(key) == nullptr) {
+      table->Set(key, element ? Json(Json::Array()) : Json(Json::Object()));
+    }
+    table = &std::find_if(table->AsObject().begin(), table->AsObject().end(),
+                          [&](const Json::Member& member) { return member.first == key; })
+                 ->second;
+    if (!element) continue;
+    const size_t number = std::stoul(std::string(name.substr(bracket + 1)));
+    Json::Array& elements = table->AsArray();
+    while (elements.size() <= number) elements.push_back(Json::Object());
+    table = &elements[number];
+  }
+  return table;
 }
 
 bool IsBareKey(std::string_view key) {
@@ -161,12 +190,14 @@ RecipeNode* RecipeTable::Take(std::string_view key) {
 template <typename T, typename Convert>
 void RecipeTable::ReadInto(std::string_view key, T* value, std::string_view comment,
                            Convert convert) {
+  const T without = *value;
   if (RecipeNode* node = Take(key)) {
     if (auto problem = convert(*node, value)) {
       state_->Problem(*node, fmt::format("{}: {}", PathOf(key), *problem));
     }
   }
-  state_->resolved.push_back({path_, std::string(key), TomlText(*value), std::string(comment)});
+  state_->resolved.push_back(
+      {path_, std::string(key), JsonOf(*value), *value == without, std::string(comment)});
 }
 
 void RecipeTable::Read(std::string_view key, bool* value, std::string_view comment) {
@@ -240,6 +271,7 @@ std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
     const std::string path = fmt::format("{}[{}]", PathOf(key), i);
     if (element.Is(TomlValue::Kind::kTable)) {
       tables.push_back(RecipeTable(state_, &element, path));
+      state_->elements.push_back(path);
     } else {
       state_->Problem(element, fmt::format("{}: {}", path, *Wants("a table", element)));
     }
@@ -370,11 +402,29 @@ std::string Recipe::Resolved() const {
     if (!table.empty()) text += (text.empty() ? "" : "\n") + HeaderOf(table) + "\n";
     for (const auto& entry : state_->resolved) {
       if (entry.table != table) continue;
-      text += fmt::format("{} = {}", entry.key, entry.value);
+      text += fmt::format("{} = {}", entry.key, TomlText(entry.value));
       text += entry.comment.empty() ? "\n" : fmt::format("  # {}\n", entry.comment);
     }
   }
   return text;
+}
+
+Json Recipe::Values() const {
+  Json values = Json::Object();
+  for (const auto& entry : state_->resolved) {
+    TableAt(entry.table, &values)->Set(entry.key, entry.value);
+  }
+  return values;
+}
+
+Json Recipe::Said() const {
+  Json values = Json::Object();
+  // First of all, so that each is there whatever it says.
+  for (const std::string& path : state_->elements) TableAt(path, &values);
+  for (const auto& entry : state_->resolved) {
+    if (!entry.is_default) TableAt(entry.table, &values)->Set(entry.key, entry.value);
+  }
+  return values;
 }
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 
 namespace hone {
@@ -113,6 +114,11 @@ class Recipe {
 
   // TOML of every key that was read with the value it got, defaults included.
   std::string Resolved() const;
+  // The same as a value: tables are objects, [[tables]] are arrays.
+  Json Values() const;
+  // Values() without the keys that have their default. Tables without any other are left out, but
+  // not elements of [[tables]]: what is said stays when the program learns to read another key.
+  Json Said() const;
 
  private:
   Recipe();

@@ -193,6 +193,33 @@ TEST(Recipe, TheResolvedRecipeReadsBackToTheSame) {
   EXPECT_EQ(again->Resolved(), resolved);
 }
 
+TEST(Recipe, WhatIsSaidIsWithoutDefaultsButKeepsEveryElement) {
+  Recipe recipe = Recipe::Parse(
+                      "steps = 100\nname = \"x\"\n[[part]]\n[[part]]\nsize = 3\n"
+                      "[part.inside]\nrate = 0.5\n",
+                      "r.toml")
+                      .value();
+  int64_t steps = 100, size = 1;
+  double rate = 1;
+  std::string name;
+  RecipeTable root = recipe.Root();
+  root.Read("steps", &steps, "");
+  root.Read("name", &name, "");
+  root.Table("absent").Read("rate", &rate, "");
+  for (RecipeTable& part : root.Tables("part")) {
+    size = 1;
+    rate = 1;
+    part.Read("size", &size, "");
+    part.Table("inside").Read("rate", &rate, "");
+  }
+  ASSERT_TRUE(recipe.Finish().ok());
+  EXPECT_EQ(DumpJson(recipe.Said(), JsonStyle::kCanonical),
+            R"({"name":"x","part":[{},{"inside":{"rate":0.5},"size":3}]})");
+  EXPECT_EQ(DumpJson(recipe.Values(), JsonStyle::kCanonical),
+            R"({"absent":{"rate":1.0},"name":"x","part":[{"inside":{"rate":1.0},"size":1},)"
+            R"({"inside":{"rate":0.5},"size":3}],"steps":100})");
+}
+
 TEST(Recipe, LoadsFromAFileAndNamesAMissingOne) {
   TemporaryDirectory directory;
   ASSERT_TRUE(WriteFileAtomic(directory.path() / "r.toml", "steps = 3").ok());

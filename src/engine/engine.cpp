@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "engine/lora.h"
 #include "engine/safetensors.h"
 
 namespace hone {
@@ -140,6 +139,17 @@ std::vector<TreeScores> Engine::LogProbs(std::span<const Tree> trees, Weights we
   decoder_->UseAdapters(weights == Weights::kCurrent);
   std::vector<TreeScores> scores = decoder_->Score(trees);
   decoder_->UseAdapters(true);
+  return scores;
+}
+
+std::vector<TreeScores> Engine::LogProbsWith(const Adapters& adapters,
+                                             std::span<const Tree> trees) {
+  Adapters other = adapters;
+  SwapAdapters(&other, &model_);
+  decoder_->Repack();
+  std::vector<TreeScores> scores = decoder_->Score(trees);
+  SwapAdapters(&other, &model_);
+  decoder_->Repack();
   return scores;
 }
 

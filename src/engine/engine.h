@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "engine/decoder.h"
+#include "engine/lora.h"
 #include "engine/model.h"
 #include "engine/optimizer.h"
 #include "engine/sampler.h"
@@ -53,6 +54,8 @@ class Engine {
   enum class Weights { kCurrent, kBase };
   std::vector<TreeScores> LogProbs(std::span<const Tree> trees,
                                    Weights weights = Weights::kCurrent);
+  // What the model says with other adapters in the place of its own, on the same frozen weights.
+  std::vector<TreeScores> LogProbsWith(const Adapters& adapters, std::span<const Tree> trees);
   // Adds the gradient of a loss to what Step will use. The trees of a call are computed together,
   // each shared beginning once; a tree is never split, and memory grows with their tokens.
   void Accumulate(std::span<const Tree> trees, const Loss& loss,

@@ -186,12 +186,38 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
       !added.ok()) {
     return added.error().In(config_path.string());
   }
+  HONE_ASSIGN_OR_RETURN(Adapters read, ReadAdapters(folder, *model));
+  SwapAdapters(&read, model);
+  return {};
+}
+
+Adapters AdaptersOf(const Model& model) {
+  Adapters adapters;
+  for (const LoraModule& module : model.lora) {
+    adapters.push_back(model.parameters[module.a].value);
+    adapters.push_back(model.parameters[module.b].value);
+  }
+  return adapters;
+}
+
+void SwapAdapters(Adapters* adapters, Model* model) {
+  CHECK(adapters->size() == 2 * model->lora.size(), "the adapters of another model");
+  size_t i = 0;
+  for (const LoraModule& module : model->lora) {
+    for (const int index : {module.a, module.b}) {
+      std::swap((*adapters)[i++], model->parameters[index].value);
+    }
+  }
+}
+
+Result<Adapters> ReadAdapters(const std::filesystem::path& folder, const Model& model) {
   const auto weights_path = folder / kWeightsFile;
   HONE_ASSIGN_OR_RETURN(const SafetensorsFile file, SafetensorsFile::Open(weights_path));
   std::set<std::string> used;
-  for (const LoraModule& module : model->lora) {
+  Adapters adapters;
+  for (const LoraModule& module : model.lora) {
     for (const int index : {module.a, module.b}) {
-      Parameter& parameter = model->parameters[index];
+      const Parameter& parameter = model.parameters[index];
       const std::string name = kPeftPrefix + parameter.name;
       const TensorView* view = file.Find(name);
       const bool whole_numbers =
@@ -203,9 +229,9 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
                                  : whole_numbers ? "is not of a floating type"
                                                  : "is of another shape"));
       }
-      CopyAsF32(*view, parameter.value);
-      if (!std::all_of(parameter.value.begin(), parameter.value.end(),
-                       [](float x) { return std::isfinite(x); })) {
+      std::vector<float>& value = adapters.emplace_back(parameter.value.size());
+      CopyAsF32(*view, value);
+      if (!std::all_of(value.begin(), value.end(), [](float x) { return std::isfinite(x); })) {
         return Error(ErrorCode::kCorrupt, fmt::format("{}: tensor {} holds a number that is not "
                                                       "finite",
                                                       weights_path.string(), name));
@@ -220,7 +246,7 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
                                weights_path.string(), name));
     }
   }
-  return {};
+  return adapters;
 }
 
 Result<Model> LoadModelWithAdapters(const std::filesystem::path& folder) {

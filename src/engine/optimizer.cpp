@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/exact_math.h"
+#include "base/recipe.h"
 #include "engine/orthogonal.h"
 
 namespace hone {
@@ -71,6 +72,22 @@ void TakeOrthogonalStep(const OptimizerOptions& options, float scale, float deca
 }
 
 }  // namespace
+
+OptimizerOptions ReadOptimizer(RecipeTable* table, OptimizerOptions options) {
+  std::string kind = "adamw";
+  table->ReadChoice("optimizer", &kind, {"adamw", "muon"},
+                    "muon: orthogonal steps for the matrices of layers");
+  if (kind == "muon") {
+    options.kind = OptimizerOptions::Kind::kMuon;
+    table->Read("momentum", &options.momentum, "of orthogonal steps", Between(0, 1));
+  }
+  table->Read("beta1", &options.beta1, "of AdamW", Between(0, 1));
+  table->Read("beta2", &options.beta2, "of AdamW", Between(0, 1));
+  table->Read("weight_decay", &options.weight_decay, "", AtLeast(0));
+  table->Read("max_norm", &options.max_norm, "longer gradients are shortened to it; 0: never",
+              AtLeast(0));
+  return options;
+}
 
 Optimizer::Optimizer(const Model& model) {
   for (const Parameter& parameter : model.parameters) {

@@ -10,6 +10,8 @@
 
 namespace hone {
 
+class RecipeTable;
+
 struct OptimizerOptions {
   // kMuon: the matrices of layers take orthogonal steps; the rest (embeddings, norms, biases,
   // adapters) takes AdamW's, with the same learning rate.
@@ -22,6 +24,10 @@ struct OptimizerOptions {
   double weight_decay = 0;  // decoupled, on every parameter
   double max_norm = 1;      // of the whole gradient; larger ones are scaled down; 0: never
 };
+
+// optimizer, momentum, beta1, beta2, weight_decay and max_norm of a table; what it does not say
+// stays as in `defaults`.
+OptimizerOptions ReadOptimizer(RecipeTable* table, OptimizerOptions defaults);
 
 // Changes float32 master weights. The same gradients give the same bits on any number of threads.
 class Optimizer {

@@ -212,8 +212,8 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
 TEST(OffPolicy, IsFiredByRecordsOfOtherWeights) {
   TinyWorkshop tiny;
   const auto training =
-      RlTraining::New(std::get<RlStage>(tiny.recipe.stages[1]), 1, true, tiny.shop.get()).value();
-  const RlStep step = training->Step(0).value();
+      RlTraining::New(SettingsOf<RlStage>(tiny.recipe.stages[1]), 1, true, tiny.shop.get()).value();
+  const StageStep step = training->Step(0).value();
   EXPECT_EQ(step.values.at("ratio_one_share"), 1);
   std::vector<TrainingGroup> groups;
   for (const ScoredTree& record : step.records) {

@@ -97,7 +97,7 @@ TEST_F(ComparisonLedgerTest, ARunOfAnotherRecipeOrMeasuredOtherwiseDoesNotCount)
   changed.hash = "another";
   EXPECT_EQ(ledger.Find(plan_, changed), nullptr);
   changed = runs_[0];
-  changed.recipe.resolved.Set("evaluation", Json::Of({{"every", 7}}));
+  changed.recipe.said.Set("evaluation", Json::Of({{"every", 7}}));
   EXPECT_EQ(ledger.Find(plan_, changed), nullptr);
   EXPECT_NE(ledger.Find(plan_, runs_[0]), nullptr);
 }

@@ -236,19 +236,15 @@ Result<ComparisonPlan> OfRecipes(const ComparisonRequest& request) {
   return plan;
 }
 
-// What the weights at the beginning of rl depend on.
+// What the weights at the beginning of practice depend on.
 std::string StartKey(const TrainingRecipe& recipe) {
   Json::Array stages;
-  const Json* all = recipe.resolved.Find("stage");
-  for (const Json& stage : all->AsArray()) {
-    const Json* kind = stage.Find("kind");
-    if (kind->AsString() == "rl") break;
-    if (kind->AsString() == "sft") stages.push_back(stage);
+  for (size_t i = 0; i < recipe.stages.size() && !recipe.stages[i]->traits().practice; ++i) {
+    if (!recipe.stages[i]->traits().trains_policy()) continue;
+    stages.push_back(recipe.said.Find("stage")->AsArray()[i]);
   }
   Json key = Json::Of({{"seed", recipe.run.seed}, {"stages", std::move(stages)}});
-  for (const char* part : {"model", "environment", "tools"}) {
-    if (const Json* found = recipe.resolved.Find(part)) key.Set(part, *found);
-  }
+  for (const char* part : {"model", "environment", "tools"}) key.Set(part, SaidPart(recipe, part));
   return ContentHash(key);
 }
 
@@ -274,10 +270,7 @@ Result<PlannedRun> PlanRun(const ComparisonPlan& plan, size_t arm, uint64_t seed
 
 }  // namespace
 
-Json PlannedRun::Evaluation() const {
-  const Json* evaluation = recipe.resolved.Find("evaluation");
-  return evaluation == nullptr ? Json() : *evaluation;
-}
+Json PlannedRun::Evaluation() const { return SaidPart(recipe, "evaluation"); }
 
 Result<ComparisonPlan> ReadComparison(const ComparisonRequest& request) {
   if (request.files.empty()) {

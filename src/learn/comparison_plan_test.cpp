@@ -44,7 +44,7 @@ TEST_F(ComparisonPlanTest, RecipesOfTheCommandLineAreArmsOfOneSection) {
   const PlannedRun& last = runs->back();
   EXPECT_EQ(last.recipe.Folder(), directory_.path() / "out/toolpo/seed-6");
   EXPECT_EQ(last.recipe.run.cache, (directory_.path() / "out/cache").string());
-  EXPECT_EQ(std::get<RlStage>(last.recipe.stages[1]).steps, 2);
+  EXPECT_EQ(last.recipe.stages[1]->size().steps, 2);
   EXPECT_EQ((*runs)[0].start_key, (*runs)[2].start_key) << "the same seed begins alike";
   EXPECT_NE((*runs)[0].start_key, (*runs)[1].start_key);
   EXPECT_NE((*runs)[0].hash, (*runs)[1].hash);

@@ -85,13 +85,15 @@ bool IsFinished(const PlannedRun& run, const Json& note) {
   return TextOf(note, "status") == "finished" && TextOf(note, "recipe") == run.hash;
 }
 
-int64_t StepsOf(const TrainingRecipe& recipe, bool rl) {
-  int64_t steps = 0;
-  for (const StageSettings& stage : recipe.stages) {
-    if (const auto* one = std::get_if<RlStage>(&stage); one != nullptr && rl) steps += one->steps;
-    if (const auto* one = std::get_if<SftStage>(&stage); one != nullptr && !rl) steps += one->steps;
+// The stages by which a run's progress is told: practice, or, in a run without any, all that train
+// the policy.
+std::vector<const Stage*> ToldStages(const TrainingRecipe& recipe) {
+  std::vector<const Stage*> practice, training;
+  for (const auto& stage : recipe.stages) {
+    if (stage->traits().practice) practice.push_back(stage.get());
+    if (stage->traits().trains_policy()) training.push_back(stage.get());
   }
-  return steps;
+  return practice.empty() ? training : practice;
 }
 
 // Makes runs, several at a time: as many threads take the next one that is to be made.
@@ -126,7 +128,7 @@ class Maker {
  private:
   enum class Phase { kWaiting, kStarting, kLearning, kDone, kThere };
   struct State {
-    Phase phase = Phase::kWaiting;  // kStarting: what comes before rl, and may be shared
+    Phase phase = Phase::kWaiting;  // kStarting: what comes first, and may be shared
     double done = 0;                // 0 to 1
   };
 
@@ -242,14 +244,18 @@ class Maker {
     const std::lock_guard lock(mutex_);
     const std::string kind = TextOf(event, "event");
     if (kind == "end") *end = event;
-    if (kind == "stage" && TextOf(event, "kind") == "rl") states_[place].phase = Phase::kLearning;
+    const std::string of = TextOf(event, kind == "stage" ? "kind" : "stage");
+    double all = 0;
+    const Stage* told = nullptr;
+    for (const Stage* stage : ToldStages(runs_[place].recipe)) {
+      all += static_cast<double>(stage->size().steps);
+      if (stage->kind() == of) told = stage;
+    }
+    if (kind == "stage" && told != nullptr && told->traits().practice) {
+      states_[place].phase = Phase::kLearning;
+    }
     if (kind == "step") {
-      const TrainingRecipe& recipe = runs_[place].recipe;
-      const int64_t rl = StepsOf(recipe, true);
-      if (TextOf(event, "stage") == (rl > 0 ? "rl" : "sft")) {
-        const auto all = static_cast<double>(rl > 0 ? rl : StepsOf(recipe, false));
-        states_[place].done = std::min(1.0, NumberOf(event, "step") / all);
-      }
+      if (told != nullptr) states_[place].done = std::min(1.0, NumberOf(event, "step") / all);
       Progress();
     }
     ComparedRun record;

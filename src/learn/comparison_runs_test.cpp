@@ -76,7 +76,7 @@ TEST_F(ComparisonRunsTest, AFolderOfAnotherRecipeOrOtherMeasurementsIsRefused) {
   EXPECT_TRUE(CheckRunFolder(run_).ok()) << "there is none";
   Write("recipe.hash", run_.hash + "\n");
   EXPECT_TRUE(CheckRunFolder(run_).ok());
-  const Json* evaluation = run_.recipe.resolved.Find("evaluation");
+  const Json* evaluation = run_.recipe.said.Find("evaluation");
   WriteNote("begun", ",\"evaluation\":" + DumpJson(*evaluation));
   EXPECT_TRUE(CheckRunFolder(run_).ok());
   WriteNote("begun", ",\"evaluation\":{\"every\":7}");

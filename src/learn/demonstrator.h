@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "envs/environments.h"
-#include "learn/stage_settings.h"
+#include "learn/demonstrator_settings.h"
 #include "rollout/demonstration.h"
 
 namespace hone {

@@ -105,9 +105,9 @@ void CheckModel(const PolicyModelSettings& model, RecipeTable* table) {
   if (dialect.ok()) CheckTokenizer(model, **dialect, table);
 }
 
-void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable* table) {
+void CheckGroup(const TrainingRecipe& recipe, int64_t group, RecipeTable* table) {
   const Method& method = recipe.method;
-  if (stage.group > 1 || !NeedsSiblings(method)) return;
+  if (group > 1 || !NeedsSiblings(method)) return;
   // Tree-GRPO has a number of leaves of its own.
   if (recipe.rollout.strategy != nullptr && recipe.rollout.strategy->traits().returns) return;
   table->Problem("group",

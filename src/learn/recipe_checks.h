@@ -19,7 +19,7 @@ Result<void> CheckMarkers(const Tokenizer& tokenizer, const Dialect& dialect,
                           const std::string& folder);
 
 // A method that compares siblings has some to compare.
-void CheckGroup(const TrainingRecipe& recipe, const RlStage& stage, RecipeTable* table);
+void CheckGroup(const TrainingRecipe& recipe, int64_t group, RecipeTable* table);
 
 // Training draws what the method compares, and the method reads what the objective puts into the
 // rewards: a setting that can do nothing is a problem.

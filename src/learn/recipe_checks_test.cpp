@@ -17,7 +17,7 @@ std::string GroupProblem(const std::string& method, int64_t group) {
   table.Read("group", &read, "");
   TrainingRecipe whole;
   whole.method = NewMethod(method).value();
-  CheckGroup(whole, {.group = group}, &table);
+  CheckGroup(whole, group, &table);
   const Result<void> finished = recipe.Finish();
   return finished.ok() ? "" : finished.error().message();
 }

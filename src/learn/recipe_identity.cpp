@@ -7,8 +7,8 @@
 namespace hone {
 namespace {
 
-// Changes when what a stage makes from the same recipe changes.
-constexpr int64_t kStageVersion = 1;
+// Of the form of what stages depend on.
+constexpr int64_t kStageVersion = 2;
 
 Json HashOfFile(const std::filesystem::path& file) {
   const Result<std::string> text = ReadFile(file);
@@ -29,6 +29,14 @@ bool ReplaysAnothersJournal(const TrainingRecipe& recipe) {
   return mode != nullptr && *mode == Json("replay") && !recipe.RecordsItself();
 }
 
+Json Without(std::string_view key, const Json& table) {
+  Json rest = Json::Object();
+  for (const auto& [name, value] : table.AsObject()) {
+    if (name != key) rest.Set(name, value);
+  }
+  return rest;
+}
+
 }  // namespace
 
 Json RecipePart(const TrainingRecipe& recipe, std::string_view key) {
@@ -36,42 +44,55 @@ Json RecipePart(const TrainingRecipe& recipe, std::string_view key) {
   return part == nullptr ? Json() : *part;
 }
 
-std::string RecipeHash(const TrainingRecipe& recipe) {
-  Json essence = recipe.resolved;
-  // Alarms that act go by what dev says and go back to what was saved.
-  const bool acts = recipe.alarms.mode == AlarmOptions::Mode::kApply;
-  Json run = Json::Of({{"seed", recipe.run.seed}});
-  if (acts) run.Set("save_every", recipe.run.save_every);
-  essence.Set("run", std::move(run));
-  Json watched;  // what of evaluations reaches alarms
-  if (acts) {
-    watched = Json::Object{};
-    const Json evaluation = RecipePart(recipe, "evaluation");
-    for (const char* key : {"every", "dev_tasks", "temperature", "seed"}) {
-      if (const Json* value = evaluation.Find(key)) watched.Set(key, *value);
-    }
-  }
-  essence.Set("evaluation", std::move(watched));
-  // Where the journal lies does not matter; what is in it does where it is what is told.
-  if (Json answers = RecipePart(recipe, "answers"); answers.is_object()) {
-    answers.Set("journal",
-                ReplaysAnothersJournal(recipe) ? HashOfFile(recipe.answers.journal) : Json());
-    essence.Set("answers", std::move(answers));
-  }
-  if (!recipe.environment.files.empty()) essence.Set("files", HashesOfTaskFiles(recipe));
-  return ContentHash(essence);
+Json SaidPart(const TrainingRecipe& recipe, std::string_view key) {
+  const Json* part = recipe.said.Find(key);
+  return part == nullptr ? Json(Json::Object()) : *part;
 }
 
-Json StageInputs(const TrainingRecipe& recipe, size_t number) {
+Json RecipeIdentity(const TrainingRecipe& recipe, std::span<const LearningVersion> versions) {
+  Json identity = Json::Object();
+  for (const auto& [name, table] : recipe.said.AsObject()) {
+    if (name != "run" && name != "evaluation") identity.Set(name, table);
+  }
+  identity.Set("seed", recipe.run.seed);
+  // Alarms that act go by what dev says and go back to what was saved.
+  if (recipe.alarms.mode == AlarmOptions::Mode::kApply) {
+    for (const auto& [table, keys] :
+         {std::pair<const char*, std::vector<const char*>>{"run", {"save_every"}},
+          {"evaluation", {"every", "dev_tasks", "temperature", "seed"}}}) {
+      Json watched = Json::Object();
+      for (const char* key : keys) {
+        const Json said = SaidPart(recipe, table);
+        if (const Json* value = said.Find(key)) watched.Set(key, *value);
+      }
+      identity.Set(table, std::move(watched));
+    }
+  }
+  // Where the journal lies does not matter; what is in it does where it is what is told.
+  Json answers = Without("journal", SaidPart(recipe, "answers"));
+  if (ReplaysAnothersJournal(recipe)) answers.Set("journal", HashOfFile(recipe.answers.journal));
+  identity.Set("answers", std::move(answers));
+  if (!recipe.environment.files.empty()) identity.Set("files", HashesOfTaskFiles(recipe));
+  identity.Set("versions", VersionsOf(recipe, versions));
+  return identity;
+}
+
+std::string RecipeHash(const TrainingRecipe& recipe, std::span<const LearningVersion> versions) {
+  return ContentHash(RecipeIdentity(recipe, versions));
+}
+
+Json StageInputs(const TrainingRecipe& recipe, size_t number,
+                 std::span<const LearningVersion> versions) {
   Json inputs = Json::Of({{"version", kStageVersion},
                           {"seed", recipe.run.seed},
-                          {"environment", RecipePart(recipe, "environment")},
+                          {"environment", SaidPart(recipe, "environment")},
                           {"files", HashesOfTaskFiles(recipe)},
-                          {"tools", RecipePart(recipe, "tools")},
-                          {"stage", RecipePart(recipe, "stage").AsArray()[number]}});
+                          {"tools", SaidPart(recipe, "tools")},
+                          {"stage", recipe.said.Find("stage")->AsArray()[number]},
+                          {"versions", VersionsOfStage(recipe, number, versions)}});
   // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
   if (!HasToolsInProcess(recipe)) {
-    for (const char* part : {"user", "redact"}) inputs.Set(part, RecipePart(recipe, part));
+    for (const char* part : {"user", "redact"}) inputs.Set(part, SaidPart(recipe, part));
     if (ReplaysAnothersJournal(recipe)) {
       inputs.Set("replayed", HashOfFile(recipe.answers.journal));
     }

@@ -23,6 +23,65 @@ TEST(RecipeIdentity, OnlyWhatReachesTheWeightsCounts) {
   }
 }
 
+TEST(RecipeIdentity, AKeyThatHasItsDefaultDoesNotCountWhetherItIsSaidOrNot) {
+  const std::string hash = RecipeHash(Tiny({}));
+  for (const char* said : {"objective.loss=ppo", "stage.0.other_weight=0.1",
+                           "curriculum.order=source", "rollout.retries=2"}) {
+    EXPECT_EQ(RecipeHash(Tiny({said})), hash) << said;
+  }
+  EXPECT_NE(RecipeHash(Tiny({"stage.0.other_weight=0.2"})), hash);
+}
+
+// The program learns to read another key, with a default: `resolved` has one more.
+TEST(RecipeIdentity, ANewKeyWithADefaultLeavesRunsWhatTheyAre) {
+  TrainingRecipe recipe = Tiny({});
+  const std::string hash = RecipeHash(recipe);
+  Json objective = RecipePart(recipe, "objective");
+  objective.Set("brand_new", 0.5);
+  recipe.resolved.Set("objective", objective);
+  EXPECT_EQ(RecipeHash(recipe), hash) << "it has its default";
+  Json said = SaidPart(recipe, "objective");
+  said.Set("brand_new", 0.7);
+  recipe.said.Set("objective", said);
+  EXPECT_NE(RecipeHash(recipe), hash) << "it says something else";
+}
+
+TEST(RecipeIdentity, ABumpedPartChangesWhoUsesItAndNobodyElse) {
+  const TrainingRecipe recipe = Tiny({});
+  const std::string hash = RecipeHash(recipe);
+  const auto with = [&](const char* part, const char* name) {
+    const LearningVersion bumped[] = {{part, name, 2, "a test"}};
+    return RecipeHash(recipe, bumped);
+  };
+  for (const auto& [part, name] : {std::pair{"method", "toolpo"},
+                                   {"stage", "sft"},
+                                   {"stage", "rl"},
+                                   {"loss", "ppo"},
+                                   {"reward", "desk"},
+                                   {"environment", "desk"},
+                                   {"strategy", "chains"},
+                                   {"simulator", "random"},
+                                   {"curriculum", "source"}}) {
+    EXPECT_NE(with(part, name), hash) << part << " " << name;
+  }
+  for (const auto& [part, name] : {std::pair{"method", "grpo"},
+                                   {"stage", "record"},
+                                   {"loss", "gspo"},
+                                   {"environment", "service"}}) {
+    EXPECT_EQ(with(part, name), hash) << part << " " << name;
+  }
+  const LearningVersion stage[] = {{"stage", "sft", 2, "a test"}};
+  EXPECT_NE(StageInputs(recipe, 0, stage), StageInputs(recipe, 0));
+  EXPECT_EQ(StageInputs(recipe, 1, stage), StageInputs(recipe, 1));
+}
+
+TEST(RecipeIdentity, EveryBumpSaysWhatItIsOfAndWhy) {
+  for (const LearningVersion& one : LearningVersions()) {
+    EXPECT_GT(one.version, 1) << one.name;
+    EXPECT_FALSE(one.why.empty()) << one.name;
+  }
+}
+
 TEST(RecipeIdentity, WhereAlarmsActEvaluationsAndCheckpointsCountToo) {
   const std::string hash = RecipeHash(Tiny({"alarms.mode=apply"}));
   EXPECT_NE(RecipeHash(Tiny({"alarms.mode=apply", "run.save_every=7"})), hash);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "credit/methods.h"
+#include "learn/update.h"
 
 namespace hone {
 namespace {
@@ -53,7 +54,6 @@ Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
   HONE_ASSIGN_OR_RETURN(const CreditedRecords credited, CreditOf(records, options.method));
   RecordedStep step;
   std::vector<TrainingGroup> groups;
-  std::vector<int64_t> tokens;
   for (size_t i = 0; i < records.size(); ++i) {
     TrainingGroup group = MakeTrainingGroup(records[i].tree, credited.advantages[i]);
     if (group.sequences.empty()) {
@@ -61,7 +61,6 @@ Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
       continue;
     }
     step.trajectories += static_cast<int64_t>(group.sequences.size());
-    tokens.push_back(group.tokens);
     groups.push_back(std::move(group));
   }
   step.trees = static_cast<int64_t>(groups.size());
@@ -71,24 +70,20 @@ Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
                              "with a reward whose tokens were drawn (temperature above 0)",
                              records.size()));
   }
-  const Rng rng = Rng(options.seed).Split("recorded-step");
-  std::vector<ObjectiveMetrics> parts;
-  for (const MiniBatch& batch :
-       MakeMiniBatches(options.batches, tokens, rng.Split("mini-batches"))) {
-    parts.push_back(AccumulateObjective(options.objective, groups, batch, credited.shared,
-                                        rng.Split("objective").Split(parts.size()), engine));
-    const double norm =
-        std::isfinite(parts.back().loss) ? engine->Step(options.optimizer) : std::nan("");
-    if (!std::isfinite(norm)) {
-      engine->ForgetGradients();
-      return Error(ErrorCode::kInvalidArgument,
-                   "the loss or its gradient is no number; look at the rewards, or lower the "
-                   "learning rate");
-    }
-    step.largest_gradient = std::max(step.largest_gradient, norm);
+  const UpdateReport update =
+      UpdatePolicy({.objective = options.objective,
+                    .optimizer = options.optimizer,
+                    .batches = options.batches,
+                    .shared = credited.shared},
+                   groups, Rng(options.seed).Split("recorded-step"), engine);
+  if (update.skipped > 0 || !std::isfinite(update.largest_gradient)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "the loss or its gradient is no number; look at the rewards, or lower the "
+                 "learning rate");
   }
-  step.first = parts[0];
-  step.all = Combine(parts);
+  step.first = update.first;
+  step.all = update.all;
+  step.largest_gradient = update.largest_gradient;
   return step;
 }
 

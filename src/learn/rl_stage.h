@@ -1,71 +1,84 @@
 #pragma once
 
+#include "engine/learning_rate.h"
+#include "engine/optimizer.h"
 #include "learn/alarm_controller.h"
+#include "learn/batches.h"
 #include "learn/curriculum.h"
 #include "learn/demonstration_mix.h"
+#include "learn/dynamic_sampling.h"
 #include "learn/kl.h"
+#include "learn/reference.h"
 #include "learn/replay_buffer.h"
+#include "learn/stage.h"
+#include "learn/step.h"
+#include "learn/update.h"
 #include "learn/workshop.h"
 #include "rewards/program_runner.h"
 #include "rewards/rewarder.h"
 
 namespace hone {
 
-// Where in the run's folder the policy lies that a stage's KL is measured against: this and the
-// stage's number.
-inline constexpr char kReferencePrefix[] = "reference-";
-
-// What one step of trial and error left behind.
-struct RlStep {
-  StepValues values;
-  std::vector<ScoredTree> records;  // with scores and advantages, in the order of the tasks
-  int64_t ratio_tokens = 0;  // tokens of first mini-batches, all of which had a ratio of exactly 1
-  std::vector<AlarmEvent> alarms;
+// Trial and error: `kind = "rl"`.
+struct RlStage {
+  int64_t steps = 150;
+  int64_t groups = 32;       // tasks per step
+  int64_t group = 8;         // trajectories per task
+  int64_t trajectories = 0;  // above 0: the stage is over once so many were drawn, if not before
+  BatchOptions batches;
+  LearningRate rate;
+  OptimizerOptions optimizer;
 };
+std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentPlan& environment);
 
-// Trial and error, step by step: tasks, rollout, rewards, credit, objective, optimiser. What a step
-// does depends on the weights, the state, the seed, its number and what the tools answer.
-class RlTraining {
+// Trial and error, step by step: the functions of learn/step.h and learn/update.h one after the
+// other, with what goes on from step to step (curriculum, controllers, replay, alarms) beside them.
+class RlTraining final : public StageRun, public StageAlarms {
  public:
-  // `number` is the stage's among the recipe's. The workshop must outlive it. Where the objective
-  // has a reference, it is the policy at the beginning of the stage, which is kept in the run's
-  // folder; `begin` says whether that is now.
+  // As Stage::Open. Where the objective has a reference, it is the policy at the beginning of the
+  // stage, which is kept in the run's folder.
   static Result<std::unique_ptr<RlTraining>> New(const RlStage& stage, int64_t number, bool begin,
                                                  Workshop* workshop);
 
-  Result<RlStep> Step(int64_t step);
+  Result<StageStep> Step(int64_t step) override;
   // Whether all steps are made, or as many trajectories drawn as the stage may draw.
-  bool IsOver(int64_t step) const;
-  // What is measured beside a step (dev/success).
-  std::vector<AlarmEvent> Observe(int64_t step, const StepValues& values);
-  const RemedySettings& remedies() const { return alarms_.settings(); }
-  // The weights went back to those before `step`, and the rest to what `state` says; but not the
-  // alarms, or the same would happen again.
-  Result<void> RollBack(int64_t step, const Json& state);
+  bool IsOver(int64_t steps) const override;
+  Json State() const override;
+  Result<void> Restore(const Json& state) override;
+  StageAlarms* alarms() override { return this; }
 
-  // What checkpoints keep of it.
-  Json State() const;
-  Result<void> Restore(const Json& state);
+  std::vector<AlarmEvent> Observe(int64_t step, const StepValues& values) override;
+  const RemedySettings& remedies() const override { return alarms_.settings(); }
+  Result<void> RollBack(int64_t step, const Json& state) override;
 
  private:
+  using CallCounts = std::map<std::string, int64_t>;  // by who answered
+
   RlTraining(const RlStage& stage, int64_t number, Workshop* workshop);
 
-  struct Batch;
-  // One round of sampling: tasks, rollout, rewards, for `count` more groups.
-  Result<void> Draw(size_t count, Batch* batch);
-  Result<void> ChooseTasks(size_t count, Batch* batch);
-  Result<void> RollOut(Batch* batch);
-  Result<void> CountUnopened(const RolloutResult& result, Batch* batch);
-  Result<void> Score(Batch* batch);
-  Result<void> Measure(Batch* batch);
-  void AddValues(const std::vector<ScoredTree>& drawn,
-                 const std::vector<std::vector<Measures>>& shown, Batch* batch);
-  Result<void> AskReference(Batch* batch);
-  Result<void> Assign(Batch* batch);
-  Result<void> Train(Batch* batch);
-  std::vector<TrainingGroup> GroupsOf(const Batch& batch, Result<void>* problem) const;
-  void Watch(Batch* batch, const StepValues& values);
-  std::vector<TreeScores> ScoresBy(Engine* engine, const std::vector<ScoredTree>& records) const;
+  template <typename Pass>
+  auto Timed(std::string_view name, Pass&& pass) {
+    return workshop_->times->Run(name, std::forward<Pass>(pass));
+  }
+  void TellApart(const RolloutSeconds& seconds);
+
+  // What the functions of a step are told, as alarms have turned it.
+  Rng RngOf(int64_t step) const;
+  DynamicSamplingOptions DynamicNow() const;
+  TaskSupply Supply() const;
+  Round RoundOf(int64_t step, int64_t first, size_t groups) const;
+  Result<Rollout> RolloutAt(int64_t step) const;
+  ScoringPlan Scoring() const;
+  ModelViews Ask(const std::vector<ScoredTree>& records) const;
+  KlOptions KlNow() const;
+  UpdatePlan PlanOf(int64_t step, const Method& method, bool groups);
+
+  // What comes of them goes to whatever goes on from step to step, and into the log.
+  void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
+                    const CallCounts& asked, StageStep* done);
+  void NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done);
+  void NoteUpdate(const UpdatePlan& plan, const UpdateReport& update, int64_t step,
+                  StageStep* done);
 
   RlStage stage_;
   int64_t number_;
@@ -73,7 +86,7 @@ class RlTraining {
   std::unique_ptr<World> world_;
   std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
   std::unique_ptr<Rewarder> rewarder_;
-  std::unique_ptr<Engine> reference_;  // null: none is needed
+  std::optional<Reference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
   Replay replay_;

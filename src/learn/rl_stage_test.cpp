@@ -13,10 +13,10 @@ class RlTrainingTest : public testing::Test {
  protected:
   void Prepare(const std::vector<std::string>& overrides = {}) {
     tiny_ = std::make_unique<TinyWorkshop>(overrides);
-    SftTraining imitation(std::get<SftStage>(tiny_->recipe.stages[0]), tiny_->shop.get());
+    SftTraining imitation(SettingsOf<SftStage>(tiny_->recipe.stages[0]), tiny_->shop.get());
     for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation.Step(step).ok());
     training_ =
-        RlTraining::New(std::get<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->shop.get())
+        RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->shop.get())
             .value();
   }
 
@@ -26,7 +26,7 @@ class RlTrainingTest : public testing::Test {
 
 TEST_F(RlTrainingTest, AStepLeavesValidRecordsWithScoresAndCredit) {
   Prepare();
-  const Result<RlStep> step = training_->Step(0);
+  const Result<StageStep> step = training_->Step(0);
   ASSERT_TRUE(step.ok()) << step.error().message();
   ASSERT_EQ(step->records.size(), 4u);
   for (const ScoredTree& record : step->records) {
@@ -64,9 +64,9 @@ TEST_F(RlTrainingTest, TasksThatCannotBeBegunAreNotPassedOverInSilence) {
   tiny_ = std::make_unique<TinyWorkshop>(std::vector<std::string>{
       "environment.tasks={chain=8}", "model.fresh.positions=16", "rollout.turn_tokens=4"});
   training_ =
-      RlTraining::New(std::get<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->shop.get())
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->shop.get())
           .value();
-  const Result<RlStep> step = training_->Step(0);
+  const Result<StageStep> step = training_->Step(0);
   ASSERT_FALSE(step.ok());
   EXPECT_NE(step.error().message().find("none of the 4 tasks of step 0 could be begun"),
             std::string::npos)
@@ -77,7 +77,7 @@ TEST_F(RlTrainingTest, AnAlarmMixesDemonstrationsBackIn) {
   Prepare({"alarms={mode='apply', set=[{name='call-collapse', bound=1000, window=1}]}"});
   int mixed = 0;
   for (int64_t i = 0; i < 8 && mixed < 2; ++i) {
-    const Result<RlStep> step = training_->Step(i);
+    const Result<StageStep> step = training_->Step(i);
     ASSERT_TRUE(step.ok()) << step.error().message();
     const double share = training_->remedies().demonstration_share;
     ASSERT_EQ(step->values.contains("imitated_tokens"), share > 0) << i;
@@ -94,7 +94,7 @@ TEST_F(RlTrainingTest, TheStateRestoresWhatComesNext) {
   ASSERT_TRUE(training_->Step(0).ok());
   const Json state = training_->State();
   auto other =
-      RlTraining::New(std::get<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->shop.get())
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->shop.get())
           .value();
   ASSERT_TRUE(other->Restore(state).ok());
   EXPECT_EQ(other->State(), state);

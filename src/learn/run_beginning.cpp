@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "learn/recipe_identity.h"
-#include "learn/rl_stage.h"
+#include "learn/reference.h"
 
 namespace hone {
 

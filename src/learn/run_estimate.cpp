@@ -125,34 +125,6 @@ Result<void> Probe(const std::vector<Tree>& trees, Workshop* workshop, RunEstima
   return {};
 }
 
-double SecondsPerStep(const StageSettings& stage, const RunEstimate& estimate) {
-  const double train = 1 / estimate.train_tokens_per_second;
-  if (const auto* sft = std::get_if<SftStage>(&stage)) {
-    return static_cast<double>(sft->batch) * estimate.tokens_per_demonstration * train;
-  }
-  if (const auto* rl = std::get_if<RlStage>(&stage)) {
-    const auto trajectories = static_cast<double>(rl->groups * rl->group);
-    return trajectories *
-           (estimate.policy_tokens_per_demonstration / estimate.drawn_tokens_per_second +
-            estimate.tokens_per_demonstration * train * static_cast<double>(rl->batches.epochs));
-  }
-  if (std::holds_alternative<RecordStage>(stage)) return 0;  // 60,000 episodes a second
-  // A call with its answer is about half as long as an episode, and the model about as large.
-  const auto& simulator = std::get<SimulatorStage>(stage);
-  return static_cast<double>(simulator.model.batch) * estimate.tokens_per_demonstration / 2 * train;
-}
-
-int64_t StepsOf(const StageSettings& stage) {
-  if (const auto* sft = std::get_if<SftStage>(&stage)) return sft->steps;
-  if (const auto* rl = std::get_if<RlStage>(&stage)) {
-    if (rl->trajectories <= 0) return rl->steps;
-    const int64_t drawn = rl->groups * rl->group;  // per step, if none is left out
-    return std::min(rl->steps, (rl->trajectories + drawn - 1) / drawn);
-  }
-  if (std::holds_alternative<RecordStage>(stage)) return 1;
-  return std::get<SimulatorStage>(stage).model.steps;
-}
-
 // Which stages the run would find in the cache. Of imitation that begins with weights that an
 // earlier stage makes this is not known before they are there.
 Result<std::vector<bool>> FindInCache(const TrainingRecipe& recipe, Workshop* workshop) {
@@ -160,18 +132,43 @@ Result<std::vector<bool>> FindInCache(const TrainingRecipe& recipe, Workshop* wo
   std::vector<bool> found;
   bool trained = false;
   for (size_t i = 0; i < recipe.stages.size(); ++i) {
-    const std::string_view kind = StageKind(recipe.stages[i]);
-    const bool trains = kind == "rl" || kind == "sft";
-    const bool known = kind != "rl" && !(kind == "sft" && trained);
-    trained = trained || trains;
+    const StageTraits& traits = recipe.stages[i]->traits();
+    const bool known = traits.shared && !(traits.trains_policy() && trained);
+    trained = trained || traits.trains_policy();
     if (!known) {
       found.push_back(false);
       continue;
     }
     HONE_ASSIGN_OR_RETURN(const Json inputs, workshop->InputsOf(i));
-    found.push_back(cache.Find(kind, inputs).has_value());
+    found.push_back(cache.Find(recipe.stages[i]->kind(), inputs).has_value());
   }
   return found;
+}
+
+// Time of every stage, and what those that draw trees store and pay.
+void AddStages(const TrainingRecipe& recipe, const std::vector<bool>& cached,
+               RunEstimate* estimate) {
+  const EpisodeFigures figures{.tokens = estimate->tokens_per_demonstration,
+                               .policy_tokens = estimate->policy_tokens_per_demonstration,
+                               .train_tokens_per_second = estimate->train_tokens_per_second,
+                               .drawn_tokens_per_second = estimate->drawn_tokens_per_second};
+  for (size_t i = 0; i < recipe.stages.size(); ++i) {
+    const Stage& stage = *recipe.stages[i];
+    const StageSize size = stage.size();
+    estimate->stages.push_back(
+        {std::string(stage.kind()), size.expected_steps, stage.SecondsPerStep(figures), cached[i]});
+    const int64_t stored =
+        recipe.run.store_groups < 0 ? size.groups : std::min(recipe.run.store_groups, size.groups);
+    // Tokens, log-probabilities, entropies and credit, compressed, with what stands around them.
+    constexpr double kBytesPerToken = 16;
+    estimate->disk_bytes +=
+        static_cast<int64_t>(static_cast<double>(size.steps * stored * size.group) *
+                             estimate->tokens_per_demonstration * kBytesPerToken);
+    // Where a simulator answers, what is right in its world is asked for once per task besides.
+    const int64_t played = size.group + (recipe.Simulates() ? 1 : 0);
+    estimate->money +=
+        estimate->money_per_trajectory * static_cast<double>(size.steps * size.groups * played);
+  }
 }
 
 }  // namespace
@@ -242,12 +239,8 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   RunEstimate estimate;
   estimate.parameters = model.config.ParameterCount();
   int64_t call_tokens = 0;
-  for (const StageSettings& stage : recipe.stages) {
-    if (const auto* sft = std::get_if<SftStage>(&stage)) {
-      call_tokens = std::max(call_tokens, sft->loss.call_tokens);
-    } else if (const auto* rl = std::get_if<RlStage>(&stage)) {
-      call_tokens = std::max(call_tokens, rl->batches.call_tokens);
-    }
+  for (const auto& stage : recipe.stages) {
+    call_tokens = std::max(call_tokens, stage->size().call_tokens);
   }
   estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
                                    recipe.model.recompute_activations);
@@ -260,23 +253,7 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   // Weights in two precisions and two moments; the newest, the best, one being written, one cached.
   estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4);
   estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
-  for (const StageSettings& stage : recipe.stages) {
-    estimate.stages.push_back({std::string(StageKind(stage)), StepsOf(stage),
-                               SecondsPerStep(stage, estimate), cached[estimate.stages.size()]});
-    const auto* rl = std::get_if<RlStage>(&stage);
-    if (rl == nullptr) continue;
-    const int64_t stored =
-        recipe.run.store_groups < 0 ? rl->groups : std::min(recipe.run.store_groups, rl->groups);
-    // Tokens, log-probabilities, entropies and credit, compressed, with what stands around them.
-    constexpr double kBytesPerToken = 16;
-    estimate.disk_bytes +=
-        static_cast<int64_t>(static_cast<double>(rl->steps * stored * rl->group) *
-                             estimate.tokens_per_demonstration * kBytesPerToken);
-    // Where a simulator answers, what is right in its world is asked for once per task besides.
-    const int64_t played = rl->group + (recipe.Simulates() ? 1 : 0);
-    estimate.money +=
-        estimate.money_per_trajectory * static_cast<double>(rl->steps * rl->groups * played);
-  }
+  AddStages(recipe, cached, &estimate);
   if (recipe.Simulates()) {
     const double most = recipe.answers.simulator->model.language_model.max_money;
     if (most > 0) estimate.money = std::min(estimate.money, most);

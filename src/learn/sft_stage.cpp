@@ -4,7 +4,50 @@
 
 #include <fmt/format.h>
 
+#include "learn/batches.h"
+
 namespace hone {
+namespace {
+
+class Imitation final : public StageOf<SftStage> {
+ public:
+  using StageOf::StageOf;
+
+  StageSize size() const override {
+    return {.steps = settings.steps,
+            .expected_steps = settings.steps,
+            .call_tokens = settings.loss.call_tokens};
+  }
+  double SecondsPerStep(const EpisodeFigures& figures) const override {
+    return static_cast<double>(settings.batch) * figures.tokens / figures.train_tokens_per_second;
+  }
+  const DemonstratorSettings* demonstrator() const override { return &settings.demonstrator; }
+  Result<std::unique_ptr<StageRun>> Open(int64_t /*number*/, bool /*begin*/,
+                                         Workshop* workshop) const override {
+    return std::unique_ptr<StageRun>(std::make_unique<SftTraining>(settings, workshop));
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Stage> ReadSftStage(RecipeTable table, const EnvironmentPlan& environment) {
+  SftStage stage;
+  stage.demonstrator = ReadDemonstrator(&table, environment);
+  table.Read("steps", &stage.steps, "of the optimiser", AtLeast(1));
+  table.Read("batch", &stage.batch, "demonstrations per step", AtLeast(1));
+  table.Read("demonstrations", &stage.demonstrations, "different ones; 0: none comes twice",
+             AtLeast(0));
+  table.Read("other_weight", &stage.loss.other_weight, "of tokens that others wrote", AtLeast(0));
+  table.Read("call_tokens", &stage.loss.call_tokens,
+             "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
+  stage.rate = ReadLearningRate(
+      &table,
+      {.peak = 3e-3, .warmup = 40, .steps = stage.steps, .shape = LearningRate::Shape::kCosine});
+  stage.rate.steps = stage.steps;
+  stage.optimizer =
+      ReadOptimizer(&table, {.beta1 = 0.9, .beta2 = 0.95, .weight_decay = 0.05, .max_norm = 1});
+  return std::make_shared<Imitation>(std::move(stage));
+}
 
 SftTraining::SftTraining(const SftStage& stage, Workshop* workshop)
     : stage_(stage),
@@ -40,7 +83,7 @@ Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
   return demonstrator_.WantedTree(NumberOf(position), *workshop_->language.codec);
 }
 
-Result<StepValues> SftTraining::Step(int64_t step) {
+Result<StageStep> SftTraining::Step(int64_t step) {
   const auto batch = static_cast<size_t>(stage_.batch);
   std::vector<Tree> trees;
   std::vector<int64_t> tokens;
@@ -59,15 +102,15 @@ Result<StepValues> SftTraining::Step(int64_t step) {
   const SftBatch calls = PackByTokens(order, tokens, stage_.loss.call_tokens);
   OptimizerOptions optimizer = stage_.optimizer;
   optimizer.learning_rate = stage_.rate.At(step);
-  return workshop_->times->Run("training", [&] {
+  return workshop_->times->Run("training", [&]() -> Result<StageStep> {
     const SftMetrics metrics = AccumulateSft(stage_.loss, trees, calls, workshop_->engine.get());
     const double norm = workshop_->engine->Step(optimizer);
-    return StepValues{
-        {"sft/loss", metrics.policy_loss},
-        {"sft/other_loss", metrics.other_loss},
-        {"grad_norm", norm},
-        {"learning_rate", optimizer.learning_rate},
-        {"tokens", static_cast<double>(metrics.policy_tokens + metrics.other_tokens)}};
+    return StageStep{
+        .values = {{"sft/loss", metrics.policy_loss},
+                   {"sft/other_loss", metrics.other_loss},
+                   {"grad_norm", norm},
+                   {"learning_rate", optimizer.learning_rate},
+                   {"tokens", static_cast<double>(metrics.policy_tokens + metrics.other_tokens)}}};
   });
 }
 

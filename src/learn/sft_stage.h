@@ -1,20 +1,39 @@
 #pragma once
 
+#include "engine/learning_rate.h"
+#include "engine/optimizer.h"
+#include "learn/sft.h"
+#include "learn/stage.h"
 #include "learn/workshop.h"
 
 namespace hone {
+
+// Imitation: `kind = "sft"`. Demonstrations are made on the fly.
+struct SftStage {
+  DemonstratorSettings demonstrator;
+  int64_t steps = 3000;
+  int64_t batch = 64;          // demonstrations per step
+  int64_t demonstrations = 0;  // different ones; 0: no demonstration comes twice
+  SftOptions loss;
+  LearningRate rate;
+  OptimizerOptions optimizer;
+};
+std::shared_ptr<Stage> ReadSftStage(RecipeTable table, const EnvironmentPlan& environment);
 
 // An error where the model cannot read the demonstration; it says what to change.
 Result<void> CheckDemonstration(const Engine& engine, const Tree& tree);
 
 // Imitation, step by step. What a step does depends on the weights, the seed and its number alone.
-class SftTraining {
+class SftTraining final : public StageRun {
  public:
   // The workshop must outlive it.
   SftTraining(const SftStage& stage, Workshop* workshop);
 
   // Makes the demonstrations of this step and takes one step of the optimiser.
-  Result<StepValues> Step(int64_t step);
+  Result<StageStep> Step(int64_t step) override;
+  bool IsOver(int64_t steps) const override { return steps >= stage_.steps; }
+  Json State() const override { return {}; }
+  Result<void> Restore(const Json& /*state*/) override { return {}; }
 
  private:
   // Which demonstration is the n-th of the run.

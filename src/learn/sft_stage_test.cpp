@@ -9,13 +9,13 @@ namespace {
 
 TEST(SftTraining, LearnsWhatIsShown) {
   TinyWorkshop tiny;
-  SftTraining training(std::get<SftStage>(tiny.recipe.stages[0]), tiny.shop.get());
+  SftTraining training(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.shop.get());
   double first = 0, last = 0;
   for (int64_t step = 0; step < 60; ++step) {
-    const Result<StepValues> values = training.Step(step);
-    ASSERT_TRUE(values.ok()) << values.error().message();
-    if (step == 0) first = values->at("sft/loss");
-    last = values->at("sft/loss");
+    const Result<StageStep> done = training.Step(step);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    last = done->values.at("sft/loss");
+    if (step == 0) first = last;
   }
   EXPECT_LT(last, 0.4 * first);
 }
@@ -36,7 +36,7 @@ TEST(SftTraining, ADemonstrationThatDoesNotFitIsNamedWithWhatToChange) {
 TEST(SftTraining, AStepDependsOnItsNumberAndTheWeightsAlone) {
   TinyWorkshop tiny({"stage.0.demonstrations=20"});
   const auto hash_after = [&](std::vector<int64_t> before, int64_t step) {
-    SftTraining training(std::get<SftStage>(tiny.recipe.stages[0]), tiny.shop.get());
+    SftTraining training(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.shop.get());
     for (const int64_t other : before) EXPECT_TRUE(training.Step(other).ok());
     tiny.Restart();
     EXPECT_TRUE(training.Step(step).ok());

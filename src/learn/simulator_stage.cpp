@@ -2,13 +2,49 @@
 
 #include "evaluate/recording.h"
 #include "simulate/recorded_calls.h"
+#include "simulate/settings.h"
 
 namespace hone {
+namespace {
+
+class SimulatorMaking final : public StageOf<SimulatorStage> {
+ public:
+  using StageOf::StageOf;
+
+  StageSize size() const override {
+    return {.steps = settings.model.steps, .expected_steps = settings.model.steps};
+  }
+  double SecondsPerStep(const EpisodeFigures& figures) const override {
+    // A call with its answer is about half as long as an episode, and the model about as large.
+    return static_cast<double>(settings.model.batch) * figures.tokens / 2 /
+           figures.train_tokens_per_second;
+  }
+  Result<void> Make(Workshop* workshop, const std::filesystem::path& folder,
+                    const MakingProgress& progress) const override {
+    const auto tell = [&](const TrainingProgress& now) {
+      progress(now.step, now.steps, {{"simulator/loss", now.loss}});
+    };
+    const Result<TrainingReport> made = MakeSimulator(settings, workshop, folder, tell);
+    return made.ok() ? Result<void>() : Result<void>(made.error());
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table,
+                                          const EnvironmentPlan& /*environment*/) {
+  SimulatorStage stage;
+  table.Read("tasks", &stage.tasks, "played on the real tools for the record", AtLeast(1));
+  table.Read("mistakes", &stage.mistakes, "share of the calls that go wrong there", Between(0, 1));
+  stage.model = ReadLearnedOptions(table);
+  return std::make_shared<SimulatorMaking>(std::move(stage));
+}
+
 Result<TrainingReport> MakeSimulator(const SimulatorStage& stage, Workshop* workshop,
                                      const std::filesystem::path& folder,
                                      const std::function<void(const TrainingProgress&)>& progress) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal,
-                        Journal::Open(folder / "recorded.sqlite"));
+                        Journal::Open(folder / kRecordedJournal));
   HONE_RETURN_IF_ERROR(workshop->times->Run("recording", [&]() -> Result<void> {
     const RecordingOptions recording{
         .episodes = static_cast<uint64_t>(stage.tasks),

@@ -2,9 +2,19 @@
 
 #include <functional>
 
+#include "learn/stage.h"
 #include "learn/workshop.h"
+#include "simulate/learned_model.h"
 
 namespace hone {
+
+// Calls of real tools are recorded, and a model learns to answer like them: `kind = "simulator"`.
+struct SimulatorStage {
+  int64_t tasks = 20'000;  // played for the record (evaluate/recording.h), all on train
+  double mistakes = 0.6;   // share of the calls that go wrong there
+  LearnedOptions model;
+};
+std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table, const EnvironmentPlan& environment);
 
 // Makes a simulator: plays training tasks on the real tools, records what those answer, and trains
 // a model on it. Leaves in `folder` the learned model (simulate/learned_model.h) and

@@ -212,8 +212,8 @@ Result<void> StepVerifier::Checkpoint(const TrainedStep& derived, int64_t step,
 Result<StepVerifier::Outcome> StepVerifier::Verify(const TrainedStep& derived) const {
   Outcome outcome;
   const int64_t step = derived.state.step - 1;
-  // Imitation leaves means over several steps in the log, and no groups.
-  if (derived.stage == "rl") {
+  // Other stages leave means over several steps in the log, and no groups.
+  if (derived.stage.traits().practice) {
     if (!run_->start.empty() && derived.state.start != run_->start) {
       outcome.difference = RunDifference{.step = step,
                                          .what = "start",

@@ -5,28 +5,17 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "evaluate/figure_text.h"
-#include "learn/recipe_identity.h"
-#include "learn/record_stage.h"
-#include "learn/rl_stage.h"
 #include "learn/run_beginning.h"
-#include "learn/sft_stage.h"
-#include "learn/simulator_stage.h"
+#include "learn/run_ending.h"
 #include "learn/stage_cache.h"
+#include "learn/step_means.h"
 
 namespace hone {
 namespace {
 
-constexpr const char* kResultFile = "result.json";
-
 double NowOfMachine() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-template <typename T>
-Result<void> WithoutValue(const Result<T>& result) {
-  return result.ok() ? Result<void>() : Result<void>(result.error());
 }
 
 class Trainer {
@@ -82,16 +71,25 @@ class Trainer {
 
   Result<void> Open();
   Result<void> RunStage(size_t number);
+  void Announce(size_t number, bool cached);
   Result<FileLock> LockOf(std::string_view kind, const Json& inputs);
+  // What several recipes would make alike: found in the cache, or to be put there.
+  struct SharedOutput {
+    Json inputs;
+    bool ours = true;  // false: begun by another recipe, so that nobody shares it
+    FileLock lock;
+    std::optional<std::filesystem::path> made;
+  };
+  Result<SharedOutput> FindShared(size_t number);
   Result<void> Make(size_t number);
-  Result<std::filesystem::path> Made(
-      const std::string& kind, size_t number, int64_t steps,
-      const std::function<Result<void>(const std::filesystem::path& folder)>& make);
   Result<void> FindMade();
-  Result<void> RunSft(const SftStage& stage, size_t number);
-  Result<void> RunRl(const RlStage& stage, size_t number);
-  Result<void> RollBack(RlTraining* training);
-  bool IsFinished() const;
+  Result<void> TrainPolicy(size_t number);
+  Result<void> TakeShared(const Stage& stage, const std::filesystem::path& made);
+  Result<void> PutShared(const Stage& stage, const SharedOutput& output);
+  Result<std::unique_ptr<StageRun>> OpenRun(size_t number);
+  Result<void> TakeStep(const Stage& stage, StageRun* run);
+  Result<void> SettleStep(const RemedySettings& remedies, bool save, StageRun* run);
+  Result<void> RollBack(StageRun* run);
   Result<void> Finish();
 
   // A new optimiser: what another stage's gradients were like is of no use.
@@ -100,7 +98,7 @@ class Trainer {
   Result<void> Save();
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
-  Result<bool> MeasureDev(StepValues* values);
+  Result<bool> MeasureDev(StageRun* run, StageStep* done);
   void Note(const AlarmEvent& event);
   std::vector<const ScoredTree*> Stored(const std::vector<ScoredTree>& records) const;
   Result<void> MayStop();
@@ -115,6 +113,7 @@ class Trainer {
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<Workshop> workshop_;
   TrainingState state_;
+  StepMeans means_;  // since the last entry of the log
   std::map<std::string, double> seconds_;
   double wall_ = 0;
 };
@@ -185,14 +184,9 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
   }
   HONE_RETURN_IF_ERROR(
       times_.Run("store", [&] { return log_->Add(WallTime(), state_.step - 1, values, records); }));
-  const StageSettings& stage = recipe_.stages[static_cast<size_t>(state_.stage)];
-  const int64_t steps = std::visit(
-      [](const auto& one) -> int64_t {
-        if constexpr (requires { one.steps; }) return one.steps;
-        return 1;
-      },
-      stage);
-  observer().OnStep({std::string(StageKind(stage)), state_.stage_step, steps, std::move(values)});
+  const Stage& stage = *recipe_.stages[static_cast<size_t>(state_.stage)];
+  observer().OnStep(
+      {std::string(stage.kind()), state_.stage_step, stage.size().steps, std::move(values)});
   return {};
 }
 
@@ -227,17 +221,24 @@ Result<void> Trainer::Measure(const std::string& name, Split split, int64_t task
   return {};
 }
 
-// Adds what came out to `values`, where there were verdicts; says whether it is the best so far.
-Result<bool> Trainer::MeasureDev(StepValues* values) {
+// Adds what came out to the step, where there were verdicts; says whether it is the best so far.
+Result<bool> Trainer::MeasureDev(StageRun* run, StageStep* done) {
   HONE_RETURN_IF_ERROR(Measure("dev", Split::kDev, recipe_.evaluation.dev_tasks));
   for (const char* how : {"sampled", "greedy"}) {
     const Json* made = state_.evaluations.Find(fmt::format("dev/dev/{}", how));
     if (const auto success = FigureIn(made, "success")) {
-      (*values)[fmt::format("dev/{}", how)] = success->value;
+      done->values[fmt::format("dev/{}", how)] = success->value;
     }
   }
-  const auto sampled = values->find("dev/sampled");
-  if (sampled == values->end() || (state_.best && sampled->second <= *state_.best)) return false;
+  const auto sampled = done->values.find("dev/sampled");
+  const bool measured = sampled != done->values.end();
+  if (run->alarms() != nullptr) {
+    const StepValues seen = measured ? StepValues{{"dev/success", sampled->second}} : StepValues();
+    for (AlarmEvent& event : run->alarms()->Observe(state_.stage_step - 1, seen)) {
+      done->alarms.push_back(std::move(event));
+    }
+  }
+  if (!measured || (state_.best && sampled->second <= *state_.best)) return false;
   state_.best = sampled->second;
   state_.best_step = state_.step;
   return true;
@@ -265,26 +266,19 @@ std::vector<const ScoredTree*> Trainer::Stored(const std::vector<ScoredTree>& re
 }
 
 Result<void> Trainer::RunStage(size_t number) {
-  const StageSettings& stage = recipe_.stages[number];
-  if (const auto* sft = std::get_if<SftStage>(&stage)) return RunSft(*sft, number);
-  if (const auto* rl = std::get_if<RlStage>(&stage)) return RunRl(*rl, number);
-  HONE_RETURN_IF_ERROR(Make(number));
+  const bool trains = recipe_.stages[number]->traits().trains_policy();
+  HONE_RETURN_IF_ERROR(trains ? TrainPolicy(number) : Make(number));
   NextStage();
   HONE_RETURN_IF_ERROR(Save());
   return MayStop();
 }
 
-// What a stage makes beside the policy: found in the cache, or made and put there.
-Result<std::filesystem::path> Trainer::Made(
-    const std::string& kind, size_t number, int64_t steps,
-    const std::function<Result<void>(const std::filesystem::path& folder)>& make) {
-  HONE_ASSIGN_OR_RETURN(const Json inputs, workshop_->InputsOf(number));
-  HONE_ASSIGN_OR_RETURN(const FileLock lock, LockOf(kind, inputs));
-  const std::optional<std::filesystem::path> made = cache_.Find(kind, inputs);
-  observer().OnStage({kind, static_cast<int64_t>(number),
-                      static_cast<int64_t>(recipe_.stages.size()), steps, 0, made.has_value()});
-  if (made) return *made;
-  return cache_.Put(kind, inputs, make);
+void Trainer::Announce(size_t number, bool cached) {
+  const Stage& stage = *recipe_.stages[number];
+  const int64_t done = stage.traits().trains_policy() ? state_.stage_step : 0;
+  observer().OnStage({std::string(stage.kind()), static_cast<int64_t>(number),
+                      static_cast<int64_t>(recipe_.stages.size()), stage.size().steps, done,
+                      cached});
 }
 
 // Whoever comes first makes it; the others wait and find it there.
@@ -297,25 +291,40 @@ Result<FileLock> Trainer::LockOf(std::string_view kind, const Json& inputs) {
   });
 }
 
+Result<Trainer::SharedOutput> Trainer::FindShared(size_t number) {
+  const Stage& stage = *recipe_.stages[number];
+  HONE_ASSIGN_OR_RETURN(Json inputs, workshop_->InputsOf(number));
+  bool ours = true;
+  // In the middle of it the weights are no longer those that it began with. Begun by another recipe
+  // (resume = FOLDER), what comes out is neither that one's nor this one's: nobody shares it.
+  if (stage.traits().trains_policy() && state_.stage_step > 0) {
+    const Json* before = state_.stage_state.Find("before");
+    inputs.Set("before", before == nullptr ? Json() : *before);
+    ours = inputs == state_.stage_state;
+    inputs = state_.stage_state;
+  }
+  HONE_ASSIGN_OR_RETURN(FileLock lock, LockOf(stage.kind(), inputs));
+  auto made = ours ? cache_.Find(stage.kind(), inputs) : std::nullopt;
+  Announce(number, made.has_value());
+  return SharedOutput{std::move(inputs), ours, std::move(lock), std::move(made)};
+}
+
 // The stages that make something for later ones and leave the policy as it is.
 Result<void> Trainer::Make(size_t number) {
-  if (const auto* record = std::get_if<RecordStage>(&recipe_.stages[number])) {
-    HONE_ASSIGN_OR_RETURN(const std::filesystem::path made,
-                          Made("record", number, 1, [&](const std::filesystem::path& folder) {
-                            return WithoutValue(MakeRecord(*record, workshop_.get(), folder));
-                          }));
-    workshop_->recorded = made / "recorded.sqlite";
-  } else if (const auto* simulator = std::get_if<SimulatorStage>(&recipe_.stages[number])) {
-    const auto tell = [&](const TrainingProgress& progress) {
-      observer().OnStep(
-          {"simulator", progress.step, progress.steps, {{"simulator/loss", progress.loss}}});
+  const Stage& stage = *recipe_.stages[number];
+  if (stage.traits().trains_policy()) return {};
+  HONE_ASSIGN_OR_RETURN(const SharedOutput output, FindShared(number));
+  std::filesystem::path made = output.made.value_or("");
+  if (!output.made) {
+    const auto tell = [&](int64_t step, int64_t steps, const StepValues& values) {
+      observer().OnStep({std::string(stage.kind()), step, steps, values, /*of_policy=*/false});
     };
     HONE_ASSIGN_OR_RETURN(
-        workshop_->simulator,
-        Made("simulator", number, simulator->model.steps, [&](const std::filesystem::path& folder) {
-          return WithoutValue(MakeSimulator(*simulator, workshop_.get(), folder, tell));
+        made, cache_.Put(stage.kind(), output.inputs, [&](const std::filesystem::path& folder) {
+          return stage.Make(workshop_.get(), folder, tell);
         }));
   }
+  workshop_->Provide(stage.traits().product, made);
   return {};
 }
 
@@ -327,156 +336,123 @@ Result<void> Trainer::FindMade() {
   return {};
 }
 
-Result<void> Trainer::RunSft(const SftStage& stage, size_t number) {
-  HONE_ASSIGN_OR_RETURN(Json inputs, workshop_->InputsOf(number));
-  // In the middle of it the weights are no longer those that it began with. Begun by another recipe
-  // (resume = FOLDER), what comes out is neither that one's nor this one's: nobody shares it.
-  bool shared = true;
-  if (state_.stage_step > 0) {
-    const Json* before = state_.stage_state.Find("before");
-    inputs.Set("before", before == nullptr ? Json() : *before);
-    shared = inputs == state_.stage_state;
-    inputs = state_.stage_state;
+Result<void> Trainer::TrainPolicy(size_t number) {
+  const Stage& stage = *recipe_.stages[number];
+  std::optional<SharedOutput> shared;
+  if (stage.traits().shared) {
+    HONE_ASSIGN_OR_RETURN(shared, FindShared(number));
+    if (shared->made) return TakeShared(stage, *shared->made);
+    state_.stage_state = shared->inputs;
+  } else {
+    Announce(number, false);
   }
-  HONE_ASSIGN_OR_RETURN(const FileLock lock, LockOf("sft", inputs));
-  const auto cached = shared ? cache_.Find("sft", inputs) : std::nullopt;
-  const auto stage_number = static_cast<int64_t>(number);
-  const auto stages = static_cast<int64_t>(recipe_.stages.size());
-  observer().OnStage(
-      {"sft", stage_number, stages, stage.steps, state_.stage_step, cached.has_value()});
-  if (cached) {
-    HONE_ASSIGN_OR_RETURN(workshop_->engine, times_.Run("set-up", [&] {
-      return Engine::Load(*cached, workshop_->engine_options);
-    }));
-    // Another run may have come to its end while this one was interrupted in the middle.
-    state_.step += stage.steps - state_.stage_step;
-    state_.stage_step = stage.steps;
-    observer().OnTrained({"sft", state_, *workshop_->engine, {}, {}});
-    NextStage();
-    return Save();
-  }
-  if (state_.stage_step == 0) FreshEngine(false);
-  state_.stage_state = inputs;
-  SftTraining training(stage, workshop_.get());
-  StepValues sums;
-  int64_t summed = 0;
-  while (state_.stage_step < stage.steps) {
-    HONE_ASSIGN_OR_RETURN(const StepValues values, training.Step(state_.stage_step));
-    ++state_.stage_step;
-    ++state_.step;
-    observer().OnTrained({"sft", state_, *workshop_->engine, values, {}});
-    for (const auto& [name, value] : values) sums[name] += value;
-    ++summed;
-    const bool last = state_.stage_step == stage.steps;
-    if (state_.stage_step % recipe_.run.log_every == 0 || last) {
-      for (auto& [name, value] : sums) {
-        if (name != "tokens") value /= static_cast<double>(summed);
-      }
-      HONE_RETURN_IF_ERROR(Log(std::move(sums), {}));
-      sums.clear();
-      summed = 0;
-    }
-    if (state_.stage_step % recipe_.run.sft_save_every == 0 && !last) HONE_RETURN_IF_ERROR(Save());
-    if (!last) HONE_RETURN_IF_ERROR(MayStop());
-  }
-  if (shared) {
-    const auto put = times_.Run("checkpoint", [&] {
-      return cache_.Put("sft", inputs, [&](const std::filesystem::path& folder) -> Result<void> {
-        HONE_RETURN_IF_ERROR(workshop_->engine->Save(folder, SaveType::kF32));
-        return WriteFileAtomic(folder / "tokenizer.json", workshop_->language.tokenizer->ToJson());
-      });
-    });
-    if (!put.ok()) return put.error();
-  }
-  NextStage();
-  HONE_RETURN_IF_ERROR(Save());
-  return MayStop();
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<StageRun> run, OpenRun(number));
+  while (!run->IsOver(state_.stage_step)) HONE_RETURN_IF_ERROR(TakeStep(stage, run.get()));
+  return shared && shared->ours ? PutShared(stage, *shared) : Result<void>();
 }
 
-Result<void> Trainer::RunRl(const RlStage& stage, size_t number) {
-  const auto stage_number = static_cast<int64_t>(number);
-  const auto stages = static_cast<int64_t>(recipe_.stages.size());
-  observer().OnStage({"rl", stage_number, stages, stage.steps, state_.stage_step, false});
-  const bool begin = state_.stage_step == 0;
-  const EvaluationSettings& evaluation = recipe_.evaluation;
-  if (begin) {
-    if (state_.start.empty()) state_.start = workshop_->engine->WeightsHash();
-    FreshEngine(recipe_.objective.NeedsCritic());
-    if (evaluation.test_tasks > 0 && state_.evaluations.Find("before/test/sampled") == nullptr) {
-      HONE_RETURN_IF_ERROR(Measure("before", Split::kTest, evaluation.test_tasks));
-    }
-  }
-  HONE_ASSIGN_OR_RETURN(const auto training, times_.Run("set-up", [&] {
-    return RlTraining::New(stage, stage_number, begin, workshop_.get());
+Result<void> Trainer::TakeShared(const Stage& stage, const std::filesystem::path& made) {
+  HONE_ASSIGN_OR_RETURN(workshop_->engine, times_.Run("set-up", [&] {
+    return Engine::Load(made, workshop_->engine_options);
   }));
-  if (!begin) HONE_RETURN_IF_ERROR(training->Restore(state_.stage_state));
-  Settle();  // what came before is not the first step's time
-  while (!training->IsOver(state_.stage_step)) {
-    HONE_ASSIGN_OR_RETURN(RlStep done, training->Step(state_.stage_step));
-    ++state_.stage_step;
-    ++state_.step;
-    state_.stage_state = training->State();
-    AddTotal("ratio_tokens", static_cast<double>(done.ratio_tokens));
-    AddTotal("trajectories", done.values["trajectories"]);
-    AddTotal("sampled_tokens", done.values["sampled_tokens"]);
-    AddTotal("real_calls", done.values["real_calls"]);
-    AddTotal("simulated_calls", done.values["simulated_calls"]);
-    const bool last = training->IsOver(state_.stage_step);
-    bool best = false;
-    if (evaluation.every > 0 && (state_.stage_step % evaluation.every == 0 || last)) {
-      HONE_ASSIGN_OR_RETURN(best, MeasureDev(&done.values));
-      StepValues measured;
-      if (const auto sampled = done.values.find("dev/sampled"); sampled != done.values.end()) {
-        measured["dev/success"] = sampled->second;
-      }
-      for (AlarmEvent& event : training->Observe(state_.stage_step - 1, measured)) {
-        done.alarms.push_back(std::move(event));
-      }
+  // Another run may have come to its end while this one was interrupted in the middle.
+  state_.step += stage.size().steps - state_.stage_step;
+  state_.stage_step = stage.size().steps;
+  observer().OnTrained({stage, state_, *workshop_->engine, {}, {}});
+  return {};
+}
+
+Result<void> Trainer::PutShared(const Stage& stage, const SharedOutput& output) {
+  const auto write = [&](const std::filesystem::path& folder) -> Result<void> {
+    HONE_RETURN_IF_ERROR(workshop_->engine->Save(folder, SaveType::kF32));
+    return WriteFileAtomic(folder / "tokenizer.json", workshop_->language.tokenizer->ToJson());
+  };
+  const auto put =
+      times_.Run("checkpoint", [&] { return cache_.Put(stage.kind(), output.inputs, write); });
+  return put.ok() ? Result<void>() : Result<void>(put.error());
+}
+
+Result<std::unique_ptr<StageRun>> Trainer::OpenRun(size_t number) {
+  const Stage& stage = *recipe_.stages[number];
+  const bool practice = stage.traits().practice, begin = state_.stage_step == 0;
+  if (begin) {
+    if (practice && state_.start.empty()) state_.start = workshop_->engine->WeightsHash();
+    FreshEngine(practice && recipe_.objective.NeedsCritic());
+    const int64_t tasks = practice ? recipe_.evaluation.test_tasks : 0;
+    if (tasks > 0 && state_.evaluations.Find("before/test/sampled") == nullptr) {
+      HONE_RETURN_IF_ERROR(Measure("before", Split::kTest, tasks));
     }
-    for (const AlarmEvent& event : done.alarms) Note(event);
-    state_.stage_state = training->State();
-    const RemedySettings remedies = training->remedies();
-    observer().OnTrained({"rl", state_, *workshop_->engine, done.values, done.records});
-    HONE_RETURN_IF_ERROR(Log(std::move(done.values), Stored(done.records)));
-    if (remedies.stop) {
-      HONE_RETURN_IF_ERROR(Save());
-      return Error(
-          ErrorCode::kStopped,
-          fmt::format("an alarm stopped the run after step {}; what there is of it is saved "
-                      "in {}",
-                      state_.step, folder_->CheckpointPath(state_.step).string()));
-    }
-    if (remedies.roll_back && state_.anchor > 0) {
-      HONE_RETURN_IF_ERROR(RollBack(training.get()));
-      continue;
-    }
-    if (remedies.roll_back) {
-      observer().OnNote("there is no checkpoint of this stage to go back to; it goes on as it is");
-    }
-    if (best || (state_.stage_step % recipe_.run.save_every == 0 && !last)) {
-      // What an alarm would have gone back from is nothing to go back to.
-      if (!remedies.roll_back) state_.anchor = state_.step;
-      HONE_RETURN_IF_ERROR(Save());
-    }
-    if (!last) HONE_RETURN_IF_ERROR(MayStop());
   }
-  NextStage();
-  HONE_RETURN_IF_ERROR(Save());
-  return MayStop();
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<StageRun> run, times_.Run("set-up", [&] {
+    return stage.Open(static_cast<int64_t>(number), begin, workshop_.get());
+  }));
+  if (!begin) HONE_RETURN_IF_ERROR(run->Restore(state_.stage_state));
+  Settle();  // what came before is not the first step's time
+  return run;
+}
+
+Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
+  const bool practice = stage.traits().practice;
+  HONE_ASSIGN_OR_RETURN(StageStep done, run->Step(state_.stage_step));
+  ++state_.stage_step;
+  ++state_.step;
+  if (done.ratio_tokens > 0) AddTotal("ratio_tokens", static_cast<double>(done.ratio_tokens));
+  for (const char* name : {"trajectories", "sampled_tokens", "real_calls", "simulated_calls"}) {
+    if (done.values.contains(name)) AddTotal(name, done.values[name]);
+  }
+  const bool last = run->IsOver(state_.stage_step);
+  const auto due = [&](int64_t every) { return state_.stage_step % every == 0; };
+  const int64_t measured_every = practice ? recipe_.evaluation.every : 0;
+  bool best = false;
+  if (measured_every > 0 && (due(measured_every) || last)) {
+    HONE_ASSIGN_OR_RETURN(best, MeasureDev(run, &done));
+  }
+  for (const AlarmEvent& event : done.alarms) Note(event);
+  // What a shared stage depends on was noted when it began, and all that it needs.
+  if (!stage.traits().shared) state_.stage_state = run->State();
+  const RemedySettings remedies =
+      run->alarms() != nullptr ? run->alarms()->remedies() : RemedySettings();
+  observer().OnTrained({stage, state_, *workshop_->engine, done.values, done.records});
+  means_.Add(done.values);
+  if (practice || due(recipe_.run.log_every) || last) {
+    HONE_RETURN_IF_ERROR(Log(means_.Take(), Stored(done.records)));
+  }
+  const bool save = due(practice ? recipe_.run.save_every : recipe_.run.sft_save_every);
+  HONE_RETURN_IF_ERROR(SettleStep(remedies, best || (save && !last), run));
+  return run->IsOver(state_.stage_step) ? Result<void>() : MayStop();
+}
+
+// What alarms want, then the checkpoint.
+Result<void> Trainer::SettleStep(const RemedySettings& remedies, bool save, StageRun* run) {
+  if (remedies.stop) {
+    HONE_RETURN_IF_ERROR(Save());
+    return Error(ErrorCode::kStopped,
+                 fmt::format("an alarm stopped the run after step {}; what there is of it is saved "
+                             "in {}",
+                             state_.step, folder_->CheckpointPath(state_.step).string()));
+  }
+  if (remedies.roll_back && state_.anchor > 0) return RollBack(run);
+  if (remedies.roll_back) {
+    observer().OnNote("there is no checkpoint of this stage to go back to; it goes on as it is");
+  }
+  if (!save) return {};
+  // What an alarm would have gone back from is nothing to go back to.
+  if (run->alarms() != nullptr && !remedies.roll_back) state_.anchor = state_.step;
+  return Save();
 }
 
 // To the anchor. What the alarms have learned is saved at once: a kill right afterwards must not
 // make the run forget it and fail in the same way.
-Result<void> Trainer::RollBack(RlTraining* training) {
+Result<void> Trainer::RollBack(StageRun* run) {
   const std::filesystem::path checkpoint = folder_->CheckpointPath(state_.anchor);
   HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
   HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
-  HONE_RETURN_IF_ERROR(training->RollBack(before.stage_step, before.stage_state));
+  HONE_RETURN_IF_ERROR(run->alarms()->RollBack(before.stage_step, before.stage_state));
   // What it took and what went off stay on the account.
   before.totals = std::move(state_.totals);
   before.alarms = std::move(state_.alarms);
   state_ = std::move(before);
-  state_.stage_state = training->State();
+  state_.stage_state = run->State();
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
   observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
   HONE_RETURN_IF_ERROR(Save());
@@ -488,20 +464,8 @@ Result<void> Trainer::RollBack(RlTraining* training) {
   return {};
 }
 
-// It came to its end before, and was measured as this recipe says.
-bool Trainer::IsFinished() const {
-  const Result<std::string> text = ReadFile(folder_->path() / kResultFile);
-  if (!text.ok()) return false;
-  const Result<Json> result = ParseJson(*text);
-  if (!result.ok()) return false;
-  const Json* step = result->Find("step");
-  const Json* evaluation = result->Find("evaluation");
-  return step != nullptr && *step == Json(state_.step) && evaluation != nullptr &&
-         *evaluation == RecipePart(recipe_, "evaluation");
-}
-
 Result<void> Trainer::Finish() {
-  if (IsFinished()) {
+  if (CameToItsEnd(folder_->path(), recipe_, state_.step)) {
     observer().OnNote("this run came to its end before; nothing is done again");
     return {};
   }
@@ -518,12 +482,7 @@ Result<void> Trainer::Finish() {
   Settle();
   HONE_RETURN_IF_ERROR(Save());
   return times_.Run("checkpoint", [&] {
-    const Json result = Json::Of({{"weights", workshop_->engine->WeightsHash()},
-                                  {"step", state_.step},
-                                  {"evaluation", RecipePart(recipe_, "evaluation")},
-                                  {"checkpoint", fmt::format("checkpoints/step-{}", state_.step)}});
-    return WriteFileAtomic(folder_->path() / kResultFile,
-                           DumpJson(result, JsonStyle::kPretty) + "\n");
+    return WriteResult(folder_->path(), recipe_, state_.step, workshop_->engine->WeightsHash());
   });
 }
 

@@ -29,14 +29,15 @@ struct StepReport {
   int64_t step = 0;   // of the stage, from 1
   int64_t steps = 0;  // of the stage
   StepValues values;
+  bool of_policy = true;  // false: of what the stage makes beside it
 };
 // A step that is done, before it is written down.
 struct TrainedStep {
-  std::string_view stage;      // "sft" or "rl"
-  const TrainingState& state;  // with this step; imitation from the cache is one step
+  const Stage& stage;
+  const TrainingState& state;  // with this step; a stage from the cache is one step
   const Engine& engine;        // after it
   const StepValues& values;
-  const std::vector<ScoredTree>& records;  // of rl, all of them
+  const std::vector<ScoredTree>& records;  // of practice, all of them
 };
 class TrainObserver {
  public:

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
-#include "base/toml.h"
 #include "credit/methods.h"
 #include "credit/short_form.h"
 #include "learn/recipe_checks.h"
@@ -256,36 +255,15 @@ EvaluationSettings ReadEvaluation(RecipeTable table) {
   return settings;
 }
 
-Json JsonOf(const TomlValue& value) {
-  if (value.kind == TomlValue::Kind::kScalar) return value.scalar;
-  if (value.kind == TomlValue::Kind::kArray) {
-    Json::Array array;
-    for (const TomlValue& element : value.elements) array.push_back(JsonOf(element));
-    return array;
-  }
-  Json::Object object;
-  for (const TomlMember& member : value.members) {
-    object.emplace_back(member.key, JsonOf(member.value));
-  }
-  return object;
-}
-
 }  // namespace
 
 std::filesystem::path TrainingRecipe::Folder() const {
   return std::filesystem::path(run.out) / run.name;
 }
 
-bool TrainingRecipe::LearnsSimulator() const {
-  return std::any_of(stages.begin(), stages.end(), [](const StageSettings& stage) {
-    return std::holds_alternative<SimulatorStage>(stage);
-  });
-}
-
-bool TrainingRecipe::RecordsItself() const {
-  return std::any_of(stages.begin(), stages.end(), [](const StageSettings& stage) {
-    return std::holds_alternative<RecordStage>(stage);
-  });
+bool TrainingRecipe::Makes(StageProduct product) const {
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](const auto& stage) { return stage->traits().product == product; });
 }
 
 void PassOverTraining(RecipeTable root) {
@@ -296,7 +274,7 @@ void PassOverTraining(RecipeTable root) {
   }
 }
 
-Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe) {
+Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageKind> kinds) {
   RecipeTable root = recipe->Root();
   TrainingRecipe read;
   read.run = ReadRun(root.Table("run"));
@@ -328,10 +306,10 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe) {
   std::vector<RecipeTable> stages = root.Tables("stage");
   if (stages.empty()) root.Problem("stage", "there is nothing to do: write a [[stage]]");
   for (RecipeTable& stage : stages) {
-    read.stages.push_back(ReadStage(stage, read.environment.kind));
-    if (const auto* rl = std::get_if<RlStage>(&read.stages.back()); rl != nullptr && known_method) {
-      CheckGroup(read, *rl, &stage);
-    }
+    std::shared_ptr<const Stage> one = ReadStage(stage, read.environment, kinds);
+    if (one == nullptr) continue;  // the recipe has a problem
+    if (known_method) one->Check(read, &stage);
+    read.stages.push_back(std::move(one));
   }
   if (known_method) CheckCredit(read, &root);
   read.answers = ReadAnswers(read, &root);
@@ -340,8 +318,8 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe) {
   read.evaluation = ReadEvaluation(root.Table("evaluation"));
   HONE_RETURN_IF_ERROR(recipe->Finish());
   read.resolved_text = recipe->Resolved();
-  HONE_ASSIGN_OR_RETURN(const TomlValue document, ParseToml(read.resolved_text, "resolved recipe"));
-  read.resolved = JsonOf(document);
+  read.resolved = recipe->Values();
+  read.said = recipe->Said();
   return read;
 }
 

@@ -14,7 +14,7 @@
 #include "learn/dynamic_sampling.h"
 #include "learn/objective_options.h"
 #include "learn/replay_buffer.h"
-#include "learn/stage_settings.h"
+#include "learn/stage.h"
 #include "rollout/settings.h"
 #include "simulate/answering.h"
 #include "tools/tool_recipe.h"
@@ -81,23 +81,26 @@ struct TrainingRecipe {
   DynamicSamplingOptions dynamic_sampling;
   ReplayOptions replay;
   AlarmOptions alarms;
-  std::vector<StageSettings> stages;
+  std::vector<std::shared_ptr<const Stage>> stages;
   EvaluationSettings evaluation;
 
   Json resolved;              // everything that was read, defaults included
+  Json said;                  // of it, what differs from the defaults
   std::string resolved_text;  // the same as TOML
 
   std::filesystem::path Folder() const;  // of the run
   bool Simulates() const { return hone::Simulates(answers.mode); }
   // The simulator of the run is what its simulator stage makes.
-  bool LearnsSimulator() const;
+  bool LearnsSimulator() const { return Makes(StageProduct::kSimulator); }
   // What the real tools answered is recorded by a stage, and the run is answered by that.
-  bool RecordsItself() const;
+  bool RecordsItself() const { return Makes(StageProduct::kRecord); }
+  bool Makes(StageProduct product) const;
 };
 
 // Reads all of a recipe and checks that its parts fit each other, without computing anything: all
 // problems at once, each with its line.
-Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe);
+Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe,
+                                          std::span<const StageKind> stages = BuiltInStages());
 
 // For who wants the environment, the tools or who answers of such a recipe: all other tables are
 // known, and not looked at.

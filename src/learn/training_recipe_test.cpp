@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "learn/rl_stage.h"
+#include "learn/sft_stage.h"
 #include "support/tiny_recipe.h"
 
 namespace hone {
@@ -24,9 +26,9 @@ TEST(TrainingRecipe, IsReadWithItsDefaults) {
   EXPECT_TRUE(recipe->Simulates());
   EXPECT_FALSE(recipe->LearnsSimulator());
   ASSERT_EQ(recipe->stages.size(), 2u);
-  EXPECT_EQ(StageKind(recipe->stages[0]), "sft");
-  EXPECT_EQ(std::get<SftStage>(recipe->stages[0]).demonstrator.agent, "teacher");
-  EXPECT_EQ(std::get<RlStage>(recipe->stages[1]).optimizer.beta2, 0.99);
+  EXPECT_EQ(recipe->stages[0]->kind(), "sft");
+  EXPECT_EQ(SettingsOf<SftStage>(recipe->stages[0]).demonstrator.agent, "teacher");
+  EXPECT_EQ(SettingsOf<RlStage>(recipe->stages[1]).optimizer.beta2, 0.99);
   // What is written down says the same again.
   Recipe again = Recipe::Parse(recipe->resolved_text, "resolved.toml").value();
   const Result<TrainingRecipe> reread = ReadTrainingRecipe(&again);

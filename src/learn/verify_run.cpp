@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "learn/rl_stage.h"
 #include "learn/run_beginning.h"
 #include "learn/world.h"
 #include "tools/journal.h"
@@ -191,13 +190,13 @@ void Verifier::Explain() {
         fmt::format("the steps from {} to {}", result_.end_step, run_->steps - 1));
   }
   const int64_t kept = recipe.run.store_groups;
-  for (const StageSettings& stage : recipe.stages) {
-    const auto* rl = std::get_if<RlStage>(&stage);
-    if (rl == nullptr || kept < 0 || kept >= rl->groups) continue;
+  for (const auto& stage : recipe.stages) {
+    const int64_t groups = stage->size().groups;
+    if (kept < 0 || kept >= groups) continue;
     result_.notes.push_back(fmt::format(
         "{} of the {} groups of a step are stored (run.store_groups); the others are derived as "
         "well, and count in the numbers of their step and in the weights",
-        kept, rl->groups));
+        kept, groups));
   }
   if (!Evaluates()) result_.notes.push_back("evaluations are not made again");
   if (recipe.alarms.mode == AlarmOptions::Mode::kApply && OthersAnswer()) {
@@ -318,13 +317,13 @@ class Watcher : public TrainObserver {
         done_(first_step) {}
 
   void OnStep(const StepReport& report) override {
-    if (report.stage == "simulator" && options_->progress) {
+    if (!report.of_policy && options_->progress) {
       options_->progress(report.stage, report.step, report.steps);
     }
   }
   void OnTrained(const TrainedStep& done) override {
     const int64_t step = done.state.step - 1;
-    if (done.stage == "sft") skipped_ += std::max<int64_t>(step - done_, 0);
+    skipped_ += std::max<int64_t>(step - done_, 0);
     // A roll-back: what the store has is what came after it.
     outcomes_.erase(outcomes_.lower_bound(step), outcomes_.end());
     if (step < end_step_ && problem_.ok()) {
@@ -336,7 +335,7 @@ class Watcher : public TrainObserver {
       }
     }
     done_ = done.state.step;
-    if (options_->progress) options_->progress(done.stage, done.state.step, end_step_);
+    if (options_->progress) options_->progress(done.stage.kind(), done.state.step, end_step_);
   }
   bool Stop() const {
     return !problem_.ok() || done_ >= end_step_ || (options_->stop && options_->stop()) ||
@@ -344,7 +343,7 @@ class Watcher : public TrainObserver {
   }
   bool AtEnd() const { return done_ >= end_step_ || differs(); }
   int64_t done() const { return done_; }
-  // Steps of imitation that were not derived: what they made was in the cache.
+  // Steps that were not derived: what their stage made was in the cache.
   int64_t skipped() const { return skipped_; }
 
   Result<void> problem_;

@@ -9,8 +9,8 @@
 namespace hone {
 
 DemonstratorSettings FirstDemonstrator(const TrainingRecipe& recipe) {
-  for (const StageSettings& stage : recipe.stages) {
-    if (const auto* sft = std::get_if<SftStage>(&stage)) return sft->demonstrator;
+  for (const auto& stage : recipe.stages) {
+    if (stage->demonstrator() != nullptr) return *stage->demonstrator();
   }
   return {};
 }
@@ -97,11 +97,19 @@ Result<Json> Workshop::InputsOf(size_t stage) {
   }
   Json inputs = StageInputs(*recipe, stage);
   inputs.Set("environment_is", environment_is);
-  if (std::holds_alternative<SftStage>(recipe->stages[stage])) {
-    inputs.Set("model", RecipePart(*recipe, "model"));
+  if (recipe->stages[stage]->traits().trains_policy()) {
+    inputs.Set("model", SaidPart(*recipe, "model"));
     inputs.Set("before", engine->WeightsHash());
   }
   return inputs;
+}
+
+void Workshop::Provide(StageProduct product, const std::filesystem::path& made) {
+  switch (product) {
+    case StageProduct::kPolicy: return;  // the engine has it
+    case StageProduct::kSimulator: simulator = made; return;
+    case StageProduct::kRecord: recorded = made / kRecordedJournal; return;
+  }
 }
 
 }  // namespace hone

@@ -13,8 +13,8 @@
 
 namespace hone {
 
-// Numbers of one step by name, for logs ("success", "reward/mean", "time/sampling").
-using StepValues = std::map<std::string, double>;
+// The journal of what real tools answered, in the folder of a stage that recorded it.
+inline constexpr char kRecordedJournal[] = "recorded.sqlite";
 
 // Whoever shows how to do it in the recipe's first stage that shows anything. The tokenizer learns
 // from the same.
@@ -51,6 +51,8 @@ struct Workshop {
   // Everything that the output of a stage of the recipe hangs on, which the cache names it after.
   // Imitation hangs on the weights that the engine has now, for it begins with them.
   Result<Json> InputsOf(size_t stage);
+  // What a stage has made is there for those that come after it.
+  void Provide(StageProduct product, const std::filesystem::path& made);
 
   std::string environment_is;  // its digest, once InputsOf needed it
 };

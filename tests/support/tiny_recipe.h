@@ -73,4 +73,10 @@ inline Result<TrainingRecipe> ReadTiny(const std::filesystem::path& out,
   return ReadTrainingRecipe(&recipe);
 }
 
+// What the entry of a stage says.
+template <typename Settings>
+const Settings& SettingsOf(const std::shared_ptr<const Stage>& stage) {
+  return dynamic_cast<const StageOf<Settings>&>(*stage).settings;
+}
+
 }  // namespace hone

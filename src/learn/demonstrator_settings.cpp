@@ -1,0 +1,24 @@
+#include "learn/demonstrator_settings.h"
+
+#include "envs/environments.h"
+
+namespace hone {
+
+DemonstratorSettings ReadDemonstrator(RecipeTable* table, const EnvironmentPlan& environment) {
+  DemonstratorSettings settings;
+  const bool has_teacher = environment.kind == "desk" || environment.kind == "service";
+  if (has_teacher) settings.agent = "teacher";
+  table->ReadChoice("demonstrator", &settings.agent, {"teacher", "gold"}, "who shows how");
+  if (settings.agent == "teacher") {
+    table->Read("teacher_error", &settings.teacher_error,
+                "share of the teacher's calls that go wrong", Between(0, 1));
+    if (!has_teacher) {
+      table->Problem("demonstrator", "only desk and service have a teacher; write \"gold\"");
+    }
+  }
+  table->Read("successful_only", &settings.successful_only,
+              "leave out demonstrations that did not end well, or wasted a call");
+  return settings;
+}
+
+}  // namespace hone

@@ -1,0 +1,235 @@
+#include "learn/step.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "envs/world.h"
+#include "learn/batches.h"
+#include "learn/critic.h"
+#include "learn/kl.h"
+#include "learn/task_stream.h"
+#include "record/validate.h"
+
+namespace hone {
+namespace {
+
+// A record that is wrong is found where it was made.
+Result<void> Checked(const ScoredTree& record, std::string_view pass) {
+  const std::vector<std::string> problems = Validate(record);
+  if (problems.empty()) return {};
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("the pass {} made a record that is wrong: {}", pass, problems[0]));
+}
+
+std::vector<double> TotalsOf(const ScoredTree& record) {
+  std::vector<double> totals;
+  for (const Score& score : record.scores) {
+    if (const std::optional<double> total = Total(score)) totals.push_back(*total);
+  }
+  return totals;
+}
+
+// A group that could not begin (a prompt that does not fit, an environment that refuses) is as
+// broken as one that lost its trajectories.
+Result<void> CountUnopened(const PosedTasks& posed, const RolloutResult& result,
+                           DrawnGroups* drawn) {
+  std::string first;
+  for (size_t i = 0; i < result.groups.size(); ++i) {
+    const GroupReport& group = result.groups[i];
+    if (group.problem.empty() || group.dropped > 0) continue;
+    if (drawn->unopened++ == 0) first = group.problem;
+    drawn->counts.dropped += posed.requests[i].leaves;
+  }
+  if (drawn->unopened == 0 || drawn->unopened < static_cast<int64_t>(result.groups.size())) {
+    return {};
+  }
+  return Error(ErrorCode::kUnavailable,
+               fmt::format("none of the {} tasks of step {} could be begun: {}", drawn->unopened,
+                           posed.step, first));
+}
+
+std::vector<TreeScores> LogProbsBy(const TreeScorer& model, const std::vector<ScoredTree>& records,
+                                   int64_t call_tokens) {
+  std::vector<int64_t> tokens;
+  std::vector<size_t> order;
+  for (const ScoredTree& record : records) {
+    order.push_back(order.size());
+    tokens.push_back(CountTokens(record.tree));
+  }
+  std::vector<TreeScores> scores;
+  for (const std::vector<size_t>& call : PackByTokens(order, tokens, call_tokens)) {
+    std::vector<Tree> trees;
+    for (const size_t i : call) trees.push_back(records[i].tree);
+    for (TreeScores& one : model(trees)) scores.push_back(std::move(one));
+  }
+  return scores;
+}
+
+}  // namespace
+
+Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
+  PosedTasks posed{.step = round.step, .asked = static_cast<int64_t>(round.groups)};
+  const std::vector<uint64_t> numbers = supply.curriculum->Sample(round.step, round.groups);
+  std::vector<WorldTask> tasks;
+  std::vector<uint64_t> seeds, episode_seeds;
+  for (size_t i = 0; i < round.groups; ++i) {
+    tasks.push_back({supply.environment->tasks->Make(Split::kTrain, numbers[i]), {}});
+    const uint64_t group = static_cast<uint64_t>(round.first) + i;
+    seeds.push_back(round.rng.Split("group").Split(group).NextU64());
+    episode_seeds.push_back(EpisodeSeed(seeds.back()));
+  }
+  if (supply.other_world != nullptr) {
+    std::vector<Task> as_they_come;
+    for (WorldTask& task : tasks) as_they_come.push_back(std::move(task.task));
+    HONE_ASSIGN_OR_RETURN(
+        tasks, InWorld(*supply.environment->environment, as_they_come, episode_seeds,
+                       supply.other_world, fmt::format("gold-{}-{}", round.scope, round.first)));
+  }
+  for (size_t i = 0; i < round.groups; ++i) {
+    if (!tasks[i].void_because.empty()) {
+      ++posed.voids;
+      continue;
+    }
+    posed.numbers.push_back(numbers[i]);
+    posed.requests.push_back(
+        {.task = std::move(tasks[i].task),
+         .seed = seeds[i],
+         .leaves = round.leaves,
+         .scope = fmt::format("{}/{}", round.scope, round.first + static_cast<int64_t>(i))});
+  }
+  return posed;
+}
+
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed) {
+  HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(posed.requests));
+  DrawnGroups drawn{.step = posed.step,
+                    .asked = posed.asked,
+                    .voids = posed.voids,
+                    .counts = std::move(result.counts)};
+  HONE_RETURN_IF_ERROR(CountUnopened(posed, result, &drawn));
+  for (size_t i = 0; i < result.trees.size(); ++i) {
+    if (result.trees[i].leaves.empty()) continue;
+    ScoredTree record{.tree = std::move(result.trees[i])};
+    HONE_RETURN_IF_ERROR(Checked(record, "rollout"));
+    drawn.records.push_back(std::move(record));
+    drawn.numbers.push_back(posed.numbers[i]);
+  }
+  return drawn;
+}
+
+Result<ScoredGroups> ScoreGroups(const ScoringPlan& plan, DrawnGroups drawn) {
+  ScoredGroups scored{.asked = drawn.asked,
+                      .voids = drawn.voids,
+                      .unopened = drawn.unopened,
+                      .counts = std::move(drawn.counts)};
+  for (size_t i = 0; i < drawn.records.size(); ++i) {
+    ScoredTree& record = drawn.records[i];
+    HONE_ASSIGN_OR_RETURN(record.scores,
+                          plan.rewarder->ScoreTree(record.tree, {.step = drawn.step, .stop = {}}));
+    for (Score& score : record.scores) {
+      for (RewardTerm& term : score.terms) {
+        const auto found = plan.reward_scale.find(term.name);
+        if (found != plan.reward_scale.end()) term.weight *= found->second;
+      }
+    }
+    HONE_RETURN_IF_ERROR(Checked(record, "rewards"));
+    HONE_ASSIGN_OR_RETURN(const std::vector<Measures> shown, MeasureTree(record.tree));
+    scored.measures.insert(scored.measures.end(), shown.begin(), shown.end());
+    // A group that others broke says nothing of its task.
+    if (std::any_of(shown.begin(), shown.end(), [](const Measures& m) { return m.counts; })) {
+      scored.outcomes.push_back({.index = drawn.numbers[i],
+                                 .kind = KindOf(record.tree.task, drawn.numbers[i], plan.kind_by),
+                                 .success = ValueOf(shown, "success").value_or(0),
+                                 .rewards = TotalsOf(record)});
+    }
+    scored.records.push_back(std::move(record));
+  }
+  scored.records.resize(static_cast<size_t>(drawn.asked));
+  return scored;
+}
+
+std::vector<std::vector<double>> ScoredGroups::Rewards() const {
+  std::vector<std::vector<double>> rewards;
+  for (const ScoredTree& record : records) rewards.push_back(TotalsOf(record));
+  return rewards;
+}
+
+void ScoredGroups::Append(ScoredGroups round) {
+  std::move(round.records.begin(), round.records.end(), std::back_inserter(records));
+  measures.insert(measures.end(), round.measures.begin(), round.measures.end());
+  std::move(round.outcomes.begin(), round.outcomes.end(), std::back_inserter(outcomes));
+  asked += round.asked;
+  voids += round.voids;
+  unopened += round.unopened;
+  counts.Add(round.counts);
+}
+
+std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vector<size_t>& chosen) {
+  std::map<size_t, int> uses;
+  for (const size_t number : chosen) ++uses[number];
+  std::vector<ScoredTree> taken;
+  for (const size_t number : chosen) {
+    if (records[number].tree.leaves.empty()) continue;
+    // A record that is wanted again stays for the next time.
+    taken.push_back(--uses[number] > 0 ? records[number] : std::move(records[number]));
+  }
+  return taken;
+}
+
+ModelViews AskModels(const std::vector<ScoredTree>& records, const TreeScorer& reference,
+                     const TreeScorer& critic, int64_t call_tokens) {
+  ModelViews views;
+  if (reference) views.reference = LogProbsBy(reference, records, call_tokens);
+  if (!critic) return views;
+  views.now = LogProbsBy(critic, records, call_tokens);
+  for (size_t i = 0; i < records.size(); ++i) {
+    views.values.push_back(ValuesBefore(records[i].tree, views.now[i]));
+  }
+  return views;
+}
+
+Result<CreditedGroups> CreditGroups(const CreditPlan& plan, std::vector<ScoredTree> records,
+                                    ModelViews views) {
+  if (!views.reference.empty() && plan.kl.place == KlPlace::kReward) {
+    for (size_t i = 0; i < records.size(); ++i) {
+      AddKlTerms(plan.kl, plan.kl.coefficient, views.reference[i], &records[i]);
+    }
+  }
+  std::vector<CreditInput> inputs(records.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].record = &records[i];
+    if (!views.values.empty()) inputs[i].values = &views.values[i];
+  }
+  CreditedGroups credited;
+  HONE_ASSIGN_OR_RETURN(credited.credits, AssignCredit(plan.method, inputs));
+  for (size_t i = 0; i < records.size(); ++i) {
+    records[i].advantages = credited.credits[i].advantages;
+    HONE_RETURN_IF_ERROR(Checked(records[i], "credit"));
+  }
+  credited.records = std::move(records);
+  credited.views = std::move(views);
+  return credited;
+}
+
+Result<std::vector<TrainingGroup>> TrainingGroupsOf(const Method& method,
+                                                    const CreditedGroups& credited) {
+  const ModelViews& views = credited.views;
+  std::vector<TrainingGroup> groups;
+  for (size_t i = 0; i < credited.records.size(); ++i) {
+    const ScoredTree& record = credited.records[i];
+    TrainingGroup group = MakeTrainingGroup(record.tree, AdvantagesInLoss(credited.credits[i]));
+    if (group.sequences.empty()) continue;
+    if (!views.reference.empty()) SetReference(views.reference[i], &group);
+    if (!views.now.empty()) {
+      SetOld(views.now[i], &group);
+      HONE_ASSIGN_OR_RETURN(const std::vector<Advantages> returns,
+                            ReturnsOf(record, views.values[i], method));
+      SetReturns(returns, &group);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace hone

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/rng.h"
+#include "credit/method.h"
+#include "engine/engine.h"
+#include "envs/environments.h"
+#include "evaluate/measures.h"
+#include "learn/curriculum.h"
+#include "learn/objective_options.h"
+#include "learn/training_group.h"
+#include "rewards/rewarder.h"
+#include "rollout/rollout.h"
+
+// One step of practice as values: each function takes what the one before it made.
+//
+//   PoseTasks ─▶ DrawGroups ─▶ ScoreGroups ─▶ CreditGroups ─▶ UpdatePolicy (learn/update.h)
+//     tasks        trees         scores         advantages       new weights
+//
+// None of them keeps anything but what its arguments name. learn/rl_stage.cpp puts them together.
+
+namespace hone {
+
+// --- which tasks ---------------------------------------------------------------------------------
+
+// Where tasks come from. Everything must outlive the calls.
+struct TaskSupply {
+  const LoadedEnvironment* environment = nullptr;
+  Curriculum* curriculum = nullptr;
+  // Who answers in training, where that is not the real tools: what is right is then asked for in
+  // that world, by playing each task's plan there. Null: tasks are right as they come.
+  Executor* other_world = nullptr;
+};
+
+// One round of drawing: a step has one, and more of them where groups that say nothing are drawn
+// again.
+struct Round {
+  int64_t step = 0;
+  int64_t first = 0;   // groups of this step that were asked for before
+  size_t groups = 0;   // to be asked for now
+  int64_t leaves = 1;  // trajectories per group
+  std::string scope;   // of the step, in the identity of its calls
+  Rng rng{0};          // of the step
+};
+
+struct PosedTasks {
+  int64_t step = 0;
+  std::vector<GroupRequest> requests;
+  std::vector<uint64_t> numbers;  // of their tasks
+  int64_t asked = 0;              // groups, those without sense included
+  int64_t voids = 0;              // tasks that make no sense in the world that answers
+};
+
+// The next tasks of the curriculum. In another world than the real one the gold answers are
+// replaced by those of that world, and tasks that cannot be done there are left out. An error is
+// one of the tools or the journal.
+Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round);
+
+// --- what the policy makes of them ---------------------------------------------------------------
+
+struct DrawnGroups {
+  int64_t step = 0;
+  std::vector<ScoredTree> records;  // trees with leaves, not scored yet
+  std::vector<uint64_t> numbers;    // of their tasks
+  int64_t asked = 0;                // groups
+  int64_t voids = 0;                // as PosedTasks
+  int64_t unopened = 0;             // groups that could not begin
+  RolloutCounts counts;
+};
+
+// An error where none of the tasks could be begun: there is nothing to practise.
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed);
+
+// --- what it is worth ----------------------------------------------------------------------------
+
+struct ScoringPlan {
+  Rewarder* rewarder = nullptr;
+  std::map<std::string, double> reward_scale;  // of terms' weights, by their name; absent: 1
+  std::string kind_by;                         // what the curriculum tells tasks apart by
+};
+
+struct ScoredGroups {
+  // With scores. Empty records at the end stand for groups that were asked for and are not there.
+  std::vector<ScoredTree> records;
+  std::vector<Measures> measures;      // of all leaves, in their order
+  std::vector<GroupOutcome> outcomes;  // of the groups that say something of their task
+  int64_t asked = 0, voids = 0, unopened = 0;
+  RolloutCounts counts;
+
+  // The rewards of each group's scored leaves.
+  std::vector<std::vector<double>> Rewards() const;
+  void Append(ScoredGroups round);
+};
+
+Result<ScoredGroups> ScoreGroups(const ScoringPlan& plan, DrawnGroups drawn);
+
+// The records of these numbers that have leaves, in that order; a number may come twice.
+std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vector<size_t>& chosen);
+
+// --- who earned it -------------------------------------------------------------------------------
+
+// What models say of trees that were drawn. Each is empty where there is no such model, and else
+// has one entry per tree.
+struct ModelViews {
+  std::vector<TreeScores> reference;  // a policy that is to be stayed close to
+  std::vector<TreeScores> now;        // the policy itself, with its critic's values
+  std::vector<CriticValues> values;   // of the critic, before each token
+};
+
+// What a model says of some trees (Engine::LogProbs, learn/reference.h).
+using TreeScorer = std::function<std::vector<TreeScores>(std::span<const Tree> trees)>;
+// Asks them; either may be null. One call has at most `call_tokens`.
+ModelViews AskModels(const std::vector<ScoredTree>& records, const TreeScorer& reference,
+                     const TreeScorer& critic, int64_t call_tokens);
+
+struct CreditPlan {
+  Method method;
+  // With KlPlace::kReward its penalty is a reward of every token, taken off before credit is
+  // assigned; the records then have it as a term.
+  KlOptions kl;  // with the coefficient of this step
+};
+
+struct CreditedGroups {
+  std::vector<ScoredTree> records;  // with advantages
+  std::vector<Credit> credits;      // of each, with notes
+  ModelViews views;
+};
+
+Result<CreditedGroups> CreditGroups(const CreditPlan& plan, std::vector<ScoredTree> records,
+                                    ModelViews views);
+
+// What UpdatePolicy takes: those that something can be learned from, with all that a loss needs.
+Result<std::vector<TrainingGroup>> TrainingGroupsOf(const Method& method,
+                                                    const CreditedGroups& credited);
+
+}  // namespace hone
