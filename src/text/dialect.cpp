@@ -1,11 +1,27 @@
 #include "text/dialect.h"
 
 #include <algorithm>
+#include <map>
 
 namespace hone {
 
 std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece) {
-  return tokenizer.Encode(piece.text, piece.literal);
+  if (piece.reserved == nullptr) return tokenizer.Encode(piece.text, piece.literal);
+  std::map<TokenId, bool> known;  // a text can hold one marker a million times
+  const auto reserved = [&](const AddedToken& token) {
+    const auto [entry, is_new] = known.emplace(token.id, false);
+    if (is_new) entry->second = piece.reserved->Has(token.content, piece.author);
+    return entry->second;
+  };
+  return tokenizer.Encode(piece.text, piece.literal, reserved);
+}
+
+ReservedTokens ReservedBy(const DialectTraits& traits) {
+  ReservedTokens reserved;
+  for (const std::string& marker : traits.markers) reserved.Reserve(marker);
+  for (const std::string& stop : traits.stops) reserved.Reserve(stop);
+  reserved.ReserveForPolicy(traits.marks);
+  return reserved;
 }
 
 void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node) {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "record/tree.h"
 #include "text/conversation.h"
+#include "text/reserved_tokens.h"
 #include "text/tokenizer.h"
 
 // A dialect is how a model family writes a conversation with tools down: which markers stand around
@@ -25,9 +26,11 @@ namespace hone {
 struct Piece {
   Author author = Author::kSystem;
   std::string text;
-  // Parts that come from messages and tools. Special tokens are not recognised in them, so nobody
-  // can end a turn or speak as the system by writing its marker.
+  // Parts that come from messages and tools. Special tokens and what the dialect reserves are not
+  // recognised in them, so nobody can end a turn, speak as the system or make up a tool's result by
+  // writing its marker.
   std::vector<ByteRange> literal;
+  std::shared_ptr<const ReservedTokens> reserved;  // the dialect's; null: special tokens only
 };
 
 std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece);
@@ -85,6 +88,9 @@ struct DialectTraits {
   size_t specials = 0;
   TurnMarks marks;
 };
+
+// What a dialect with these traits reserves: all its markers and stops.
+ReservedTokens ReservedBy(const DialectTraits& traits);
 
 // Immutable and thread-safe.
 class Dialect {

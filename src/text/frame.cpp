@@ -129,7 +129,7 @@ class Layout {
   void AppendMarkers(const std::string& text) {
     if (text.empty()) return;
     if (pieces_.empty() || pieces_.back().author == Author::kPolicy) {
-      pieces_.push_back({Author::kSystem, "", {}});
+      pieces_.push_back({Author::kSystem, "", {}, nullptr});
     }
     pieces_.back().text += text;
   }
@@ -221,7 +221,9 @@ Result<std::vector<Piece>> RenderInFrame(const Frame& frame, const Spelling& spe
   layout.Opening();
   HONE_RETURN_IF_ERROR(layout.Messages());
   layout.End();
-  return std::move(layout).Take();
+  std::vector<Piece> pieces = std::move(layout).Take();
+  for (Piece& piece : pieces) piece.reserved = frame.reserved;
+  return pieces;
 }
 
 Result<Piece> ContinueInFrame(const Frame& frame, const Spelling& spelling, std::string_view turn,
@@ -243,6 +245,7 @@ Result<Piece> ContinueInFrame(const Frame& frame, const Spelling& spelling, std:
   layout.End();
   // Results and a user's message after them are one addition to the context.
   Piece whole;
+  whole.reserved = frame.reserved;
   for (Piece& piece : std::move(layout).Take()) {
     if (whole.text.empty()) whole.author = piece.author;
     for (ByteRange& range : piece.literal) {

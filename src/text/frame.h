@@ -21,6 +21,7 @@ struct Frame {
   std::string results_open, result_open, result_close, results_close;
   bool inline_results = false;       // results stand inside the policy's turn, which goes on
   bool policy_writes_close = false;  // the policy itself writes policy_close
+  std::shared_ptr<const ReservedTokens> reserved;  // put on every piece
 };
 
 // ChatML, as Qwen has it.

@@ -105,6 +105,7 @@ class Tagged final : public Dialect {
       frame_.results_open = frame_.results_close = "";
     }
     DescribeTraits();
+    frame_.reserved = std::make_shared<ReservedTokens>(ReservedBy(traits_));
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,
                                PieceBuilder* out) {
       SpellSystem(frame_, system, tools, HowToAct(), out);

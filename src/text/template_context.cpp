@@ -9,7 +9,7 @@ namespace {
 
 JinjaValue Own(std::string_view text) { return JinjaValue::Text(std::string(text)); }
 
-JinjaValue Foreign(const std::string& text) {
+JinjaText Foreign(const std::string& text) {
   return JinjaText::Foreign(IsUtf8(text) ? text : Utf8Lossy(text));
 }
 
@@ -30,10 +30,14 @@ class Messages {
     const bool thinks = message.reasoning && !message.reasoning->empty();
     if (!only_calls || habits_.empty_content == TemplateHabits::EmptyContent::kText ||
         (thinks && !habits_.reasoning_apart)) {
-      const bool inside = thinks && !habits_.reasoning_apart;
-      set("content", Foreign(inside ? fmt::format("<think>\n{}\n</think>\n\n{}", *message.reasoning,
-                                                  message.content)
-                                    : message.content));
+      JinjaText content;
+      if (thinks && !habits_.reasoning_apart) {
+        content.Append("<think>\n");
+        content.Append(Foreign(*message.reasoning));
+        content.Append("\n</think>\n\n");
+      }
+      content.Append(Foreign(message.content));
+      set("content", std::move(content));
     } else if (habits_.empty_content == TemplateHabits::EmptyContent::kNone) {
       set("content", JinjaValue());
     }

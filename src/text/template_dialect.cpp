@@ -56,9 +56,14 @@ Conversation Beginning(const Conversation& conversation, size_t count) {
   return beginning;
 }
 
-Piece PieceOf(Author author, const JinjaText& text, ByteRange range) {
-  const JinjaText part = text.Part(range);
-  return {author, part.bytes(), part.foreign()};
+// What the template itself wrote of a text.
+void ReserveOwnPart(const JinjaText& text, ReservedTokens* reserved) {
+  size_t at = 0;
+  for (const ByteRange& foreign : text.foreign()) {
+    reserved->ReserveAllIn(text.view().substr(at, foreign.begin - at));
+    at = foreign.end;
+  }
+  reserved->ReserveAllIn(text.view().substr(at));
 }
 
 class TemplateDialect final : public Dialect {
@@ -95,6 +100,7 @@ class TemplateDialect final : public Dialect {
     traits_.markers = traits_.stops;
     traits_.marks = MarksOf(calls_);
     traits_.marks.ends = traits_.stops;
+    ReserveMarkers();
     return {};
   }
 
@@ -223,6 +229,33 @@ class TemplateDialect final : public Dialect {
       }
     }
     habits_ = usual;  // it shows no calls at all
+  }
+
+  // What the template writes: what stands in its text, and what it puts together while it runs.
+  void ReserveMarkers() {
+    ReservedTokens reserved = ReservedBy(traits_);
+    for (const auto& [name, source] : model_.sources) reserved.ReserveAllIn(source);
+    for (const auto& [name, token] : model_.tokens) reserved.Reserve(token);
+    Conversation probe = probe_;
+    for (const char* step : {"question", "call", "result", "answer"}) {
+      if (step == std::string_view("call")) {
+        probe.messages.push_back({.role = Role::kAssistant,
+                                  .reasoning = kProbe,
+                                  .calls = {{kProbeCall, Json::Of({{"x", kProbe}})}}});
+      } else if (step == std::string_view("result")) {
+        probe.messages.push_back({.role = Role::kTool, .content = kProbe, .name = kProbeCall});
+      } else if (step == std::string_view("answer")) {
+        probe.messages.push_back({.role = Role::kAssistant, .content = kProbe});
+      }
+      const Result<JinjaText> text = TextFor(probe, true);
+      if (text.ok()) ReserveOwnPart(*text, &reserved);
+    }
+    reserved_ = std::make_shared<ReservedTokens>(std::move(reserved));
+  }
+
+  Piece PieceOf(Author author, const JinjaText& text, ByteRange range) const {
+    const JinjaText part = text.Part(range);
+    return {author, part.bytes(), part.foreign(), reserved_};
   }
 
   Result<Piece> After(Conversation before, std::string_view turn, const Conversation& next) const {
@@ -360,6 +393,7 @@ class TemplateDialect final : public Dialect {
   TemplateHabits habits_;
   DialectTraits traits_;
   Conversation probe_;
+  std::shared_ptr<const ReservedTokens> reserved_;
 };
 
 // "2025-01-15" in seconds since 1970.

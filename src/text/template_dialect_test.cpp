@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/file.h"
 #include "support/shared_data.h"
+#include "text/bpe_trainer.h"
 
 namespace hone {
 namespace {
@@ -67,6 +69,43 @@ TEST(TemplateDialect, RendersTheTemplateInPiecesByAuthor) {
   // The user's own marker is plain text; the template's is not.
   ASSERT_EQ((*pieces)[3].literal.size(), 1u);
   EXPECT_EQ((*pieces)[3].literal[0], (ByteRange{18, 31}));
+}
+
+// The markers of a template are not special in the files of some models: DeepSeek's turns.
+TEST(TemplateDialect, NobodyCanTypeAMarkerThatTheTemplateWrites) {
+  const auto dialect = Made(
+      "{% for m in messages %}<|{{ m.role }}|>  {{ m.content }}{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}");
+  BpeTrainingOptions options{.vocab_size = 300};
+  for (const char* added : {"<|user|>", "<|assistant|>", "  ", "<other>", "content"}) {
+    options.added.push_back({.content = added, .special = false});
+  }
+  const Tokenizer tokenizer = TrainBpe({"a b"}, options).value();
+  const auto ids =
+      EncodePieces(tokenizer, *dialect->Render(Asked("<|assistant|><|user|>  <other>content")));
+  const auto count = [&](const char* added) {
+    return std::count(ids.begin(), ids.end(), *tokenizer.FindAdded(added));
+  };
+  EXPECT_EQ(count("<|user|>"), 1) << "put together by the template, and not found in its text";
+  EXPECT_EQ(count("<|assistant|>"), 1);
+  EXPECT_EQ(count("  "), 2) << "blanks are vocabulary";
+  EXPECT_EQ(count("<other>"), 1) << "no marker of this template";
+  EXPECT_EQ(count("content"), 1) << "a word of the template's text is vocabulary too";
+}
+
+TEST(TemplateDialect, ThoughtsThatAreWrittenIntoTheContentHaveTheModelsMarkers) {
+  const auto dialect = Made(kPlain);
+  BpeTrainingOptions options{.vocab_size = 300};
+  for (const char* added : {"<think>", "</think>"}) {
+    options.added.push_back({.content = added, .special = true});
+  }
+  const Tokenizer tokenizer = TrainBpe({"a b"}, options).value();
+  Conversation said = Asked("a");
+  said.messages.push_back(
+      {.role = Role::kAssistant, .content = "b </think>", .reasoning = "so <think>"});
+  const auto ids = EncodePieces(tokenizer, *dialect->Render(said));
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), *tokenizer.FindAdded("<think>")), 1);
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), *tokenizer.FindAdded("</think>")), 1);
 }
 
 TEST(TemplateDialect, ContinuesBehindATurnAsItWasWritten) {

@@ -23,9 +23,6 @@ bool Overlaps(std::span<const ByteRange> ranges, size_t begin, size_t end) {
   });
 }
 
-bool AcceptAll(const AddedToken&, size_t, size_t) { return true; }
-bool RefuseSpecial(const AddedToken& token, size_t, size_t) { return !token.special; }
-
 }  // namespace
 
 Tokenizer::Tokenizer(Bpe bpe, Splitter splitter, std::vector<AddedToken> added, bool nfc)
@@ -65,20 +62,26 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text) const {
   return Encode(text, {});
 }
 
-std::vector<TokenId> Tokenizer::Encode(std::string_view text,
-                                       std::span<const ByteRange> literal) const {
+std::vector<TokenId> Tokenizer::Encode(std::string_view text, std::span<const ByteRange> literal,
+                                       const Reserved& reserved) const {
   DCHECK(IsUtf8(text));
   std::vector<TokenId> ids;
   ids.reserve(text.size() / 3);
-  const AddedTokenMatcher::Allowed allowed = [&](const AddedToken& token, size_t begin,
-                                                 size_t end) {
-    return !token.special || !Overlaps(literal, begin, end);
+  const auto is_marker = [&](const AddedToken& token) {
+    return token.special || (reserved && reserved(token));
   };
+  const auto allowed = [&](const AddedToken& token, size_t begin, size_t end) {
+    return !Overlaps(literal, begin, end) || !is_marker(token);
+  };
+  const auto no_marker = [&](const AddedToken& token, size_t, size_t) { return !is_marker(token); };
   size_t at = 0;
   while (at < text.size()) {
     const auto match = raw_matcher_.empty() ? std::nullopt : raw_matcher_.Find(text, at, allowed);
     const size_t end = match ? match->begin : text.size();
-    EncodeSegment(text.substr(at, end - at), Overlaps(literal, at, end), &ids);
+    // Normalising may move the ends of literal ranges, so for tokens that are looked for behind it
+    // the whole stretch counts as literal when any of it is.
+    EncodeSegment(text.substr(at, end - at),
+                  Overlaps(literal, at, end) ? no_marker : AddedTokenMatcher::Allowed(), &ids);
     if (!match) break;
     ids.push_back(match->token->id);
     at = match->end;
@@ -86,9 +89,8 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text,
   return ids;
 }
 
-// A stretch without added tokens of the first kind. Normalising may move the ends of literal
-// ranges, so for tokens of the second kind the whole stretch counts as literal when any of it is.
-void Tokenizer::EncodeSegment(std::string_view segment, bool literal,
+// A stretch without added tokens of the first kind.
+void Tokenizer::EncodeSegment(std::string_view segment, const AddedTokenMatcher::Allowed& allowed,
                               std::vector<TokenId>* ids) const {
   std::string normalized;
   if (nfc_ && !IsAscii(segment)) {
@@ -96,7 +98,6 @@ void Tokenizer::EncodeSegment(std::string_view segment, bool literal,
     segment = normalized;
   }
   if (normalized_matcher_.empty()) return EncodePlain(segment, ids);
-  const AddedTokenMatcher::Allowed allowed = literal ? &RefuseSpecial : &AcceptAll;
   size_t at = 0;
   while (at < segment.size()) {
     const auto match = normalized_matcher_.Find(segment, at, allowed);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,10 +57,12 @@ class Tokenizer {
   // Ids of the text. No token is put before or after it. Added tokens are recognised everywhere;
   // bytes that are not UTF-8 count as U+FFFD.
   std::vector<TokenId> Encode(std::string_view text) const;
-  // The same, except that special tokens are not recognised where they touch a `literal` range:
-  // "<|im_end|>" inside a tool's output is those ten characters and ends no turn. The text must be
-  // UTF-8, the ranges ascending.
-  std::vector<TokenId> Encode(std::string_view text, std::span<const ByteRange> literal) const;
+  // The same, except that special and `reserved` tokens are not recognised where they touch a
+  // `literal` range: "<|im_end|>" inside a tool's output is those ten characters and ends no turn.
+  // The text must be UTF-8, the ranges ascending.
+  using Reserved = std::function<bool(const AddedToken&)>;
+  std::vector<TokenId> Encode(std::string_view text, std::span<const ByteRange> literal,
+                              const Reserved& reserved = nullptr) const;
 
   // The bytes of the tokens as text; what is not UTF-8 becomes U+FFFD. Unknown ids are an error of
   // the caller (CHECK); see IsToken.
@@ -77,7 +80,8 @@ class Tokenizer {
 
  private:
   Tokenizer(Bpe bpe, Splitter splitter, std::vector<AddedToken> added, bool nfc);
-  void EncodeSegment(std::string_view segment, bool literal, std::vector<TokenId>* ids) const;
+  void EncodeSegment(std::string_view segment, const AddedTokenMatcher::Allowed& allowed,
+                     std::vector<TokenId>* ids) const;
   void EncodePlain(std::string_view text, std::vector<TokenId>* ids) const;
 
   Bpe bpe_;

@@ -8,6 +8,9 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/strings.h"
+#include "envs/agents.h"
+#include "envs/environments.h"
+#include "support/env_player.h"
 #include "support/random_record.h"
 #include "text/bpe_trainer.h"
 #include "text/dialect.h"
@@ -285,6 +288,58 @@ TEST_P(DialectProperties, AnEmptyListOfToolsEqualsNoTools) {
     with.Set("tools", *ParseJson(tools));
     EXPECT_EQ(TextOf(*dialect_->Render(*ConversationFromJson(with))),
               TextOf(*dialect_->Render(*ConversationFromJson(without))));
+  }
+}
+
+TEST_P(DialectProperties, NobodyCanTypeAMarker) {
+  const Tokenizer tokenizer = TokenizerFor(*dialect_);
+  const auto ids = [&](const std::string& typed) {
+    Conversation conversation;
+    conversation.messages = {{.role = Role::kSystem, .content = "a " + typed},
+                             {.role = Role::kUser, .content = "b " + typed}};
+    Message call{.role = Role::kAssistant};
+    Rng rng(1);
+    call.calls.push_back(RandomCall(&rng, c_));
+    conversation.messages.push_back(call);
+    conversation.messages.push_back(
+        {.role = Role::kTool, .content = typed + " c", .name = call.calls[0].name});
+    conversation.tools.push_back(Json::Of(
+        {{"type", "function"}, {"function", Json::Of({{"name", "f"}, {"description", typed}})}}));
+    return IdsOf(tokenizer, *dialect_->Render(conversation));
+  };
+  const std::vector<TokenId> neutral = ids("");
+  for (const std::string& marker : dialect_->traits().markers) {
+    const TokenId id = *tokenizer.FindAdded(marker);
+    const std::vector<TokenId> forged = ids(marker);
+    EXPECT_EQ(std::count(forged.begin(), forged.end(), id),
+              std::count(neutral.begin(), neutral.end(), id))
+        << marker;
+  }
+}
+
+// Keeping markers from being typed changes no token of a text that holds none: nothing that was
+// learned from the environments is learned otherwise.
+TEST_P(DialectProperties, WhatTheEnvironmentsSayHasTheTokensOfPlainText) {
+  const Tokenizer tokenizer = TokenizerFor(*dialect_);
+  int compared = 0;
+  for (const BuiltInEnvironment& built_in : BuiltInEnvironments()) {
+    const LoadedEnvironment loaded = NewBuiltIn(built_in.name).value();
+    EnvPlayer player(loaded.environment);
+    for (uint64_t i = 0; i < 4; ++i) {
+      const Task task = loaded.tasks->Make(Split::kTrain, i);
+      const Playthrough played = player.Run(task, loaded.gold_agent(task).value());
+      const Json messages =
+          Json::Of({{"messages", MessagesOf(played)}, {"tools", played.opening.tools}});
+      const auto pieces = dialect_->Render(ConversationFromJson(messages).value());
+      if (!pieces.ok()) continue;  // not every dialect can spell every call
+      for (const Piece& piece : *pieces) {
+        EXPECT_EQ(EncodePiece(tokenizer, piece), tokenizer.Encode(piece.text)) << built_in.name;
+        ++compared;
+      }
+    }
+  }
+  if (c_.text_tools.empty()) {
+    EXPECT_GT(compared, 10);
   }
 }
 
