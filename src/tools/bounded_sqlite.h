@@ -1,15 +1,18 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "tools/sql_functions.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -22,6 +25,8 @@ namespace hone {
 struct QueryBounds {
   int64_t steps = 0;  // of SQLite's virtual machine; 0: as many as it takes
   std::stop_token stop;
+  // Of a clock: a last resort against steps that take long (a megabyte compared in each). 0: none.
+  std::chrono::milliseconds time{0};
 };
 
 // A connection. One thread at a time.
@@ -42,8 +47,9 @@ class BoundedDatabase {
   Result<void> Execute(const char* sql);
 
   // From now on: only what looks at tables of the file, and values of at most `max_value_bytes`.
-  // Functions that reach outside or roll dice are refused, and so is everything a damaged or
-  // hostile file could run by itself.
+  // Functions that reach outside or roll dice are refused, those that can take long are counted
+  // (tools/sql_functions.h), and everything a damaged or hostile file could run by itself is
+  // refused.
   void Confine(int64_t max_value_bytes);
 
   // Bounds what is run from now on.
@@ -51,22 +57,26 @@ class BoundedDatabase {
 
   // What the last failure was about, in SQLite's words or, where a bound was hit, in ours.
   std::string Message() const;
-  // The last failure was a bound that was hit: kDeadline, or kStopped.
-  bool HitBound() const { return spent_ || stopped_; }
-  bool Stopped() const { return stopped_; }
+  // The last failure was a bound that was hit: work or time, or a stop.
+  bool HitBound() const { return spent_ || late_ || stopped_; }
+  bool Stopped() const;
 
  private:
   friend class BoundedStatement;
   BoundedDatabase() = default;
   static Result<std::unique_ptr<BoundedDatabase>> Connect(const std::string& name, int flags);
-  bool MayGoOn();
+  bool MayGoOn(int64_t steps);
   static int OnProgress(void* self);
 
   sqlite3* database_ = nullptr;
+  std::unique_ptr<CountedSqlFunctions> functions_;
   QueryBounds bounds_;
+  std::chrono::steady_clock::time_point until_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
   int64_t steps_ = 0;
-  bool spent_ = false;
-  bool stopped_ = false;
+  bool spent_ = false;    // too many steps, or too much memory
+  bool late_ = false;     // too much time
+  bool stopped_ = false;  // somebody asked for it
 };
 
 // A statement. Bind in order, then Step until false, then look at failed().

@@ -12,7 +12,8 @@ namespace hone {
 
 // `sql` and `sql_schema`: questions to an SQLite file, which is never changed. One statement a
 // call, limited in rows, in bytes and in work, not in seconds: the same query ends the same way on
-// any machine.
+// any machine. (Only steps that are slow one by one, on values of a megabyte, can outlast the time
+// of the call; that too is the agent's error.)
 struct SqlOptions {
   std::string file;
   int64_t max_rows = 100;            // of one result; more are left out and "truncated" is true

@@ -51,7 +51,7 @@ TEST_F(SqlToolTest, RowsAndBytesBeyondTheLimitAreLeftOutAndItSaysSo) {
             R"({"columns":["i"],"rows":[[1],[2],[3],[4],[5]],"truncated":false})");
   EXPECT_EQ(Ask(counting + ") SELECT i FROM n").content,
             R"({"columns":["i"],"rows":[[1],[2],[3],[4],[5]],"truncated":true})");
-  EXPECT_EQ(Ask("SELECT printf('%.*c', 100000, 'x') AS x").content,
+  EXPECT_EQ(Ask("SELECT hex(zeroblob(50000)) AS x").content,
             R"({"columns":["x"],"rows":[],"truncated":true})");
 }
 
@@ -133,6 +133,41 @@ TEST_F(SqlToolTest, EndlessAndHugeQueriesEnd) {
   std::string deep = "1";
   for (int i = 0; i < 5000; ++i) deep = "(" + deep + ")";
   EXPECT_EQ(Ask("SELECT " + deep).status, CallStatus::kToolError);
+}
+
+// One call of a function is one step of SQLite's, and nothing can end it.
+TEST_F(SqlToolTest, NoFunctionKeepsItBusy) {
+  const std::string a = "hex(zeroblob(400000))", b = "hex(zeroblob(40000))";
+  for (const std::string& call : {
+           std::string("printf('%.*c', 2000000000, 'x')"),
+           std::string("format('%2000000000d', 1)"),
+           std::string("printf('%.999999999f', 1.0)"),
+           "instr(" + a + ", " + b + " || '1')",
+           "replace(" + a + ", " + b + " || '1', '')",
+           "trim(" + a + ", replace(" + b + ", '0', '1') || '0')",
+           a + " LIKE '%' || " + b + " || '1'",
+           a + " GLOB '*' || replace(" + b + ", '0', '[a-z0]') || '1'",
+           std::string("json_patch('{\"a\":1}', '{\"b\":1}')"),
+       }) {
+    std::string query = "SELECT " + call;
+    for (int i = 0; i < 200; ++i) query += ", " + call;
+    const auto begun = std::chrono::steady_clock::now();
+    const ToolReply reply = Ask(query);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10)) << call;
+    if (reply.status == CallStatus::kOk) continue;
+    EXPECT_EQ(reply.status, CallStatus::kToolError) << call;
+    EXPECT_EQ(reply.blame, Blame::kAgent) << call;
+  }
+}
+
+TEST_F(SqlToolTest, AQueryOfSlowStepsIsTheAgentsError) {
+  const ToolReply reply =
+      Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+          "SELECT sum(length(hex(zeroblob(400000 + i % 2)))) FROM n",
+          {.time = std::chrono::milliseconds(100), .stop = {}});
+  EXPECT_EQ(reply.status, CallStatus::kToolError) << reply.content;
+  EXPECT_EQ(reply.blame, Blame::kAgent);
+  EXPECT_NE(reply.content.find("too much work: more than 90 ms"), std::string::npos);
 }
 
 TEST_F(SqlToolTest, AFullTextTableInTheFileCanBeAsked) {
