@@ -2,18 +2,28 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstring>
+#include <deque>
+#include <future>
+#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
 
 namespace hone {
 namespace {
@@ -57,41 +67,142 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
+// Everything the child needs, as plain memory made before it is forked.
+struct Program {
+  std::vector<char*> command, environment;
+  const char* directory = nullptr;
+  int input = -1, output = -1, error = -1;
+  pid_t parent = 0;
+  volatile int failure = 0;  // the child's errno: it shares our memory until it is the program
+};
+
+// Only async-signal-safe calls, and no change of memory that is not the child's.
+[[noreturn]] void BecomeProgram(Program* program) {
+  const auto fail = [program] {
+    program->failure = errno;
+    ::_exit(127);
+  };
+  ::setpgid(0, 0);
+  // Copies first: our own ends may lie where the program's are to be.
+  int ends[3] = {program->input, program->output, program->error};
+  for (int& end : ends) {
+    if (end >= 0 && (end = ::fcntl(end, F_DUPFD_CLOEXEC, 3)) < 0) fail();
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (ends[i] >= 0 && ::dup2(ends[i], i) < 0) fail();
+  }
+  // Nothing that we have open, or that we were started with, is the program's business.
+  if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
+    for (int fd = 3; fd < 65536; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+  if (program->directory != nullptr && ::chdir(program->directory) != 0) fail();
+  // Nor are our handlers, our mask and our ignoring of SIGPIPE.
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0) continue;
+    if (action.sa_handler == SIG_IGN && signal != SIGPIPE) continue;
+    action = {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(signal, &action, nullptr);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != program->parent) ::_exit(127);  // it died before we asked to be told
+  ::execvpe(program->command[0], program->command.data(), program->environment.data());
+  fail();
+  ::_exit(127);
+}
+
+// The one thread that starts programs. A program is killed when the thread that started it ends
+// (so that none outlives us, whatever ends us), and the threads that ask for programs come and go.
+class Starter {
+ public:
+  static Starter& Get() {
+    static std::mutex mutex;
+    static Starter* starter = nullptr;  // never removed: programs may be asked for until the end
+    const std::lock_guard lock(mutex);
+    // A process that was forked has not this thread of ours.
+    if (starter == nullptr || starter->process_ != ::getpid()) starter = new Starter;
+    return *starter;
+  }
+
+  // The process id; negative, with the reason in program->failure.
+  pid_t Start(Program* program) {
+    std::packaged_task<pid_t()> task([program] { return Fork(program); });
+    std::future<pid_t> pid = task.get_future();
+    {
+      const std::lock_guard lock(mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    more_.notify_one();
+    return pid.get();
+  }
+
+ private:
+  Starter() : process_(::getpid()) {
+    std::thread([this] { Serve(); }).detach();
+  }
+
+  [[noreturn]] void Serve() {
+    while (true) {
+      std::unique_lock lock(mutex_);
+      more_.wait(lock, [this] { return !tasks_.empty(); });
+      std::packaged_task<pid_t()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+    }
+  }
+
+  // vfork: a trainer's memory is large, and copying its page tables would take long.
+  static pid_t Fork(Program* program) {
+    // No signal handler of ours may run in the child, which shares our memory.
+    sigset_t all, previous;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &previous);
+    pid_t pid = ::vfork();
+    if (pid == 0) BecomeProgram(program);
+    if (pid < 0) program->failure = errno;
+    ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    if (pid > 0 && program->failure != 0) {
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
+      pid = -1;
+    }
+    return pid;
+  }
+
+  const pid_t process_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<std::packaged_task<pid_t()>> tasks_;
+};
+
 // Starts the command in a process group of its own. A negative `error_fd` leaves stderr shared.
 Result<pid_t> Spawn(const std::vector<std::string>& command, const SubprocessOptions& options,
                     int input_fd, int output_fd, int error_fd) {
   CHECK(!command.empty());
   if (options.launch) return options.launch(input_fd, output_fd, error_fd);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input_fd, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
-  if (error_fd >= 0) posix_spawn_file_actions_adddup2(&actions, error_fd, STDERR_FILENO);
-  if (!options.directory.empty()) {
-    posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
+  Program program;
+  program.command = Pointers(command);
+  if (options.environment) {
+    program.environment = Pointers(*options.environment);
+  } else {
+    for (char** variable = ::environ; *variable != nullptr; ++variable) {
+      program.environment.push_back(*variable);
+    }
+    program.environment.push_back(nullptr);
   }
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // Our own mask and our ignoring of SIGPIPE are not the child's business.
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = -1;
-  std::vector<char*> environment;
-  if (options.environment) environment = Pointers(*options.environment);
-  const int status =
-      ::posix_spawnp(&pid, command[0].c_str(), &actions, &attributes, Pointers(command).data(),
-                     options.environment ? environment.data() : ::environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (status != 0) {
-    errno = status;
+  if (!options.directory.empty()) program.directory = options.directory.c_str();
+  program.input = input_fd;
+  program.output = output_fd;
+  program.error = error_fd;
+  program.parent = ::getpid();
+  const pid_t pid = Starter::Get().Start(&program);
+  if (pid < 0) {
+    errno = program.failure;
     return ErrnoError("cannot start " + command[0]);
   }
   return pid;

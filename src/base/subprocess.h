@@ -33,6 +33,9 @@ struct SubprocessResult {
   std::string standard_error;
 };
 
+// A program has the three standard descriptors and no others, is the leader of a process group, and
+// is killed when this process ends, whatever ends it.
+
 // Runs a program to its end: writes `input` to it, collects what it prints. At its end, at
 // the deadline, on stop or when it prints too much, every process of its group is killed and the
 // program reaped: no zombie is left, nor any process that did not leave the group on purpose

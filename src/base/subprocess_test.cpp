@@ -6,6 +6,7 @@
 #include <csignal>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +151,43 @@ TEST(Subprocess, OneThreadWritesWhileAnotherReads) {
   });
   for (int i = 0; i < 50; ++i) EXPECT_EQ(*(*process)->ReadLine(seconds(20)), line);
   EXPECT_EQ((*process)->ReadLine(seconds(20)).error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(Subprocess, AProgramInheritsNothingThatWeInherited) {
+  const int ours = ::open("/dev/null", O_RDONLY);  // stays open in programs, unless they close it
+  ASSERT_GT(ours, 2);
+  const auto listed = RunSubprocess({"ls", "/proc/self/fd"}, "", seconds(20));
+  ::close(ours);
+  ASSERT_TRUE(listed.ok());
+  EXPECT_EQ(listed->standard_output, "0\n1\n2\n3\n") << "3 is the folder that ls reads";
+}
+
+TEST(Subprocess, AProgramThatIgnoresTheEndOfItsInputEndsWithUs) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto process = Subprocess::Start({"sleep", "1000"});
+    const pid_t pid = process.ok() ? (*process)->pid() : 0;
+    (void)!::write(ends[1], &pid, sizeof pid);
+    ::raise(SIGKILL);
+  }
+  pid_t program = 0;
+  ASSERT_EQ(::read(ends[0], &program, sizeof program), static_cast<ssize_t>(sizeof program));
+  ASSERT_GT(program, 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(IsGone(program));
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+// The kernel would kill it together with the thread that started it.
+TEST(Subprocess, AProgramOutlivesTheThreadThatAskedForIt) {
+  Result<std::unique_ptr<Subprocess>> process = Error(ErrorCode::kInvalidArgument, "");
+  std::thread([&] { process = Subprocess::Start({"cat"}); }).join();
+  ASSERT_TRUE(process.ok());
+  ASSERT_TRUE((*process)->Write("still here\n", seconds(20)).ok());
+  EXPECT_EQ(*(*process)->ReadLine(seconds(20)), "still here");
 }
 
 TEST(Subprocess, DroppingAConversationReapsTheProgram) {
