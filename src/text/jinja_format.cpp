@@ -188,6 +188,60 @@ Result<Layout> ReadLayout(std::string_view spec) {
   return layout;
 }
 
+// "-08.3" of "%-08.3f"; *at is behind it in the end.
+Result<Layout> ReadPercentLayout(std::string_view format, size_t* at) {
+  Layout layout;
+  for (; *at < format.size() && std::string_view("-+ 0#").find(format[*at]) != format.npos; ++*at) {
+    const char flag = format[*at];
+    if (flag == '-') layout.align = '<';
+    if (flag == '0' && layout.align == '\0') layout.fill = "0", layout.align = '=';
+    if (flag == '+' || flag == ' ') layout.sign = flag;
+    if (flag == '#') layout.alternative = true;
+  }
+  HONE_ASSIGN_OR_RETURN(layout.width, ReadNumber(format, at));
+  if (*at < format.size() && format[*at] == '.') {
+    ++*at;
+    HONE_ASSIGN_OR_RETURN(layout.precision, ReadNumber(format, at));
+  }
+  if (*at >= format.size()) return BadJinja("the format ends inside a placeholder");
+  return layout;
+}
+
+// A value as "%d" has it: cut to a whole number.
+Result<JinjaValue> WholeForPercent(const JinjaValue& value) {
+  const std::optional<double> real = value.AsReal();
+  if (!real) return BadJinja(fmt::format("%d wants a number, not '{}'", value.TypeName()));
+  if (value.is(Kind::kBool)) return JinjaValue(*value.AsInteger());
+  if (!value.is(Kind::kReal)) return value;
+  if (!(std::abs(*real) < 9e18)) return BadJinja("%d wants a number of 64 bits");
+  return JinjaValue(static_cast<int64_t>(*real));
+}
+
+// One value in the place of "%...type".
+Result<JinjaText> WrittenForPercent(JinjaRun* run, JinjaValue value, Layout layout, char type) {
+  if (value.is_undefined() && type != 's') return BadJinja(value.Why());
+  if (type == 'r' || type == 'a') {
+    HONE_ASSIGN_OR_RETURN(JinjaText repr, ToRepr(run, value));
+    value = JinjaValue(std::move(repr));
+    type = 's';
+  }
+  if (type == 'i' || type == 'u' || type == 'd') {
+    HONE_ASSIGN_OR_RETURN(value, WholeForPercent(value));
+    layout.precision.reset();
+    type = '\0';
+  }
+  if (type == 's') {
+    if (layout.fill == "0") layout.fill = " ", layout.align = '\0';
+    if (layout.align == '\0') layout.align = '>';
+  } else if (type != '\0' && std::string_view("xXocfFeEgG").find(type) == std::string_view::npos) {
+    return BadJinja(fmt::format("%{} is no format", type));
+  } else if (type != '\0' && !value.is_number()) {
+    return BadJinja(fmt::format("%{} wants a number, not '{}'", type, value.TypeName()));
+  }
+  layout.type = type;
+  return Written(run, value, layout);
+}
+
 }  // namespace
 
 Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const JinjaValue& values) {
@@ -201,31 +255,17 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
     out.Append(text.Part(at, percent));
     if (percent == format.size()) break;
     at = percent + 1;
-    JinjaValue value;
-    bool named = false;
+    std::optional<JinjaValue> named;
     if (at < format.size() && format[at] == '(') {
       const size_t close = format.find(')', at);
       if (close == format.npos) return BadJinja("a name in the format is not closed");
       HONE_ASSIGN_OR_RETURN(
-          value, GetItem(run, values,
+          named, GetItem(run, values,
                          JinjaValue::Text(std::string(format.substr(at + 1, close - at - 1)))));
-      named = true;
       at = close + 1;
     }
-    Layout layout;
-    for (; at < format.size() && std::string_view("-+ 0#").find(format[at]) != format.npos; ++at) {
-      if (format[at] == '-') layout.align = '<';
-      if (format[at] == '0' && layout.align == '\0') layout.fill = "0", layout.align = '=';
-      if (format[at] == '+' || format[at] == ' ') layout.sign = format[at];
-      if (format[at] == '#') layout.alternative = true;
-    }
-    HONE_ASSIGN_OR_RETURN(layout.width, ReadNumber(format, &at));
-    if (at < format.size() && format[at] == '.') {
-      ++at;
-      HONE_ASSIGN_OR_RETURN(layout.precision, ReadNumber(format, &at));
-    }
-    if (at >= format.size()) return BadJinja("the format ends inside a placeholder");
-    char type = format[at++];
+    HONE_ASSIGN_OR_RETURN(const Layout layout, ReadPercentLayout(format, &at));
+    const char type = format[at++];
     if (type == '%') {
       out.Append("%");
       continue;
@@ -233,36 +273,10 @@ Result<JinjaValue> FormatPercent(JinjaRun* run, const JinjaText& text, const Jin
     if (!named) {
       const size_t given = tuple ? values.Items().size() : 1;
       if (used >= given) return BadJinja("not enough arguments for the format");
-      value = tuple ? values.Items()[used] : values;
+      named = tuple ? values.Items()[used] : values;
       ++used;
     }
-    if (value.is_undefined() && type != 's') return BadJinja(value.Why());
-    if (type == 'r' || type == 'a') {
-      HONE_ASSIGN_OR_RETURN(JinjaText repr, ToRepr(run, value));
-      value = JinjaValue(std::move(repr));
-      type = 's';
-    }
-    if (type == 'i' || type == 'u' || type == 'd') {
-      type = '\0';
-      const std::optional<double> real = value.AsReal();
-      if (!real) return BadJinja(fmt::format("%d wants a number, not '{}'", value.TypeName()));
-      if (value.is(Kind::kReal)) {
-        if (!(std::abs(*real) < 9e18)) return BadJinja("%d wants a number of 64 bits");
-        value = JinjaValue(static_cast<int64_t>(*real));
-      }
-      if (value.is(Kind::kBool)) value = JinjaValue(*value.AsInteger());
-      layout.precision.reset();
-    }
-    if (type == 's') {
-      if (layout.fill == "0") layout.fill = " ", layout.align = '\0';
-      if (layout.align == '\0') layout.align = '>';
-    } else if (type != '\0' && std::string_view("xXocfFeEgG").find(type) == format.npos) {
-      return BadJinja(fmt::format("%{} is no format", type));
-    } else if (type != '\0' && !value.is_number()) {
-      return BadJinja(fmt::format("%{} wants a number, not '{}'", type, value.TypeName()));
-    }
-    layout.type = type;
-    HONE_ASSIGN_OR_RETURN(const JinjaText written, Written(run, value, layout));
+    HONE_ASSIGN_OR_RETURN(const JinjaText written, WrittenForPercent(run, *named, layout, type));
     HONE_RETURN_IF_ERROR(run->ChargeText(written.size()));
     out.Append(written);
   }

@@ -124,11 +124,32 @@ bool Pattern::Matches::Next() {
     found =
         pcre2_match(code, subject, text_.size(), end_, options | PCRE2_NO_JIT, match_data, limits);
   }
-  if (found < 0) return false;  // no match, or an expression that explodes: the rest is one piece
+  if (found < 0) {
+    exhausted_ = found != PCRE2_ERROR_NOMATCH;
+    return false;
+  }
   const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(match_data);
   begin_ = ends[0];
   end_ = ends[1];
   return true;
+}
+
+Result<void> Pattern::TryOut() const {
+  for (const std::string_view bit : {"a", "A", "1", " ", "\n", "'", ".", "é", "aA", "a ", "a1"}) {
+    std::string text;
+    while (text.size() < 100) text += bit;
+    for (const char* end : {"", "!", "\x01"}) {
+      const std::string tried = text + end;
+      Matches matches(*this, tried);
+      while (matches.Next()) {
+      }
+      if (!matches.exhausted()) continue;
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("the split pattern {} takes too long on a text of {} characters",
+                               expression_, tried.size()));
+    }
+  }
+  return {};
 }
 
 }  // namespace hone

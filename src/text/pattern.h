@@ -28,8 +28,10 @@ class Pattern {
     Matches(const Matches&) = delete;
     Matches& operator=(const Matches&) = delete;
 
-    // The next match that is not empty; false when there is none.
+    // The next match that is not empty; false when there is none, or when finding out would take
+    // too long.
     bool Next();
+    bool exhausted() const { return exhausted_; }
     size_t begin() const { return begin_; }
     size_t end() const { return end_; }
 
@@ -38,7 +40,12 @@ class Pattern {
     std::string_view text_;
     void* match_data_;
     size_t begin_ = 0, end_ = 0;
+    bool exhausted_ = false;
   };
+
+  // An error for an expression that takes too long on texts of a hundred characters: those that
+  // explode.
+  Result<void> TryOut() const;
 
  private:
   struct Deleter {

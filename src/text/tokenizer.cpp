@@ -51,6 +51,7 @@ Result<Tokenizer> Tokenizer::FromParts(Parts parts) {
                    fmt::format("the added token {} has no text", token.id));
     }
   }
+  for (const SplitStep& step : parts.splits) HONE_RETURN_IF_ERROR(step.pattern.TryOut());
   HONE_ASSIGN_OR_RETURN(Bpe bpe, Bpe::Create(std::move(parts.token_bytes), std::move(parts.merges),
                                              parts.ignore_merges));
   return Tokenizer(std::move(bpe), Splitter(std::move(parts.splits)), std::move(parts.added),

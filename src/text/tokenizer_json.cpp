@@ -330,6 +330,40 @@ std::string_view BehaviorName(SplitBehavior wanted) {
   return "Isolated";
 }
 
+Json AddedToJson(const std::vector<AddedToken>& tokens) {
+  Json::Array added;
+  for (const AddedToken& token : tokens) {
+    added.push_back(Json::Of({{"id", token.id},
+                              {"content", token.content},
+                              {"single_word", token.single_word},
+                              {"lstrip", token.lstrip},
+                              {"rstrip", token.rstrip},
+                              {"normalized", token.normalized},
+                              {"special", token.special}}));
+  }
+  return Json(std::move(added));
+}
+
+// The steps, the last of which spells bytes.
+Json SplitsToJson(const std::vector<SplitStep>& steps, const Json& byte_level) {
+  Json::Array splits;
+  for (const SplitStep& step : steps) {
+    if (step.add_prefix_space) {
+      splits.push_back(Json::Of({{"type", "ByteLevel"},
+                                 {"add_prefix_space", true},
+                                 {"trim_offsets", true},
+                                 {"use_regex", step.cut}}));
+      continue;
+    }
+    splits.push_back(Json::Of({{"type", "Split"},
+                               {"pattern", Json::Of({{"Regex", step.pattern.expression()}})},
+                               {"behavior", BehaviorName(step.behavior)},
+                               {"invert", step.invert}}));
+  }
+  if (steps.empty() || !steps.back().add_prefix_space) splits.push_back(byte_level);
+  return Json(std::move(splits));
+}
+
 }  // namespace
 
 Result<Tokenizer> Tokenizer::FromJson(std::string_view text) {
@@ -375,37 +409,10 @@ Result<Tokenizer> Tokenizer::Load(const std::filesystem::path& path) {
 }
 
 std::string Tokenizer::ToJson() const {
-  Json::Array added;
-  for (const AddedToken& token : added_) {
-    added.push_back(Json::Of({{"id", token.id},
-                              {"content", token.content},
-                              {"single_word", token.single_word},
-                              {"lstrip", token.lstrip},
-                              {"rstrip", token.rstrip},
-                              {"normalized", token.normalized},
-                              {"special", token.special}}));
-  }
-  Json::Array splits;
-  for (const SplitStep& step : splitter_.steps()) {
-    if (step.add_prefix_space) {
-      splits.push_back(Json::Of({{"type", "ByteLevel"},
-                                 {"add_prefix_space", true},
-                                 {"trim_offsets", true},
-                                 {"use_regex", step.cut}}));
-      continue;
-    }
-    splits.push_back(Json::Of({{"type", "Split"},
-                               {"pattern", Json::Of({{"Regex", step.pattern.expression()}})},
-                               {"behavior", BehaviorName(step.behavior)},
-                               {"invert", step.invert}}));
-  }
-  const bool spelled = !splitter_.steps().empty() && splitter_.steps().back().add_prefix_space;
   const Json byte_level = Json::Of({{"type", "ByteLevel"},
                                     {"add_prefix_space", false},
                                     {"trim_offsets", true},
                                     {"use_regex", false}});
-  if (!spelled) splits.push_back(byte_level);
-
   Json::Object vocab;
   const std::vector<std::string>& token_bytes = bpe_.token_bytes();
   for (size_t id = 0; id < token_bytes.size(); ++id) {
@@ -421,25 +428,27 @@ std::string Tokenizer::ToJson() const {
     merges.push_back(
         Json::Array{SpellBytes(token_bytes[merge.left]), SpellBytes(token_bytes[merge.right])});
   }
-  const Json json = Json::Of(
-      {{"version", "1.0"},
-       {"truncation", nullptr},
-       {"padding", nullptr},
-       {"added_tokens", std::move(added)},
-       {"normalizer", nfc_ ? Json::Of({{"type", "NFC"}}) : Json()},
-       {"pre_tokenizer", Json::Of({{"type", "Sequence"}, {"pretokenizers", std::move(splits)}})},
-       {"post_processor", nullptr},
-       {"decoder", byte_level},
-       {"model", Json::Of({{"type", "BPE"},
-                           {"dropout", nullptr},
-                           {"unk_token", nullptr},
-                           {"continuing_subword_prefix", nullptr},
-                           {"end_of_word_suffix", nullptr},
-                           {"fuse_unk", false},
-                           {"byte_fallback", false},
-                           {"ignore_merges", bpe_.ignore_merges()},
-                           {"vocab", std::move(vocab)},
-                           {"merges", std::move(merges)}})}});
+  const Json json =
+      Json::Of({{"version", "1.0"},
+                {"truncation", nullptr},
+                {"padding", nullptr},
+                {"added_tokens", AddedToJson(added_)},
+                {"normalizer", nfc_ ? Json::Of({{"type", "NFC"}}) : Json()},
+                {"pre_tokenizer",
+                 Json::Of({{"type", "Sequence"},
+                           {"pretokenizers", SplitsToJson(splitter_.steps(), byte_level)}})},
+                {"post_processor", nullptr},
+                {"decoder", byte_level},
+                {"model", Json::Of({{"type", "BPE"},
+                                    {"dropout", nullptr},
+                                    {"unk_token", nullptr},
+                                    {"continuing_subword_prefix", nullptr},
+                                    {"end_of_word_suffix", nullptr},
+                                    {"fuse_unk", false},
+                                    {"byte_fallback", false},
+                                    {"ignore_merges", bpe_.ignore_merges()},
+                                    {"vocab", std::move(vocab)},
+                                    {"merges", std::move(merges)}})}});
   return DumpJson(json, JsonStyle::kPretty) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "support/random_record.h"
 #include "support/shared_data.h"
+#include "text/bpe_trainer.h"
 #include "text/normalize.h"
 
 namespace hone {
@@ -185,6 +186,13 @@ TEST(Tokenizer, AMissingTokenizerSaysWhatWasLookedFor) {
   EXPECT_EQ(tokenizer.error().code(), ErrorCode::kNotFound);
   EXPECT_NE(tokenizer.error().message().find("neither tokenizer.json nor vocab.json"),
             std::string::npos);
+}
+
+TEST(Tokenizer, ASplitPatternThatExplodesIsRefused) {
+  BpeTrainingOptions options{.vocab_size = 260, .split = "(a+)+$|(a|a)*b"};
+  const auto tokenizer = TrainBpe({"a b"}, options);
+  ASSERT_FALSE(tokenizer.ok());
+  EXPECT_NE(tokenizer.error().message().find("takes too long"), std::string::npos);
 }
 
 }  // namespace
