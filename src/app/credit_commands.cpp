@@ -8,6 +8,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/credit_view.h"
+#include "app/input.h"
 #include "app/records.h"
 #include "app/report.h"
 #include "base/file.h"
@@ -33,8 +34,7 @@ struct Loaded {
 Result<Loaded> Load(const ExplainArguments& arguments) {
   const std::filesystem::path path = arguments.tree;
   if (arguments.tree == "-" || path.extension() == ".json" || path.extension() == ".jsonl") {
-    HONE_ASSIGN_OR_RETURN(const std::string text,
-                          arguments.tree == "-" ? ReadStandardInput() : ReadFile(path));
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadInput(arguments.tree));
     const Result<std::vector<Json>> lines = ParseJsonLines(text);
     const Result<Json> whole = ParseJson(text);  // a short form may be written over several lines
     const Json* first = whole.ok() ? &*whole : nullptr;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/input.h"
 #include "base/file.h"
 #include "record/record_json.h"
 #include "record/validate.h"
@@ -22,7 +23,7 @@ Result<Records> Records::Open(const std::filesystem::path& path) {
                  fmt::format("{}: not found; give a run's folder, its store, or a file of trees",
                              path.string()));
   } else {
-    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadInput(path.string()));
     Result<std::vector<Json>> lines = ParseJsonLines(text);
     if (!lines.ok()) return lines.error().In(path.string());
     for (size_t i = 0; i < lines->size(); ++i) {

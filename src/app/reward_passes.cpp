@@ -1,5 +1,6 @@
 // rewards and answer-match.
 
+#include "app/input.h"
 #include "app/passes.h"
 #include "base/file.h"
 #include "record/record_json.h"
@@ -26,7 +27,7 @@ Result<std::unique_ptr<Rewarder>> RewarderOf(const PassOptions& options,
                             from_outside);
   }
   if (file != options.end()) {
-    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file->second));
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadInput(file->second));
     const Result<Json> json = ParseJson(text);
     if (!json.ok()) return json.error().In(file->second);
     Result<std::unique_ptr<Rewarder>> rewarder = RewarderFromJson(*json, from_outside);

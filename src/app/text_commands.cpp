@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/input.h"
 #include "app/report.h"
 #include "app/views.h"
 #include "base/file.h"
@@ -14,11 +15,6 @@
 
 namespace hone {
 namespace {
-
-// "-" is standard input.
-Result<std::string> ReadInput(const std::string& file) {
-  return file == "-" ? ReadStandardInput() : ReadFile(file);
-}
 
 Result<std::string> CheckedText(std::string text, const std::string& where) {
   const size_t valid = Utf8ValidPrefix(text);

@@ -84,11 +84,17 @@ Error ErrnoError(std::string_view what) {
 }
 
 Result<std::string> ReadFile(const std::filesystem::path& path) {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Nobody waits for a pipe that has no writer, only to refuse it.
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd.ok()) return ErrnoError("cannot open " + path.string());
   struct stat status {};
-  if (::fstat(fd.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
+  if (::fstat(fd.get(), &status) != 0) return ErrnoError("cannot read " + path.string());
+  if (S_ISDIR(status.st_mode)) {
     return Error(ErrorCode::kInvalidArgument, path.string() + " is a directory, a file is wanted");
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 path.string() + " is not a regular file: a pipe or a device is not read here");
   }
   return ReadAll(fd.get(), path.string());
 }

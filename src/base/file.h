@@ -11,7 +11,7 @@ namespace hone {
 // Also false where it cannot be told.
 bool Exists(const std::filesystem::path& path);
 
-// The whole file as bytes. The error names the file and why.
+// The whole of a regular file as bytes; a pipe or device is refused. The error names it and why.
 Result<std::string> ReadFile(const std::filesystem::path& path);
 
 // All of standard input.

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include <sys/stat.h>
+
 namespace hone {
 namespace {
 
@@ -26,6 +28,18 @@ TEST(File, AMissingFileIsNamedInTheError) {
 TEST(File, ADirectoryIsNotAFile) {
   TemporaryDirectory directory;
   EXPECT_FALSE(ReadFile(directory.path()).ok());
+}
+
+TEST(File, APipeOrADeviceIsNoRegularFile) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path pipe = directory.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::filesystem::path& path : {pipe, std::filesystem::path("/dev/zero")}) {
+    const Result<std::string> content = ReadFile(path);
+    ASSERT_FALSE(content.ok());
+    EXPECT_NE(content.error().message().find(path.string() + " is not a regular file"),
+              std::string::npos);
+  }
 }
 
 TEST(File, AnAtomicWriteReplacesAndLeavesNothingBeside) {

@@ -1,0 +1,29 @@
+#include "app/input.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+TEST(Input, MayBeAFileOrAPipeAndNoDevice) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "file", "in a file").ok());
+  EXPECT_EQ(*ReadInput((directory.path() / "file").string()), "in a file");
+  const std::filesystem::path pipe = directory.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << "through a pipe"; });
+  EXPECT_EQ(*ReadInput(pipe.string()), "through a pipe");
+  writer.join();
+  EXPECT_FALSE(ReadInput("/dev/zero").ok());
+  EXPECT_EQ(ReadInput("/nowhere").error().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace hone

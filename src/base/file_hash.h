@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+
+namespace hone {
+
+// SHA-256 of a regular file's bytes as 64 lower-case hexadecimal digits. The file may be larger
+// than memory, and must not be cut short meanwhile. The error names it and why.
+Result<std::string> HashFile(const std::filesystem::path& path);
+
+}  // namespace hone
