@@ -12,6 +12,7 @@
 #include "learn/rl_stage.h"
 #include "learn/run_folder.h"
 #include "learn/trainer.h"
+#include "support/stop_after.h"
 #include "support/tiny_workshop.h"
 #include "tools/journal.h"
 
@@ -301,8 +302,7 @@ TEST_F(AlarmRuns, ARunThatWentBackKnowsItAfterAKillAndWhereverItIsInterrupted) {
   changes.push_back("run.keep=1");
   Result<TrainReport> stopped = Error(ErrorCode::kStopped, "");
   for (int i = 0; i < 100 && !stopped.ok(); ++i) {
-    int64_t steps = 0;
-    stopped = Train(Read(changes), {.stop = [&] { return ++steps >= 3; }});
+    stopped = Train(Read(changes), StopAfter(3).options());
   }
   ASSERT_TRUE(stopped.ok()) << stopped.error().message();
   EXPECT_EQ(stopped->weights, whole->weights);

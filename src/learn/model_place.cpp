@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "learn/checksums.h"
 #include "learn/run_folder.h"
 
 namespace hone {
@@ -70,6 +71,11 @@ Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::stri
 
 Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,
                                           Engine::Options options) {
+  if (const Result<void> sound = VerifyChecksums(folder, GoneFiles::kAreFine); !sound.ok()) {
+    return Error(
+        sound.error().code(),
+        sound.error().message() + "; if you changed it yourself, remove checksums.json beside it");
+  }
   if (Engine::HasState(folder)) return Engine::Load(folder, std::move(options));
   return Engine::Open(folder, std::move(options));
 }

@@ -1,19 +1,26 @@
 #include "learn/reference.h"
 
+#include "learn/checksums.h"
+
 namespace hone {
 
 Result<Reference> Reference::Open(const std::filesystem::path& folder, bool begin,
                                   const Engine& policy, const Engine::Options& options) {
-  Reference reference;
-  if (policy.model().lora.empty()) {
-    if (begin) HONE_RETURN_IF_ERROR(policy.Save(folder, SaveType::kF32));
-    HONE_ASSIGN_OR_RETURN(reference.whole_, Engine::Load(folder, options));
-    return reference;
-  }
+  const bool adapters = !policy.model().lora.empty();
   if (begin) {
-    HONE_RETURN_IF_ERROR(SaveLora(policy.model(), folder.string(), folder / kAdapterFolder));
+    HONE_RETURN_IF_ERROR(
+        adapters ? SaveLora(policy.model(), folder.string(), folder / kAdapterFolder)
+                 : policy.Save(folder, SaveType::kF32));
+    HONE_RETURN_IF_ERROR(WriteChecksums(folder));
   }
-  HONE_ASSIGN_OR_RETURN(reference.adapters_, ReadAdapters(folder / kAdapterFolder, policy.model()));
+  HONE_RETURN_IF_ERROR(VerifyChecksums(folder));
+  Reference reference;
+  if (adapters) {
+    HONE_ASSIGN_OR_RETURN(reference.adapters_,
+                          ReadAdapters(folder / kAdapterFolder, policy.model()));
+  } else {
+    HONE_ASSIGN_OR_RETURN(reference.whole_, Engine::Load(folder, options));
+  }
   return reference;
 }
 

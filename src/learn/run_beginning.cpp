@@ -27,18 +27,19 @@ Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& re
   return WriteFileAtomic(hash_file, hash + "\n");
 }
 
-Result<std::filesystem::path> CheckpointToGoOnFrom(const RunFolder& folder,
-                                                   const RunSettings& settings) {
-  const std::vector<int64_t> steps = folder.Checkpoints();
-  if (settings.resume == "never" && !steps.empty()) {
+Result<std::filesystem::path> CheckpointToGoOnFrom(
+    const RunSettings& settings, RunFolder* folder,
+    const std::function<void(std::string_view)>& note) {
+  if (settings.resume == "never" && !folder->Checkpoints().empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{} has checkpoints of an earlier run, which resume = \"never\" would "
                              "overwrite; choose another name with run.name=NAME, or remove the "
                              "folder",
-                             folder.path().string()));
+                             folder->path().string()));
   }
-  if (!steps.empty()) return folder.CheckpointPath(steps.back());
-  if (settings.resume == "auto" || settings.resume == "never") return std::filesystem::path();
+  HONE_ASSIGN_OR_RETURN(std::filesystem::path newest, folder->NewestSound(note));
+  if (!newest.empty() || settings.resume == "auto" || settings.resume == "never") return newest;
+  HONE_RETURN_IF_ERROR(CheckCheckpoint(settings.resume));
   return std::filesystem::path(settings.resume);
 }
 

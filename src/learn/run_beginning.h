@@ -12,10 +12,12 @@ namespace hone {
 // A folder belongs to one recipe: writes the recipe down there, or says that it is another's.
 Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe);
 
-// The newest checkpoint of the folder, or what `resume` names; empty: the run begins at the
-// beginning. kInvalidArgument when `resume` is "never" and there are checkpoints.
-Result<std::filesystem::path> CheckpointToGoOnFrom(const RunFolder& folder,
-                                                   const RunSettings& settings);
+// The newest sound checkpoint of the folder (RunFolder::NewestSound, which tells `note` of damaged
+// ones), or what `resume` names; empty: the run begins at the beginning. kInvalidArgument when
+// `resume` is "never" and there are checkpoints.
+Result<std::filesystem::path> CheckpointToGoOnFrom(
+    const RunSettings& settings, RunFolder* folder,
+    const std::function<void(std::string_view)>& note);
 
 // Copies the policies that the KL of a run's stages is measured against, where there are any.
 Result<void> CopyReferences(const std::filesystem::path& run, const std::filesystem::path& folder);

@@ -233,7 +233,7 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   const std::unique_ptr<Clock> clock = NewRealClock();
   PassTimes times(clock.get());
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Workshop> workshop,
-                        Workshop::Open(recipe, nowhere.path(), {}, &times, /*rehearsal=*/true));
+                        Workshop::Open(recipe, nowhere.path(), {}, &times, {.rehearsal = true}));
   HONE_ASSIGN_OR_RETURN(Model model,
                         MakeModel(recipe.model, *workshop->language.tokenizer, recipe.run.seed));
   RunEstimate estimate;

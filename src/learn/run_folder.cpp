@@ -9,6 +9,8 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "engine/safetensors.h"
+#include "learn/checksums.h"
 
 namespace hone {
 namespace {
@@ -27,11 +29,29 @@ std::optional<int64_t> StepOf(const std::string& name) {
   return step;
 }
 
+// Steps that a folder is named after, ascending: checkpoints, and what is left of them.
+std::vector<int64_t> NamedSteps(const std::filesystem::path& run) {
+  std::vector<int64_t> steps;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(run / "checkpoints", error)) {
+    if (const auto step = StepOf(entry.path().filename().string())) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+// What another version wrote, or the disk does not give, is nothing to put aside.
+bool IsDamage(const Error& error) {
+  return error.code() != ErrorCode::kVersion && error.code() != ErrorCode::kIo;
+}
+
 // Leaves the lines of steps before `first_step`; a last line that a kill cut off goes, too.
-Result<void> CutLines(const std::filesystem::path& file, int64_t first_step) {
+Result<void> CutLines(const std::filesystem::path& file, int64_t first_step,
+                      const std::function<void(std::string_view)>& note) {
   if (!std::filesystem::exists(file)) return {};
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   std::string kept;
+  int64_t unreadable = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = text.find('\n', begin);
     if (end == std::string::npos) break;
@@ -39,9 +59,23 @@ Result<void> CutLines(const std::filesystem::path& file, int64_t first_step) {
     begin = end + 1;
     const Result<Json> json = ParseJson(std::string_view(line).substr(0, line.size() - 1));
     const Json* step = json.ok() ? json->Find("step") : nullptr;
-    if (step != nullptr && step->is_integer() && step->AsInteger() < first_step) kept += line;
+    if (step == nullptr || !step->is_integer()) {
+      ++unreadable;
+    } else if (step->AsInteger() < first_step) {
+      kept += line;
+    }
   }
   if (kept == text) return {};
+  if (unreadable > 0) {
+    const std::filesystem::path copy = file.string() + ".damaged";
+    HONE_RETURN_IF_ERROR(WriteFileAtomic(copy, text));
+    if (note) {
+      note(
+          fmt::format("{} is damaged: {} of its lines cannot be read and are left out; {} has the "
+                      "file as it was, and store.sqlite the numbers",
+                      file.string(), unreadable, copy.string()));
+    }
+  }
   return WriteFileAtomic(file, kept);
 }
 
@@ -165,13 +199,59 @@ std::filesystem::path CheckpointIn(const std::filesystem::path& run, int64_t ste
 }
 
 std::vector<int64_t> CheckpointsIn(const std::filesystem::path& run) {
-  std::vector<int64_t> steps;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(run / "checkpoints", error)) {
-    if (const auto step = StepOf(entry.path().filename().string())) steps.push_back(*step);
-  }
-  std::sort(steps.begin(), steps.end());
+  std::vector<int64_t> steps = NamedSteps(run);
+  std::erase_if(steps, [&](int64_t step) { return !IsCheckpoint(CheckpointIn(run, step)); });
   return steps;
+}
+
+Result<void> CheckCheckpoint(const std::filesystem::path& checkpoint) {
+  const Result<TrainingState> state = ReadTrainingState(checkpoint);
+  if (!state.ok()) return state.error();
+  HONE_RETURN_IF_ERROR(VerifyChecksums(checkpoint));
+  // What an older program wrote without checksums may still be cut off.
+  for (const char* name : {"model.safetensors", "training_state.safetensors"}) {
+    const auto file = SafetensorsFile::Open(checkpoint / name);
+    if (!file.ok()) return file.error();
+  }
+  const Result<Tokenizer> tokenizer = Tokenizer::Load(checkpoint);
+  return tokenizer.ok() ? Result<void>() : Result<void>(tokenizer.error());
+}
+
+Result<std::filesystem::path> RunFolder::NewestSound(
+    const std::function<void(std::string_view)>& note) {
+  const std::vector<int64_t> steps = NamedSteps(path_);
+  std::vector<std::pair<int64_t, Error>> damaged;  // the newest first
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const Result<void> sound = CheckCheckpoint(CheckpointPath(*step));
+    if (!sound.ok() && !IsDamage(sound.error())) return sound.error();
+    if (!sound.ok()) {
+      damaged.emplace_back(*step, sound.error());
+      continue;
+    }
+    for (const auto& [behind, why] : damaged) HONE_RETURN_IF_ERROR(PutAside(behind, why, note));
+    return CheckpointPath(*step);
+  }
+  if (damaged.empty()) return std::filesystem::path();
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("no checkpoint of this run can be gone on from: {}; to begin at the "
+                           "beginning again, remove {}",
+                           damaged.front().second.message(), (path_ / "checkpoints").string()));
+}
+
+Result<void> RunFolder::PutAside(int64_t step, const Error& why,
+                                 const std::function<void(std::string_view)>& note) {
+  const std::filesystem::path from = CheckpointPath(step), to = path_ / "damaged" / from.filename();
+  std::error_code error;
+  std::filesystem::create_directories(to.parent_path(), error);
+  std::filesystem::remove_all(to, error);
+  std::filesystem::rename(from, to, error);
+  if (error) {
+    return Error(ErrorCode::kIo, fmt::format("cannot move the damaged checkpoint {} to {}: {}",
+                                             from.string(), to.string(), error.message()));
+  }
+  note(fmt::format("{}; the checkpoint is now in {}, and an older one is taken", why.message(),
+                   to.string()));
+  return {};
 }
 
 Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
@@ -181,6 +261,7 @@ Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
   HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", tokenizer.ToJson()));
   HONE_RETURN_IF_ERROR(
       WriteFileAtomic(aside / kStateFile, DumpJson(state.ToJson(), JsonStyle::kPretty) + "\n"));
+  HONE_RETURN_IF_ERROR(WriteChecksums(aside));
   HONE_RETURN_IF_ERROR(ReplaceDirectory(aside, CheckpointPath(state.step)));
   const std::vector<int64_t> steps = Checkpoints();
   for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i) {
@@ -200,12 +281,13 @@ void RunFolder::Drop(int64_t step) {
 }
 
 Result<std::unique_ptr<RunLog>> RunLog::Open(const std::filesystem::path& folder,
-                                             int64_t first_step) {
+                                             int64_t first_step,
+                                             const std::function<void(std::string_view)>& note) {
   std::unique_ptr<RunLog> log(new RunLog());
   log->folder_ = folder;
   log->first_step_ = first_step;
   log->lines_ = folder / kLines;
-  HONE_RETURN_IF_ERROR(CutLines(log->lines_, first_step));
+  HONE_RETURN_IF_ERROR(CutLines(log->lines_, first_step, note));
   HONE_ASSIGN_OR_RETURN(log->store_, RunStore::Open(folder / "store.sqlite"));
   HONE_RETURN_IF_ERROR(log->store_->DropStepsFrom(first_step));
   return log;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,8 +51,12 @@ class RunFolder {
 
   // Steps that have a checkpoint, ascending.
   std::vector<int64_t> Checkpoints() const;
-  // Writes checkpoints/step-N aside, then puts it in its place; then removes all but the newest
-  // `keep`, the best one and the anchor.
+  // The newest checkpoint that is as it was written; empty: the run has none yet. Newer ones that
+  // are damaged are moved to damaged/step-N in the run's folder, and `note` is told of each. Where
+  // all are, none is moved, and kCorrupt says what to remove.
+  Result<std::filesystem::path> NewestSound(const std::function<void(std::string_view)>& note);
+  // Writes checkpoints/step-N aside, with checksums, then puts it in its place; then removes all
+  // but the newest `keep`, the best one and the anchor.
   Result<void> Save(const Engine& engine, const Tokenizer& tokenizer, const TrainingState& state,
                     int64_t keep);
   // Removes a checkpoint, if it is there: the newest first where several go, for a kill in between
@@ -59,6 +64,8 @@ class RunFolder {
   void Drop(int64_t step);
 
  private:
+  Result<void> PutAside(int64_t step, const Error& why,
+                        const std::function<void(std::string_view)>& note);
   RunFolder(std::filesystem::path path, FileLock lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
 
@@ -73,17 +80,24 @@ std::optional<int64_t> StepOfAlarm(const Json& alarm, int64_t first);
 // Whether a folder is a checkpoint of a run, and not a model from elsewhere.
 bool IsCheckpoint(const std::filesystem::path& folder);
 Result<TrainingState> ReadTrainingState(const std::filesystem::path& checkpoint);
+// Whether training can go on from a checkpoint: its files are what was written (learn/checksums.h)
+// and can be read. The error names the one that is not.
+Result<void> CheckCheckpoint(const std::filesystem::path& checkpoint);
 
-// The same places of a run that somebody else may be training. Steps ascend.
+// The same places of a run that somebody else may be training. Steps ascend. A folder without a
+// training.json is no checkpoint.
 std::vector<int64_t> CheckpointsIn(const std::filesystem::path& run);
 std::filesystem::path CheckpointIn(const std::filesystem::path& run, int64_t step);
 
 // What a run writes down step by step: the store, metrics.jsonl, and a file for TensorBoard.
 class RunLog {
  public:
-  // Forgets what is there of steps from `first_step` on: they are done again.
-  static Result<std::unique_ptr<RunLog>> Open(const std::filesystem::path& folder,
-                                              int64_t first_step);
+  // Forgets what is there of steps from `first_step` on: they are done again. Where lines of
+  // earlier steps cannot be read, they go as well: metrics.jsonl is kept as it was in
+  // metrics.jsonl.damaged, and `note`, if there is one, is told.
+  static Result<std::unique_ptr<RunLog>> Open(
+      const std::filesystem::path& folder, int64_t first_step,
+      const std::function<void(std::string_view)>& note = nullptr);
 
   // Numbers and records of one step, all or nothing in the store.
   Result<void> Add(double wall_time, int64_t step, const std::map<std::string, double>& values,

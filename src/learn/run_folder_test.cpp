@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "support/planted.h"
 #include "support/tiny_training.h"
 #include "text/bpe_trainer.h"
 
@@ -87,6 +88,52 @@ TEST_F(RunFolderTest, WhatAKillLeftHalfWrittenIsCleanedUp) {
   EXPECT_FALSE(std::filesystem::exists(path / "checkpoints/old"));
 }
 
+TEST_F(RunFolderTest, ADamagedCheckpointIsPutAsideAndAnOlderSoundOneTaken) {
+  const auto path = directory_.path() / "run";
+  const auto folder = RunFolder::Open(path).value();
+  std::string notes;
+  const auto note = [&](std::string_view text) { notes += text; };
+  EXPECT_EQ(*folder->NewestSound(note), std::filesystem::path()) << "there is none";
+  for (const int64_t step : {5, 6, 7}) SaveAt(folder.get(), step, 3);
+  EXPECT_EQ(*folder->NewestSound(note), folder->CheckpointPath(7));
+  EXPECT_EQ(notes, "");
+  FlipBit(folder->CheckpointPath(7) / "training_state.safetensors", 9, 3);
+  std::filesystem::resize_file(folder->CheckpointPath(6) / "model.safetensors", 100);
+  std::filesystem::create_directories(folder->CheckpointPath(999));
+  EXPECT_EQ(*folder->NewestSound(note), folder->CheckpointPath(5));
+  EXPECT_EQ(folder->Checkpoints(), std::vector<int64_t>{5});
+  for (const char* said : {"step-7/training_state.safetensors is damaged", "damaged/step-7",
+                           "damaged/step-6", "damaged/step-999"}) {
+    EXPECT_NE(notes.find(said), std::string::npos) << said << " in " << notes;
+  }
+  EXPECT_TRUE(std::filesystem::exists(path / "damaged/step-7/training_state.safetensors"));
+}
+
+TEST_F(RunFolderTest, WhereNoCheckpointIsSoundTheErrorSaysWhatToRemove) {
+  const auto folder = RunFolder::Open(directory_.path() / "run").value();
+  SaveAt(folder.get(), 5, 2);
+  FlipBit(folder->CheckpointPath(5) / "tokenizer.json", 9, 3);
+  const auto none = folder->NewestSound([](std::string_view) {});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code(), ErrorCode::kCorrupt);
+  EXPECT_NE(none.error().message().find("step-5/tokenizer.json is damaged"), std::string::npos);
+  EXPECT_NE(none.error().message().find("remove " + (folder->path() / "checkpoints").string()),
+            std::string::npos);
+  EXPECT_EQ(folder->Checkpoints(), std::vector<int64_t>{5}) << "nothing is moved";
+}
+
+TEST_F(RunFolderTest, CheckpointsFromBeforeThereWereChecksumsAreReadUnlessTheyAreCutOff) {
+  const auto folder = RunFolder::Open(directory_.path() / "run").value();
+  for (const int64_t step : {5, 6}) {
+    SaveAt(folder.get(), step, 2);
+    std::filesystem::remove(folder->CheckpointPath(step) / "checksums.json");
+  }
+  const auto note = [](std::string_view) {};
+  EXPECT_EQ(*folder->NewestSound(note), folder->CheckpointPath(6));
+  std::filesystem::resize_file(folder->CheckpointPath(6) / "training_state.safetensors", 5000);
+  EXPECT_EQ(*folder->NewestSound(note), folder->CheckpointPath(5));
+}
+
 TEST_F(RunFolderTest, HasOneOwnerAtATime) {
   auto folder = RunFolder::Open(directory_.path() / "run").value();
   const auto second = RunFolder::Open(directory_.path() / "run");
@@ -110,6 +157,21 @@ TEST_F(RunFolderTest, TheLogForgetsStepsThatAreDoneAgain) {
             "{\"step\":0,\"loss\":0.0}\n{\"step\":1,\"loss\":1.0}\n{\"step\":2,\"loss\":20.0}\n");
   const auto store = RunStore::OpenForReading(directory_.path() / "store.sqlite").value();
   EXPECT_EQ(*store->ReadMetric("loss"), (std::map<int64_t, double>{{0, 0}, {1, 1}, {2, 20}}));
+}
+
+TEST_F(RunFolderTest, LinesOfTheLogThatCannotBeReadAreKeptAsideAndSpokenOf) {
+  const std::string damaged = "{\"step\":0,\"loss\":0.0}\n{\"st\x01p\":1}\n{\"step\":2}\n{\"st";
+  ASSERT_TRUE(WriteFileAtomic(directory_.path() / "metrics.jsonl", damaged).ok());
+  std::string notes;
+  const auto note = [&](std::string_view text) { notes += text; };
+  ASSERT_TRUE(RunLog::Open(directory_.path(), 9, note).ok());
+  EXPECT_NE(notes.find("1 of its lines cannot be read"), std::string::npos) << notes;
+  EXPECT_EQ(*ReadFile(directory_.path() / "metrics.jsonl.damaged"), damaged);
+  EXPECT_EQ(*ReadFile(directory_.path() / "metrics.jsonl"),
+            "{\"step\":0,\"loss\":0.0}\n{\"step\":2}\n");
+  notes.clear();
+  ASSERT_TRUE(RunLog::Open(directory_.path(), 1, note).ok());
+  EXPECT_EQ(notes, "") << "steps that are done again are nothing to speak of";
 }
 
 }  // namespace

@@ -11,30 +11,6 @@ namespace {
 
 constexpr size_t kExamples = 2;  // of the first steps, and of the last
 
-// Lines that cannot be read are left out: the last one may be half written.
-Result<std::vector<RunHistory::Step>> ReadSteps(const std::filesystem::path& file) {
-  std::vector<RunHistory::Step> steps;
-  if (!Exists(file)) return steps;
-  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const Result<Json> line = ParseJson(std::string_view(text).substr(begin, end - begin));
-    begin = end + 1;
-    if (!line.ok() || !line->is_object()) continue;
-    RunHistory::Step step;
-    for (const auto& [name, value] : line->AsObject()) {
-      if (!value.is_number()) continue;
-      if (name == "step") {
-        step.step = value.AsInteger() + 1;
-      } else {
-        step.values[name] = value.AsDouble();
-      }
-    }
-    if (step.step > 0) steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
 // The group as an example, if its trajectories earned different rewards.
 std::optional<RunHistory::Example> ExampleOf(int64_t step, ScoredTree record) {
   RunHistory::Example example{.step = step};
@@ -90,6 +66,29 @@ Result<std::vector<RunHistory::Example>> ReadExamples(const std::filesystem::pat
 
 }  // namespace
 
+Result<std::vector<RunHistory::Step>> ReadMetricLines(const std::filesystem::path& file) {
+  std::vector<RunHistory::Step> steps;
+  if (!Exists(file)) return steps;
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const Result<Json> line = ParseJson(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+    if (!line.ok() || !line->is_object()) continue;
+    RunHistory::Step step;
+    for (const auto& [name, value] : line->AsObject()) {
+      if (!value.is_number()) continue;
+      if (name == "step") {
+        step.step = value.AsInteger() + 1;
+      } else {
+        step.values[name] = value.AsDouble();
+      }
+    }
+    if (step.step > 0) steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
 Result<RunHistory> ReadRunHistory(const std::filesystem::path& folder) {
   if (!Exists(folder / "recipe.toml")) {
     return Error(ErrorCode::kNotFound,
@@ -108,7 +107,7 @@ Result<RunHistory> ReadRunHistory(const std::filesystem::path& folder) {
     if (!result.ok()) return result.error().In((folder / "result.json").string());
     run.result = *std::move(result);
   }
-  HONE_ASSIGN_OR_RETURN(run.steps, ReadSteps(folder / "metrics.jsonl"));
+  HONE_ASSIGN_OR_RETURN(run.steps, ReadMetricLines(folder / "metrics.jsonl"));
   HONE_ASSIGN_OR_RETURN(run.examples, ReadExamples(folder / "store.sqlite"));
   if (Exists(folder / "tokenizer.json")) {
     HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(folder / "tokenizer.json"));

@@ -38,6 +38,10 @@ struct RunHistory {
   std::unique_ptr<Tokenizer> tokenizer;  // null: there is none
 };
 
+// The steps of a metrics.jsonl, in its order; none where there is no such file. Lines that cannot
+// be read are left out: the last one may be half written.
+Result<std::vector<RunHistory::Step>> ReadMetricLines(const std::filesystem::path& file);
+
 // A folder that is no run is an error; what is missing of a run is not.
 Result<RunHistory> ReadRunHistory(const std::filesystem::path& folder);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "engine/lora.h"
 #include "text/bpe_trainer.h"
 #include "text/template_dialect.h"
@@ -42,9 +44,19 @@ Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Playthrou
 }
 
 Result<Tokenizer> TrainTokenizer(const PolicyModelSettings& settings, const Dialect& dialect,
-                                 Demonstrator* demonstrator) {
+                                 Demonstrator* demonstrator, const SetUpHooks& hooks) {
+  if (hooks.note) {
+    hooks.note(fmt::format("making the tokenizer: from {} demonstrations, which are carried out",
+                           settings.texts));
+  }
   std::vector<std::string> texts;
   for (int64_t i = 0; i < settings.texts; ++i) {
+    if (hooks.stop && hooks.stop()) {
+      return Error(ErrorCode::kStopped,
+                   fmt::format("stopped after {} of the {} demonstrations that the tokenizer is "
+                               "made from; the same command begins again",
+                               i, settings.texts));
+    }
     HONE_ASSIGN_OR_RETURN(const Demonstrator::Shown shown,
                           demonstrator->Show(static_cast<uint64_t>(i)));
     HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
@@ -74,13 +86,15 @@ Result<RunLanguage> LanguageOf(const PolicyModelSettings& settings, Tokenizer to
   return language;
 }
 
-Result<RunLanguage> MakeLanguage(const PolicyModelSettings& settings, Demonstrator* demonstrator) {
+Result<RunLanguage> MakeLanguage(const PolicyModelSettings& settings, Demonstrator* demonstrator,
+                                 const SetUpHooks& hooks) {
   if (!settings.folder.empty()) {
     HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(settings.folder));
     return LanguageOf(settings, std::move(tokenizer));
   }
   HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(settings.dialect));
-  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, TrainTokenizer(settings, *dialect, demonstrator));
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer,
+                        TrainTokenizer(settings, *dialect, demonstrator, hooks));
   return LanguageOf(settings, std::move(tokenizer));
 }
 

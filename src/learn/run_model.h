@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string_view>
 
 #include "learn/demonstrator.h"
 #include "learn/training_recipe.h"
@@ -21,9 +23,16 @@ struct RunLanguage {
 inline constexpr std::string_view kEntitySplit =
     R"(\p{N}| ?\p{Ll}+|\p{Lu}\p{Ll}*|\p{L}+|[^\s\p{L}\p{N}]+|\s+)";
 
+// How whoever sets a run up hears what is being done, and ends it. Either may be absent.
+struct SetUpHooks {
+  std::function<bool()> stop = nullptr;                  // asked between demonstrations
+  std::function<void(std::string_view)> note = nullptr;  // told what takes a while, beforehand
+};
+
 // The dialect and the tokenizer of the recipe's model: that of its folder, or one that is trained
-// on what demonstrations say. The same seed, the same tokenizer.
-Result<RunLanguage> MakeLanguage(const PolicyModelSettings& settings, Demonstrator* demonstrator);
+// on what demonstrations say. The same seed, the same tokenizer. kStopped after `hooks.stop`.
+Result<RunLanguage> MakeLanguage(const PolicyModelSettings& settings, Demonstrator* demonstrator,
+                                 const SetUpHooks& hooks = {});
 // With a tokenizer that is there.
 Result<RunLanguage> LanguageOf(const PolicyModelSettings& settings, Tokenizer tokenizer);
 

@@ -40,6 +40,22 @@ TEST(RunModel, AnEntityIsTheSameTokenInProseAndInJson) {
   EXPECT_FALSE(forbids("</answer>"));
 }
 
+TEST(RunModel, ATokenizerInTheMakingIsAnnouncedAndCanBeStopped) {
+  const TrainingRecipe recipe = ReadTiny("/tmp/none").value();
+  const LoadedEnvironment environment = recipe.environment.make(nullptr).value();
+  const auto world = World::Real(recipe, environment, "").value();
+  Demonstrator demonstrator({.agent = "gold"}, &environment, world->executor(), 1);
+  int asked = 0;
+  std::string notes;
+  const auto language = MakeLanguage(
+      recipe.model, &demonstrator,
+      {.stop = [&] { return ++asked > 3; }, .note = [&](auto note) { notes += note; }});
+  ASSERT_FALSE(language.ok());
+  EXPECT_EQ(language.error().code(), ErrorCode::kStopped);
+  EXPECT_NE(language.error().message().find("after 3 of the 100"), std::string::npos);
+  EXPECT_NE(notes.find("making the tokenizer: from 100 demonstrations"), std::string::npos);
+}
+
 TEST(RunModel, WeightsAreAFunctionOfTheSeed) {
   const TrainingRecipe recipe = ReadTiny("/tmp/none").value();
   const LoadedEnvironment environment = recipe.environment.make(nullptr).value();

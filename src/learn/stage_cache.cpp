@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "learn/checksums.h"
 
 namespace hone {
 namespace {
@@ -56,7 +57,10 @@ std::optional<std::filesystem::path> StageCache::Find(std::string_view kind,
   std::filesystem::path path = PathOf(kind, depends_on);
   std::error_code error;
   if (!std::filesystem::exists(path / "depends_on.json", error)) return std::nullopt;
-  return path;
+  const Result<void> sound = VerifyChecksums(path);
+  if (sound.ok()) return path;
+  if (note_) note_(fmt::format("{}; what it is part of is made again", sound.error().message()));
+  return std::nullopt;
 }
 
 Result<std::filesystem::path> StageCache::Put(
@@ -79,6 +83,7 @@ Result<std::filesystem::path> StageCache::Put(
     made =
         WriteFileAtomic(aside / "depends_on.json", DumpJson(depends_on, JsonStyle::kPretty) + "\n");
   }
+  if (made.ok()) made = WriteChecksums(aside);
   if (made.ok()) made = ReplaceDirectory(aside, path);
   if (!made.ok()) {  // on a full disk, of all places, nothing must be left lying about
     std::filesystem::remove_all(aside, error);

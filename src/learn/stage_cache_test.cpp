@@ -28,6 +28,22 @@ TEST(StageCache, FindsWhatWasMadeFromTheSameThings) {
   EXPECT_EQ(cache.Find("simulator", inputs), std::nullopt);
 }
 
+TEST(StageCache, ADamagedOutputIsAsGoodAsNoneAndIsMadeAgain) {
+  const TemporaryDirectory directory;
+  std::string notes;
+  const StageCache cache(directory.path(), [&](std::string_view note) { notes += note; });
+  const auto write = [](const std::filesystem::path& folder) {
+    return WriteFileAtomic(folder / "weights", "abc");
+  };
+  const std::filesystem::path made = cache.Put("sft", Json(1), write).value();
+  ASSERT_TRUE(WriteFileAtomic(made / "weights", "abb").ok());
+  EXPECT_EQ(cache.Find("sft", Json(1)), std::nullopt);
+  EXPECT_NE(notes.find("weights is damaged"), std::string::npos) << notes;
+  ASSERT_TRUE(cache.Put("sft", Json(1), write).ok());
+  EXPECT_EQ(cache.Find("sft", Json(1)), made);
+  EXPECT_EQ(*ReadFile(made / "weights"), "abc");
+}
+
 TEST(StageCache, WhatCouldNotBeMadeIsNotThere) {
   const TemporaryDirectory directory;
   const StageCache cache(directory.path() / "cache");

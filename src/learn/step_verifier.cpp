@@ -20,6 +20,10 @@ bool SaysWhoAnswered(const std::string& name) {
   return name == "real_calls" || name == "simulated_calls";
 }
 
+std::string NumberText(double value) {
+  return fmt::format("{} (bits {:016x})", value, std::bit_cast<uint64_t>(value));
+}
+
 VerifiedCounts CountsOf(const ScoredTree& record) {
   VerifiedCounts counts{.groups = 1,
                         .trajectories = static_cast<int64_t>(record.tree.leaves.size()),
@@ -41,8 +45,27 @@ RunDifference OfGroup(int64_t step, size_t number, const RunStore::TreeSummary& 
           .place = fmt::format("group {} (tree {}, task {})", number, stored.id, stored.task)};
 }
 
-std::string NumberText(double value) {
-  return fmt::format("{} (bits {:016x})", value, std::bit_cast<uint64_t>(value));
+// What lists of the store are made from, which lies beside each tree and says the same once more.
+std::optional<RunDifference> ListedOtherwise(RunDifference place, const ScoredTree& derived,
+                                             const RunStore::TreeSummary& stored) {
+  const auto text = [](const std::string& task, size_t nodes, size_t leaves, int64_t tokens,
+                       const std::optional<double>& reward) {
+    return fmt::format("task {}, {} nodes, {} leaves, {} tokens, mean reward {}", task, nodes,
+                       leaves, tokens, reward ? NumberText(*reward) : "none");
+  };
+  const Tree& tree = derived.tree;
+  place.derived = text(tree.task.id, tree.nodes.size(), tree.leaves.size(), CountTokens(tree),
+                       MeanReward(derived.scores));
+  place.stored = text(stored.task, static_cast<size_t>(stored.nodes),
+                      static_cast<size_t>(stored.leaves), stored.tokens, stored.mean_reward);
+  if (place.derived == place.stored) return std::nullopt;
+  place.part = "list";
+  return place;
+}
+
+// What a run adds up that is no time: the same however long it took.
+bool IsTime(const std::string& total) {
+  return total == "wall_seconds" || total.starts_with("seconds/");
 }
 
 }  // namespace
@@ -111,6 +134,8 @@ Result<void> StepVerifier::Groups(const TrainedStep& derived, int64_t step,
     }
     const auto here = FirstDifference(derived.records[i], *record);
     if (!here) {
+      outcome->difference = ListedOtherwise(difference, derived.records[i], stored[i]);
+      if (outcome->difference) return {};
       outcome->equal.Add(CountsOf(*record));
       continue;
     }
@@ -162,6 +187,37 @@ void StepVerifier::Numbers(const TrainedStep& derived, int64_t step, Outcome* ou
   }
 }
 
+// What a checkpoint says of how far the run was. Evaluations, times, and what hangs on when a run
+// was saved are not compared.
+std::optional<StepVerifier::NamedDifference> StepVerifier::StateDifference(
+    const TrainingState& derived, const TrainingState& stored) const {
+  // At the end of a stage it is that of the next one, which has not begun.
+  const bool next = stored.stage > derived.stage && stored.stage_step == 0;
+  for (const auto& [name, here, there] :
+       {std::tuple{"step", derived.step, stored.step},
+        std::tuple{"stage", next ? stored.stage : derived.stage, stored.stage},
+        std::tuple{"stage_step", next ? 0 : derived.stage_step, stored.stage_step}}) {
+    if (here != there) return NamedDifference{name, std::to_string(here), std::to_string(there)};
+  }
+  if (derived.start != stored.start) return NamedDifference{"start", derived.start, stored.start};
+  const auto differs = [](const std::string& name, const Json* here,
+                          const Json* there) -> std::optional<NamedDifference> {
+    if (here != nullptr && there != nullptr && *here == *there) return std::nullopt;
+    return NamedDifference{name, here == nullptr ? "not there" : DumpJson(*here),
+                           there == nullptr ? "not there" : DumpJson(*there)};
+  };
+  for (const auto& [name, value] : derived.totals.AsObject()) {
+    if (IsTime(name) || (!options_.same_sources && SaysWhoAnswered(name))) continue;
+    if (auto one = differs("totals/" + name, &value, stored.totals.Find(name))) return one;
+  }
+  if (next || !stored.stage_state.is_object() || !derived.stage_state.is_object()) return {};
+  for (const auto& [name, value] : stored.stage_state.AsObject()) {
+    if (name == "alarms" && !options_.evaluated) continue;  // they watch evaluations
+    if (auto one = differs(name, derived.stage_state.Find(name), &value)) return one;
+  }
+  return {};
+}
+
 Result<void> StepVerifier::Checkpoint(const TrainedStep& derived, int64_t step,
                                       Outcome* outcome) const {
   const int64_t done = derived.state.step;
@@ -189,20 +245,13 @@ Result<void> StepVerifier::Checkpoint(const TrainedStep& derived, int64_t step,
     outcome->difference = std::move(difference);
     return {};
   }
-  // At the end of a stage it is that of the next one, which has not begun.
-  if (state->stage == derived.state.stage && state->stage_state.is_object() &&
-      derived.state.stage_state.is_object()) {
-    for (const auto& [name, value] : state->stage_state.AsObject()) {
-      if (name == "alarms" && !options_.evaluated) continue;  // they watch evaluations
-      const Json* here = derived.state.stage_state.Find(name);
-      if (here != nullptr && *here == value) continue;
-      difference.part = "state";
-      difference.place += "/training.json, " + name;
-      difference.derived = here == nullptr ? "not there" : DumpJson(*here);
-      difference.stored = DumpJson(value);
-      outcome->difference = std::move(difference);
-      return {};
-    }
+  if (const auto other = StateDifference(derived.state, *state)) {
+    difference.part = "state";
+    difference.place += "/training.json, " + other->name;
+    difference.derived = other->derived;
+    difference.stored = other->stored;
+    outcome->difference = std::move(difference);
+    return {};
   }
   ++outcome->equal.checkpoints;
   outcome->equal.weights += weights.numbers;

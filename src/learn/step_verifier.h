@@ -11,10 +11,10 @@ namespace hone {
 
 // Where a run that is derived again parts from what is stored of it.
 struct RunDifference {
-  int64_t step = 0;                   // of all stages, from 0, as the store counts
-  std::string what;                   // "group", "number", "checkpoint", "start", "end", "journal"
-  std::string name;                   // of the task, the number, the checkpoint
-  std::string part;                   // of a group: tokens, results, rewards, ... ; else empty
+  int64_t step = 0;  // of all stages, from 0, as the store counts
+  std::string what;  // "group", "number", "checkpoint", "start", "end", "journal", "tokenizer"
+  std::string name;  // of the task, the number, the checkpoint
+  std::string part;  // of a group: tokens, results, rewards, ... ; else empty
   std::optional<int64_t> tree;        // its id in the store
   std::optional<int32_t> trajectory;  // of the group
   std::optional<int32_t> node;        // of the tree
@@ -61,6 +61,11 @@ class StepVerifier {
  private:
   Result<void> Groups(const TrainedStep& derived, int64_t step, Outcome* outcome) const;
   void Numbers(const TrainedStep& derived, int64_t step, Outcome* outcome) const;
+  struct NamedDifference {
+    std::string name, derived, stored;
+  };
+  std::optional<NamedDifference> StateDifference(const TrainingState& derived,
+                                                 const TrainingState& stored) const;
   Result<void> Checkpoint(const TrainedStep& derived, int64_t step, Outcome* outcome) const;
 
   const StoredRun* run_;

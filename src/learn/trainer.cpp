@@ -25,7 +25,7 @@ class Trainer {
         options_(options),
         own_clock_(NewRealClock()),
         times_(options.clock != nullptr ? options.clock : own_clock_.get()),
-        cache_(recipe.run.cache) {}
+        cache_(recipe.run.cache, [this](std::string_view note) { observer().OnNote(note); }) {}
 
   Result<TrainReport> Run() {
     HONE_RETURN_IF_ERROR(times_.Run("set-up", [&] { return Open(); }));
@@ -122,9 +122,12 @@ Result<void> Trainer::Open() {
   HONE_ASSIGN_OR_RETURN(folder_,
                         RunFolder::Open(std::filesystem::path(recipe_.run.out) / recipe_.run.name));
   HONE_RETURN_IF_ERROR(Claim(folder_->path(), recipe_));
+  const auto note = [this](std::string_view text) { observer().OnNote(text); };
   HONE_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint,
-                        CheckpointToGoOnFrom(*folder_, recipe_.run));
-  HONE_ASSIGN_OR_RETURN(workshop_, Workshop::Open(recipe_, folder_->path(), checkpoint, nullptr));
+                        CheckpointToGoOnFrom(recipe_.run, folder_.get(), note));
+  HONE_ASSIGN_OR_RETURN(workshop_,
+                        Workshop::Open(recipe_, folder_->path(), checkpoint, nullptr,
+                                       {.hooks = {.stop = options_.stop, .note = note}}));
   workshop_->times = &times_;
   if (checkpoint.empty()) {
     HONE_ASSIGN_OR_RETURN(
@@ -150,7 +153,7 @@ Result<void> Trainer::Open() {
     HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
-  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
+  HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step, note));
   return {};
 }
 
@@ -445,6 +448,7 @@ Result<void> Trainer::SettleStep(const RemedySettings& remedies, bool save, Stag
 // make the run forget it and fail in the same way.
 Result<void> Trainer::RollBack(StageRun* run) {
   const std::filesystem::path checkpoint = folder_->CheckpointPath(state_.anchor);
+  HONE_RETURN_IF_ERROR(CheckCheckpoint(checkpoint));
   HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
   HONE_ASSIGN_OR_RETURN(workshop_->engine, Engine::Load(checkpoint, workshop_->engine_options));
   HONE_RETURN_IF_ERROR(run->alarms()->RollBack(before.stage_step, before.stage_state));

@@ -55,8 +55,10 @@ class TrainObserver {
 };
 
 struct TrainOptions {
-  TrainObserver* observer = nullptr;            // null: nobody watches
-  std::function<bool()> stop = nullptr;         // asked after each step; then the run is saved
+  TrainObserver* observer = nullptr;  // null: nobody watches
+  // Asked after each step, upon which the run is saved, and between demonstrations at its
+  // beginning.
+  std::function<bool()> stop = nullptr;
   std::function<double()> wall_time = nullptr;  // seconds since 1970, for logs; null: the machine's
   const Clock* clock = nullptr;                 // for measuring; null: the machine's
 };

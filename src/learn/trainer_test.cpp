@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "support/full_disk.h"
+#include "support/planted.h"
+#include "support/stop_after.h"
 #include "support/tiny_recipe.h"
 
 namespace hone {
@@ -21,6 +23,8 @@ class Watcher final : public TrainObserver {
  public:
   void OnStage(const StageReport& stage) override { stages.push_back(stage); }
   void OnStep(const StepReport& step) override { steps.push_back(step); }
+  void OnTrained(const TrainedStep&) override { ++trained; }
+  void OnNote(std::string_view note) override { notes += std::string(note) + "\n"; }
   void OnEvaluation(std::string_view name, const Evaluation&) override {
     evaluations.emplace_back(name);
   }
@@ -28,6 +32,8 @@ class Watcher final : public TrainObserver {
   std::vector<StageReport> stages;
   std::vector<StepReport> steps;
   std::vector<std::string> evaluations;
+  std::string notes;
+  int64_t trained = 0;
 };
 
 TEST(Trainer, TheSameRecipeGivesTheSameWeightsOnOneThreadAndOnTwo) {
@@ -92,8 +98,7 @@ TEST(Trainer, ARunThatIsStoppedAfterEveryStepEndsWithTheSameWeights) {
   int interruptions = 0;
   Result<TrainReport> report = Error(ErrorCode::kStopped, "");
   while (!report.ok()) {
-    int64_t steps = 0;
-    report = Train(Tiny(two.path()), {.stop = [&] { return ++steps >= 7; }});
+    report = Train(Tiny(two.path()), StopAfter(7).options());
     if (report.ok()) break;
     ASSERT_EQ(report.error().code(), ErrorCode::kStopped) << report.error().message();
     ASSERT_LT(++interruptions, 50);
@@ -106,6 +111,44 @@ TEST(Trainer, ARunThatIsStoppedAfterEveryStepEndsWithTheSameWeights) {
   EXPECT_EQ(store->ReadMetric("success")->size(), 4u);
   const std::string lines = *ReadFile(two.path() / "tiny/metrics.jsonl");
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3 + 4);
+}
+
+TEST(Trainer, AFlippedBitInACheckpointOrInTheCacheChangesNothing) {
+  const TemporaryDirectory one, two;
+  const auto whole = Train(Tiny(one.path()), {});
+  ASSERT_TRUE(whole.ok()) << whole.error().message();
+  // Imitation, which the next run would begin with.
+  for (const auto& entry : std::filesystem::directory_iterator(one.path() / "cache")) {
+    if (entry.is_directory()) FlipBit(entry.path() / "training_state.safetensors", 2, 6);
+  }
+  Watcher watcher;
+  const std::string cache = "run.cache=" + (one.path() / "cache").string();
+  const auto stopped = Train(Tiny(two.path(), {cache}),
+                             {.observer = &watcher, .stop = [&] { return watcher.trained >= 62; }});
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_NE(watcher.notes.find("is made again"), std::string::npos) << watcher.notes;
+  // The checkpoint that it would go on from, of two.
+  const std::vector<int64_t> checkpoints = CheckpointsIn(two.path() / "tiny");
+  ASSERT_GE(checkpoints.size(), 2u);
+  FlipBit(CheckpointIn(two.path() / "tiny", checkpoints.back()) / "training_state.safetensors", 2,
+          6);
+  const auto report = Train(Tiny(two.path(), {cache}), {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_NE(watcher.notes.find("an older one is taken"), std::string::npos) << watcher.notes;
+  EXPECT_EQ(report->weights, whole->weights);
+}
+
+TEST(Trainer, CanBeStoppedWhileItIsSetUpAndBeginsAgainThen) {
+  const TemporaryDirectory out;
+  Watcher watcher;
+  int asked = 0;
+  const auto stopped =
+      Train(Tiny(out.path()), {.observer = &watcher, .stop = [&] { return ++asked > 5; }});
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code(), ErrorCode::kStopped);
+  EXPECT_TRUE(watcher.stages.empty()) << "no stage had begun";
+  EXPECT_NE(watcher.notes.find("making the tokenizer"), std::string::npos);
+  EXPECT_TRUE(Train(Tiny(out.path()), {}).ok());
 }
 
 TEST(Trainer, RecipesShareTheirBeginning) {
@@ -187,8 +230,7 @@ TEST(Trainer, MakesItsOwnSimulator) {
   const TemporaryDirectory two;
   Result<TrainReport> resumed = Error(ErrorCode::kStopped, "");
   for (int i = 0; i < 200 && !resumed.ok(); ++i) {
-    int64_t steps = 0;
-    resumed = Train(Tiny(two.path(), learned), {.stop = [&] { return ++steps >= 20; }});
+    resumed = Train(Tiny(two.path(), learned), StopAfter(20).options());
   }
   ASSERT_TRUE(resumed.ok()) << resumed.error().message();
   EXPECT_EQ(resumed->weights, report->weights);
@@ -270,8 +312,7 @@ TEST(Trainer, AStageIsOverOnceItsTrajectoriesAreDrawn) {
   // Also where it was stopped on the way.
   Result<TrainReport> resumed = Error(ErrorCode::kStopped, "");
   for (int i = 0; i < 50 && !resumed.ok(); ++i) {
-    int64_t steps = 0;
-    resumed = Train(Tiny(two.path(), limited), {.stop = [&] { return ++steps >= 30; }});
+    resumed = Train(Tiny(two.path(), limited), StopAfter(30).options());
   }
   ASSERT_TRUE(resumed.ok()) << resumed.error().message();
   EXPECT_EQ(resumed->weights, report->weights);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "learn/checksums.h"
+#include "learn/file_verifier.h"
 #include "learn/run_beginning.h"
 #include "learn/world.h"
 #include "tools/journal.h"
@@ -66,6 +68,7 @@ class Verifier {
 
   Result<Verification> Verify() {
     HONE_ASSIGN_OR_RETURN(result_, Plan());
+    if (!BeginningIsSound()) return result_;
     if (options_.scratch.empty()) {
       temporary_.emplace();
       scratch_ = temporary_->path();
@@ -82,6 +85,7 @@ class Verifier {
     HONE_RETURN_IF_ERROR(Prepare());
     HONE_ASSIGN_OR_RETURN(const bool readable, LookThroughJournal());
     if (readable || options_.keep_going) HONE_RETURN_IF_ERROR(Derive());
+    if (result_.differences.empty() || options_.keep_going) HONE_RETURN_IF_ERROR(LookAtFiles());
     std::stable_sort(
         result_.differences.begin(), result_.differences.end(),
         [](const RunDifference& a, const RunDifference& b) { return a.step < b.step; });
@@ -93,7 +97,9 @@ class Verifier {
   void CountStored();
   void Explain();
   Result<void> Prepare();
+  bool BeginningIsSound();
   Result<bool> LookThroughJournal();
+  Result<void> LookAtFiles();
   Result<void> Derive();
   void NameCall(RunDifference* difference) const;
 
@@ -241,6 +247,10 @@ Result<void> Verifier::Prepare() {
   if (!options_.fresh) {
     for (const auto& entry : std::filesystem::directory_iterator(run_->CacheFolder(), error)) {
       if (!entry.is_directory(error)) continue;
+      if (const Result<void> sound = VerifyChecksums(entry.path()); !sound.ok()) {
+        result_.notes.push_back(sound.error().message() + ": it is not used");
+        continue;
+      }
       std::filesystem::create_directory_symlink(
           std::filesystem::absolute(entry.path()),
           std::filesystem::path(recipe_.run.cache) / entry.path().filename(), error);
@@ -262,6 +272,43 @@ Result<void> Verifier::Prepare() {
       recipe_.answers.mode != ToolMode::kReplay) {
     recipe_.answers.journal = (folder / kJournal).string();
   }
+  return {};
+}
+
+// Nothing can be derived from a checkpoint that is not what was written.
+bool Verifier::BeginningIsSound() {
+  if (beginning_.checkpoint.empty()) return true;
+  const Result<void> sound = CheckCheckpoint(beginning_.checkpoint);
+  if (sound.ok()) return true;
+  const std::string name = beginning_.checkpoint.filename().string();
+  result_.differences.push_back({.step = result_.first_step,
+                                 .what = "checkpoint",
+                                 .name = name,
+                                 .place = "checkpoints/" + name,
+                                 .derived = "a checkpoint whose checksums are right",
+                                 .stored = sound.error().message()});
+  return false;
+}
+
+// What no step shows. A derivation that was stopped before its first checkpoint has no tokenizer.
+Result<void> Verifier::LookAtFiles() {
+  const auto take = [&](std::vector<RunDifference> found) {
+    for (RunDifference& one : found) {
+      if (result_.differences.empty() || options_.keep_going) {
+        result_.differences.push_back(std::move(one));
+      }
+    }
+  };
+  const std::vector<int64_t> derived = CheckpointsIn(recipe_.Folder());
+  if (!derived.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::vector<RunDifference> tokenizers,
+                          DifferentTokenizers(*run_, CheckpointIn(recipe_.Folder(), derived.back()),
+                                              result_.first_step, result_.end_step));
+    take(std::move(tokenizers));
+  }
+  HONE_ASSIGN_OR_RETURN(std::vector<RunDifference> lines,
+                        DifferentLines(*run_, result_.first_step, result_.end_step));
+  take(std::move(lines));
   return {};
 }
 

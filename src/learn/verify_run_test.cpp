@@ -2,10 +2,12 @@
 
 #include <cmath>
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "support/planted.h"
+#include "support/stop_after.h"
 #include "support/tiny_recipe.h"
 
 namespace hone {
@@ -165,11 +167,83 @@ TEST_F(VerifyRunTest, AChangedNumberOfTheLogIsFound) {
   EXPECT_EQ(number.name, "loss");
 }
 
+TEST_F(VerifyRunTest, AChangedTokenizerIsFoundInTheRunAndInACheckpoint) {
+  Make();
+  for (const std::filesystem::path& folder : {run(), checkpoint(123)}) {
+    const std::string before = ReadFile(folder / "tokenizer.json").value();
+    std::string swapped = before;
+    const size_t first = swapped.find("\"a\""), second = swapped.find("\"b\"");
+    ASSERT_NE(first, std::string::npos);
+    ASSERT_NE(second, std::string::npos);
+    std::swap(swapped[first + 1], swapped[second + 1]);
+    ASSERT_TRUE(WriteFileAtomic(folder / "tokenizer.json", swapped).ok());
+    const RunDifference tokenizer = Difference();
+    EXPECT_EQ(tokenizer.what, "tokenizer");
+    EXPECT_EQ(run() / tokenizer.place, folder / "tokenizer.json");
+    ASSERT_TRUE(WriteFileAtomic(folder / "tokenizer.json", before).ok());
+  }
+  EXPECT_TRUE(Verify().passed()) << last_;
+}
+
+TEST_F(VerifyRunTest, AChangedNumberOfTheFileThatTheDashboardReadsIsFound) {
+  Make();
+  std::string lines = ReadFile(run() / "metrics.jsonl").value();
+  const size_t line = lines.find("{\"step\":121,");
+  const size_t number = lines.find("\"success\":", line) + 10;
+  lines.replace(number, lines.find_first_of(",}", number) - number, "0.987");
+  ASSERT_TRUE(WriteFileAtomic(run() / "metrics.jsonl", lines).ok());
+  const RunDifference found = Difference();
+  EXPECT_EQ(found.step, 121);
+  EXPECT_EQ(found.what, "number");
+  EXPECT_EQ(found.name, "success");
+  EXPECT_EQ(found.place, "metrics.jsonl, the number success");
+  EXPECT_TRUE(found.stored.starts_with("0.987 ")) << found.stored;
+}
+
+TEST_F(VerifyRunTest, AChangedStepOrTotalOfACheckpointIsFound) {
+  Make();
+  const std::filesystem::path file = checkpoint(123) / "training.json";
+  const Json before = ParseJson(ReadFile(file).value()).value();
+  const auto with = [&](std::string_view key, Json value) {
+    Json changed = before;
+    changed.Set(key, std::move(value));
+    EXPECT_TRUE(WriteFileAtomic(file, DumpJson(changed)).ok());
+    const RunDifference difference = Difference();
+    EXPECT_EQ(difference.step, 122);
+    EXPECT_EQ(difference.part, "state");
+    return difference.place;
+  };
+  EXPECT_EQ(with("step", 122), "checkpoints/step-123/training.json, step");
+  Json totals = *before.Find("totals");
+  totals.Set("sampled_tokens", 7.0);
+  EXPECT_EQ(with("totals", totals), "checkpoints/step-123/training.json, totals/sampled_tokens");
+}
+
+TEST_F(VerifyRunTest, WhatListsOfTheStoreShowIsComparedToo) {
+  for (const char* change : {"UPDATE trees SET task = 'other' WHERE id = 6",
+                             "UPDATE scores SET mean_reward = 0.5 WHERE tree = 6"}) {
+    std::filesystem::remove_all(run());
+    Make();
+    Plant(run(), change);
+    const RunDifference listed = Difference();
+    EXPECT_EQ(listed.tree, 6);
+    EXPECT_EQ(listed.part, "list") << change;
+  }
+}
+
 TEST_F(VerifyRunTest, ImitationInTheCacheThatIsNotWhatTheRunBeganWithIsFound) {
   Make();
   for (const auto& entry : std::filesystem::directory_iterator(out_.path() / "cache")) {
     if (!entry.is_directory()) continue;
     FlipBit(entry.path() / "training_state.safetensors", 1, 0);
+  }
+  const Verification damaged = Verify();
+  EXPECT_TRUE(damaged.passed()) << "it is made again: " << last_;
+  EXPECT_NE(fmt::format("{}", fmt::join(damaged.notes, " ")).find("it is not used"),
+            std::string::npos);
+  for (const auto& entry : std::filesystem::directory_iterator(out_.path() / "cache")) {
+    if (!entry.is_directory()) continue;
+    std::filesystem::remove(entry.path() / "checksums.json");  // as older programs wrote it
   }
   EXPECT_FALSE(Verify().passed());
   EXPECT_TRUE(Verify({.fresh = true}).passed());
@@ -191,10 +265,9 @@ TEST_F(VerifyRunTest, AMissingGroupAndADamagedOneAreFound) {
 }
 
 TEST_F(VerifyRunTest, ARunThatWasInterruptedIsVerifiedAsFarAsItIs) {
-  int steps = 0;
   const auto stopped =
       Train(ReadTiny(out_.path(), {"run.store_groups=-1", "run.save_every=10"}).value(),
-            {.stop = [&] { return ++steps > 62; }});
+            StopAfter(62).options());
   ASSERT_FALSE(stopped.ok());
   const Verification part = Verify();
   EXPECT_TRUE(part.passed());

@@ -33,7 +33,8 @@ Result<std::unique_ptr<World>> Rehearsing(const TrainingRecipe& recipe,
 Result<std::unique_ptr<Workshop>> Workshop::Open(const TrainingRecipe& recipe,
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& tokenizer,
-                                                 PassTimes* times, bool rehearsal) {
+                                                 PassTimes* times, const WorkshopOptions& options) {
+  const bool rehearsal = options.rehearsal;
   auto workshop = std::make_unique<Workshop>();
   workshop->recipe = &recipe;
   workshop->folder = folder;
@@ -60,7 +61,8 @@ Result<std::unique_ptr<Workshop>> Workshop::Open(const TrainingRecipe& recipe,
     CHECK(workshop->showing != nullptr, "a tokenizer is made from demonstrations, which a run has");
     Demonstrator demonstrator(FirstDemonstrator(recipe), &workshop->environment,
                               workshop->showing->executor(), recipe.run.seed);
-    HONE_ASSIGN_OR_RETURN(workshop->language, MakeLanguage(recipe.model, &demonstrator));
+    HONE_ASSIGN_OR_RETURN(workshop->language,
+                          MakeLanguage(recipe.model, &demonstrator, options.hooks));
   }
   int64_t vocabulary = workshop->language.tokenizer->vocab_size();
   if (!recipe.model.folder.empty()) {

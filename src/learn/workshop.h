@@ -20,6 +20,12 @@ inline constexpr char kRecordedJournal[] = "recorded.sqlite";
 // from the same.
 DemonstratorSettings FirstDemonstrator(const TrainingRecipe& recipe);
 
+// How a workshop is opened.
+struct WorkshopOptions {
+  bool rehearsal = false;
+  SetUpHooks hooks = {};
+};
+
 // What the stages of a run work with.
 struct Workshop {
   const TrainingRecipe* recipe = nullptr;
@@ -37,12 +43,13 @@ struct Workshop {
   // The tools, the environment and the language of a recipe, without an engine. `folder` is the
   // run's, where real tools that are not part of this program are journaled; empty: they are not,
   // and nobody shows anything (`showing` is null). `tokenizer` is one that is there already (of a
-  // checkpoint); empty: it is made, from what is shown. In a rehearsal nobody outside this program
-  // is asked: demonstrations are answered by chance.
+  // checkpoint); empty: it is made, from what is shown (`hooks`). In a rehearsal nobody outside
+  // this program is asked: demonstrations are answered by chance.
   static Result<std::unique_ptr<Workshop>> Open(const TrainingRecipe& recipe,
                                                 const std::filesystem::path& folder,
                                                 const std::filesystem::path& tokenizer,
-                                                PassTimes* times, bool rehearsal = false);
+                                                PassTimes* times,
+                                                const WorkshopOptions& options = {});
 
   // The policy at this temperature.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;

@@ -25,17 +25,29 @@ inline void FlipBit(const std::filesystem::path& file, size_t bytes_from_end, in
   ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
 }
 
+// The store of a run as a database.
+inline std::unique_ptr<SqliteFile> StoreOf(const std::filesystem::path& run) {
+  static constexpr const char* kNone[] = {"", ""};  // as many as the store has versions
+  SqliteFormat format{.name = "run store", .application_id = 0x686f6e65};
+  format.migrations = kNone;
+  return SqliteFile::Open(run / "store.sqlite", format).value();
+}
+
+// One row of the store as the statement says.
+inline void Plant(const std::filesystem::path& run, const std::string& statement) {
+  const auto store = StoreOf(run);
+  SqliteStatement update(store.get(), statement);
+  ASSERT_TRUE(update.Run("planting a row").ok());
+  ASSERT_EQ(store->ChangedRows(), 1);
+}
+
 // The lowest bit of one token of a tree.
 inline void FlipToken(const std::filesystem::path& run, int64_t tree, size_t node, size_t token) {
-  constexpr SqliteFormat kStore = {.name = "run store", .application_id = 0x686f6e65};
-  const std::filesystem::path file = run / "store.sqlite";
-  ScoredTree record = RunStore::OpenForReading(file).value()->ReadTree(tree).value();
+  ScoredTree record =
+      RunStore::OpenForReading(run / "store.sqlite").value()->ReadTree(tree).value();
   record.tree.nodes.at(node).tokens.at(token) ^= 1;
   const std::string arrays = EncodeTreeArrays(record.tree);
-  static constexpr const char* kNone[] = {"", ""};  // as many as the store has versions
-  SqliteFormat format = kStore;
-  format.migrations = kNone;
-  const auto store = SqliteFile::Open(file, format).value();
+  const auto store = StoreOf(run);
   SqliteStatement update(store.get(), "UPDATE trees SET arrays = ? WHERE id = ?");
   update.BindBlob(arrays).Bind(tree);
   ASSERT_TRUE(update.Run("planting a token").ok());
