@@ -196,53 +196,79 @@ void Batcher::Retire(Sampler* sampler, Sampler::Id id) {
 }
 
 void Batcher::Run() {
-  const std::unique_ptr<Sampler> sampler = engine_->NewSampler();
-  auto last_round = std::chrono::steady_clock::now();
+  last_round_ = std::chrono::steady_clock::now();
+  std::unique_ptr<Sampler> sampler = engine_->NewSampler();
   while (true) {
-    std::vector<Job> admitted;
-    std::optional<Error> abandoned;
-    {
-      std::unique_lock lock(mutex_);
-      counters_.live = static_cast<int64_t>(live_.size());
-      if (live_.empty() && waiting_.empty()) changed_.notify_all();  // for WaitIdle
-      changed_.wait(lock, [&] { return ending_ || !live_.empty() || !waiting_.empty(); });
-      if (ending_ && live_.empty() && waiting_.empty()) return;
-      abandoned = abandoned_;
-      while (!waiting_.empty() && (abandoned || counters_.live < options_.max_live)) {
-        admitted.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
-        ++counters_.live;
-      }
+    try {
+      if (!Round(sampler.get())) return;
+    } catch (const std::bad_alloc&) {
+      // Nobody knows how far the sampler came: what it held is lost, and the next request is drawn.
+      FailAll(Error(ErrorCode::kUnavailable, "the server has no memory left for this; try again"));
+      recent_.clear();
+      sampler.reset();
+      sampler = engine_->NewSampler();
     }
-    if (abandoned) {
-      for (const Job& job : admitted) Fail(job, *abandoned);
-      for (const Job& job : live_) Fail(job, *abandoned);
-      admitted.clear();
-    }
-    for (Job& job : admitted) {
-      if (!Gone(job)) Admit(sampler.get(), std::move(job));
-    }
-    DropCancelled(sampler.get());
-    if (live_.empty()) continue;
-    const std::vector<Sampler::Id> ended = sampler->Step();
-    size_t drawn = 0;
-    const auto now = std::chrono::steady_clock::now();
-    const bool round = now - last_round >= kRound;
-    if (round) last_round = now;
-    for (Job& job : live_) {
-      const size_t told = job.told;
-      const bool over = std::binary_search(ended.begin(), ended.end(), job.id);
-      if (round || over || told == 0) Tell(sampler.get(), &job, over);
-      drawn += job.told - told;
-      if (!over) continue;
-      Retire(sampler.get(), job.id);
-      job.id = -1;
-    }
-    std::erase_if(live_, [](const Job& job) { return job.id < 0; });
-    std::lock_guard lock(mutex_);
-    counters_.tokens += static_cast<int64_t>(drawn);
-    ++counters_.steps;
   }
+}
+
+void Batcher::FailAll(const Error& why) {
+  for (const Job& job : admitted_) Fail(job, why);
+  for (const Job& job : live_) Fail(job, why);
+  admitted_.clear();
+  live_.clear();
+}
+
+bool Batcher::Round(Sampler* sampler) {
+  {
+    std::unique_lock lock(mutex_);
+    counters_.live = static_cast<int64_t>(live_.size());
+    if (live_.empty() && waiting_.empty()) changed_.notify_all();  // for WaitIdle
+    changed_.wait(lock, [&] { return ending_ || !live_.empty() || !waiting_.empty(); });
+    if (ending_ && live_.empty() && waiting_.empty()) return false;
+  }
+  TakeIn(sampler);
+  DropCancelled(sampler);
+  if (live_.empty()) return true;
+  const std::vector<Sampler::Id> ended = sampler->Step();
+  size_t drawn = 0;
+  const auto now = std::chrono::steady_clock::now();
+  const bool round = now - last_round_ >= kRound;
+  if (round) last_round_ = now;
+  for (Job& job : live_) {
+    const size_t told = job.told;
+    const bool over = std::binary_search(ended.begin(), ended.end(), job.id);
+    if (round || over || told == 0) Tell(sampler, &job, over);
+    drawn += job.told - told;
+    if (!over) continue;
+    Retire(sampler, job.id);
+    job.id = -1;
+  }
+  std::erase_if(live_, [](const Job& job) { return job.id < 0; });
+  std::lock_guard lock(mutex_);
+  counters_.tokens += static_cast<int64_t>(drawn);
+  ++counters_.steps;
+  return true;
+}
+
+void Batcher::TakeIn(Sampler* sampler) {
+  std::optional<Error> abandoned;
+  {
+    std::unique_lock lock(mutex_);
+    abandoned = abandoned_;
+    while (!waiting_.empty() && (abandoned || counters_.live < options_.max_live)) {
+      admitted_.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+      ++counters_.live;
+    }
+  }
+  if (abandoned) {
+    for (const Job& job : admitted_) Fail(job, *abandoned);
+    for (const Job& job : live_) Fail(job, *abandoned);
+  }
+  for (Job& job : admitted_) {
+    if (!Gone(job)) Admit(sampler, std::move(job));
+  }
+  admitted_.clear();
 }
 
 }  // namespace hone

@@ -88,6 +88,10 @@ class Batcher {
   };
 
   void Run();
+  // Takes in who waits and draws one token for everybody. False at the end.
+  bool Round(Sampler* sampler);
+  void TakeIn(Sampler* sampler);
+  void FailAll(const Error& why);
   void Admit(Sampler* sampler, Job job);
   Sampler::Id Begin(Sampler* sampler, const std::vector<TokenId>& prompt) const;
   void DropCancelled(Sampler* sampler);
@@ -107,7 +111,8 @@ class Batcher {
   Counters counters_;
 
   // Only of the thread.
-  std::vector<Job> live_;
+  std::vector<Job> admitted_, live_;
+  std::chrono::steady_clock::time_point last_round_;
   std::deque<Sampler::Id> recent_;  // turns that ended, oldest first: their beginnings are shared
   std::thread thread_;
 };

@@ -29,6 +29,20 @@ std::vector<SampleResult> Finish(BatchTicket* ticket, size_t turns) {
   }
 }
 
+TEST(Batcher, WhereMemoryRunsOutWhatIsUnderWayFailsAndTheNextRequestIsDrawn) {
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  Batcher::Turn greedy = Turn("Hello", 1, 5);
+  greedy.request.stop = [](std::span<const TokenId>) -> bool { throw std::bad_alloc(); };
+  const auto failed = batcher.Submit({std::move(greedy)}).value();
+  EXPECT_TRUE(failed->Wait({}).empty());
+  ASSERT_NE(failed->failure(), std::nullopt);
+  EXPECT_EQ(failed->failure()->code(), ErrorCode::kUnavailable);
+  const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
+  EXPECT_EQ(next->failure(), std::nullopt);
+}
+
 TEST(Batcher, DrawsForManyWhatItWouldDrawForOne) {
   const auto served = TinyServed();
   const std::string common =

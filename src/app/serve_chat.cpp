@@ -233,9 +233,9 @@ Result<std::unique_ptr<Answer>> NewChatAnswer(const AnswerContext& context, Serv
   if (context.recorder != nullptr) {
     HONE_ASSIGN_OR_RETURN(place, context.recorder->Enter(request));
   } else {
-    HONE_ASSIGN_OR_RETURN(
-        place.fresh,
-        PromptNodes(*context.model->dialect, *context.model->tokenizer, request.conversation));
+    HONE_ASSIGN_OR_RETURN(place.fresh,
+                          PromptNodes(*context.model->dialect, *context.model->tokenizer,
+                                      request.conversation, context.model->limit));
     for (const Node& node : place.fresh) {
       place.context.insert(place.context.end(), node.tokens.begin(), node.tokens.end());
     }

@@ -1,5 +1,6 @@
 // hone serve.
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <random>
@@ -58,9 +59,9 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   HONE_ASSIGN_OR_RETURN(const auto model, OpenServedModel(arguments.choice));
   std::unique_ptr<ConversationRecorder> recorder;
   if (!arguments.record.empty()) {
-    HONE_ASSIGN_OR_RETURN(
-        recorder,
-        ConversationRecorder::Open(arguments.record, model->dialect.get(), model->tokenizer.get()));
+    HONE_ASSIGN_OR_RETURN(recorder,
+                          ConversationRecorder::Open(arguments.record, model->dialect.get(),
+                                                     model->tokenizer.get(), model->limit));
   }
   std::random_device chance;
   arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
@@ -71,6 +72,8 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   HttpServerOptions& http = arguments.http;
   http.limits.max_body_bytes = static_cast<size_t>(arguments.body_mib) << 20;
   http.local_only = IsLoopback(http.host);
+  http.max_bodies_bytes = std::max(http.max_bodies_bytes, http.limits.max_body_bytes);
+  http.admit = [&](const IncomingRequest& head) { return service.Refusal(head); };
   http.refusal = [](int status, std::string_view why) { return ApiError(status, why); };
   HONE_ASSIGN_OR_RETURN(const auto server, HttpServer::Start(http, [&](HttpExchange& exchange) {
                           service.Handle(exchange);
@@ -115,7 +118,8 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
                   "that clients must send; better in HONE_API_KEY, where others do not see it");
   serve
       .AddOption("--allow-host", &arguments->http.local_names,
-                 "further names that browsers may call this machine by; may repeat")
+                 "further names that browsers may call this machine by, and hosts whose pages may "
+                 "use it (localhost:3000); may repeat")
       .OneAtATime();
   serve.AddOption("--name", &choice.name, "of the model; else that of its folder");
   AddServedModelOptions(serve, &choice);

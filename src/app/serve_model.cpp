@@ -1,7 +1,10 @@
 #include "app/serve_model.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "app/serve_request.h"
 #include "base/recipe.h"
 #include "learn/model_place.h"
 #include "learn/recipe_checks.h"
@@ -36,6 +39,28 @@ void AddServedModelOptions(Command command, ServedModelChoice* choice) {
       .ShowDefault();
 }
 
+Result<void> PromptLimit::Check(std::string_view name, size_t prompt_bytes) const {
+  if (prompt_bytes <= bytes) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{}: this model's {} is {} tokens, which {} bytes never fit into; "
+                           "shorten it",
+                           name, kContextLength, positions, prompt_bytes));
+}
+
+PromptLimit PromptLimitOf(const Tokenizer& tokenizer, int64_t positions) {
+  constexpr size_t kMostByNormalisation = 4;
+  PromptLimit limit{.positions = positions};
+  for (const AddedToken& token : tokenizer.added()) {
+    if (token.lstrip || token.rstrip) return limit;
+  }
+  size_t longest = 1;
+  for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
+    longest = std::max(longest, tokenizer.TokenBytes(id).size());
+  }
+  limit.bytes = static_cast<size_t>(positions) * longest * kMostByNormalisation;
+  return limit;
+}
+
 Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice) {
   auto served = std::make_unique<ServedModel>();
   HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
@@ -60,6 +85,7 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
                              "(--tokenizer)",
                              tokenizer.vocab_size(), config.vocab));
   }
+  served->limit = PromptLimitOf(tokenizer, config.max_positions);
   served->tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
   HONE_ASSIGN_OR_RETURN(served->dialect, NewDialect(settings.dialect));
   HONE_RETURN_IF_ERROR(CheckMarkers(*served->tokenizer, *served->dialect, tokenizer_at.string()));

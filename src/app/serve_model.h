@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,21 @@ struct ServedModelChoice {
   int64_t memory = int64_t{1} << 30;  // bytes of keys and values at most
 };
 
+// What no prompt can be longer than, known before it is cut into tokens, which takes many times
+// its memory.
+struct PromptLimit {
+  int64_t positions = 0;                              // of the model
+  size_t bytes = std::numeric_limits<size_t>::max();  // of a prompt that may still fit
+
+  // The error is that of a prompt beyond the model's positions, which it calls `name`.
+  Result<void> Check(std::string_view name, size_t prompt_bytes) const;
+};
+
+// So many times the tokenizer's longest token as the model has positions, and four times that: NFC
+// makes as little as two bytes out of seven. Without bound where an added token takes in the blanks
+// around it, however many there are.
+PromptLimit PromptLimitOf(const Tokenizer& tokenizer, int64_t positions);
+
 struct ServedModel {
   std::string name;
   int64_t version = 0;  // the training step that the weights are of; 0: not of a run
@@ -29,6 +45,7 @@ struct ServedModel {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Dialect> dialect;
   std::unique_ptr<Engine> engine;  // opened with the forbidden tokens of the dialect
+  PromptLimit limit;
 };
 
 // The options of a command that say how it is opened: --checkpoint, --dialect, --tokenizer,

@@ -152,6 +152,7 @@ Result<std::unique_ptr<Answer>> NewPlainAnswer(const AnswerContext& context, Pla
   std::vector<PlainAnswer::Prompt> prompts;
   for (const PlainRequest::Prompt& given : request.prompts) {
     PlainAnswer::Prompt& prompt = prompts.emplace_back();
+    HONE_RETURN_IF_ERROR(context.model->limit.Check("prompt", given.text.size()));
     prompt.tokens =
         given.tokens.empty() ? context.model->tokenizer->Encode(given.text) : given.tokens;
     if (prompt.tokens.empty()) {

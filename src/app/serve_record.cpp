@@ -121,8 +121,11 @@ void Forget(Map* map, std::deque<std::string>* keys) {
 }  // namespace
 
 Result<std::vector<Node>> PromptNodes(const Dialect& dialect, const Tokenizer& tokenizer,
-                                      const Conversation& conversation) {
+                                      const Conversation& conversation, const PromptLimit& limit) {
   HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect.Render(conversation));
+  size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.text.size();
+  HONE_RETURN_IF_ERROR(limit.Check("messages", bytes));
   std::vector<Node> nodes;
   for (const Piece& piece : pieces) {
     Node node = NodeOf(tokenizer, piece);
@@ -135,7 +138,8 @@ Result<std::vector<Node>> PromptNodes(const Dialect& dialect, const Tokenizer& t
 }
 
 Result<std::unique_ptr<ConversationRecorder>> ConversationRecorder::Open(
-    const std::filesystem::path& folder, const Dialect* dialect, const Tokenizer* tokenizer) {
+    const std::filesystem::path& folder, const Dialect* dialect, const Tokenizer* tokenizer,
+    const PromptLimit& limit) {
   Result<std::unique_ptr<RunFolder>> run = RunFolder::Open(folder);
   if (!run.ok()) {
     if (run.error().code() != ErrorCode::kUnavailable) return run.error();
@@ -150,6 +154,7 @@ Result<std::unique_ptr<ConversationRecorder>> ConversationRecorder::Open(
   std::unique_ptr<ConversationRecorder> recorder(
       new ConversationRecorder(*std::move(run), std::move(store), dialect, tokenizer));
   recorder->conversations_ = trees;
+  recorder->limit_ = limit;
   return recorder;
 }
 
@@ -198,7 +203,8 @@ Result<RecordedPlace> ConversationRecorder::Enter(const ServedChat& request) {
     HONE_RETURN_IF_ERROR(Continue(request, known, *last, &place));
     return place;
   }
-  HONE_ASSIGN_OR_RETURN(place.fresh, PromptNodes(*dialect_, *tokenizer_, request.conversation));
+  HONE_ASSIGN_OR_RETURN(place.fresh,
+                        PromptNodes(*dialect_, *tokenizer_, request.conversation, limit_));
   AppendTokens(place.fresh, &place.context);
   return place;
 }
@@ -216,6 +222,7 @@ Result<void> ConversationRecorder::Continue(const ServedChat& request, size_t kn
                        request.conversation.messages.end());
   place->tree = mark.tree;
   if (const Result<Piece> piece = dialect_->Continue(bytes, next); piece.ok()) {
+    HONE_RETURN_IF_ERROR(limit_.Check("messages", piece->text.size()));
     Node node = NodeOf(*tokenizer_, *piece);
     node.author = results.empty() ? Author::kUser : Author::kTool;
     node.results = std::move(results);
@@ -224,7 +231,8 @@ Result<void> ConversationRecorder::Continue(const ServedChat& request, size_t kn
     place->fresh = {std::move(node)};
   } else {
     // The dialect writes the past anew: a segment of its own, which says what it took the place of.
-    HONE_ASSIGN_OR_RETURN(place->fresh, PromptNodes(*dialect_, *tokenizer_, request.conversation));
+    HONE_ASSIGN_OR_RETURN(place->fresh,
+                          PromptNodes(*dialect_, *tokenizer_, request.conversation, limit_));
     place->folded_from = mark.node;
   }
   AppendTokens(place->fresh, &place->context);

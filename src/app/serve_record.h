@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/serve_model.h"
 #include "app/serve_request.h"
 #include "learn/run_folder.h"
 #include "record/store.h"
@@ -17,9 +18,11 @@
 namespace hone {
 
 // The prompt of a conversation, one node after the other, up to where the policy begins; turns of
-// an assistant that stand in it are part of the prompt. Fails for what the dialect cannot spell.
+// an assistant that stand in it are part of the prompt. Fails for what the dialect cannot spell,
+// and for what is beyond the limit.
 Result<std::vector<Node>> PromptNodes(const Dialect& dialect, const Tokenizer& tokenizer,
-                                      const Conversation& conversation);
+                                      const Conversation& conversation,
+                                      const PromptLimit& limit = {});
 
 // Where a request stands: what is known of its conversation, and what it adds.
 struct RecordedPlace {
@@ -57,7 +60,8 @@ class ConversationRecorder {
   // outlive it.
   static Result<std::unique_ptr<ConversationRecorder>> Open(const std::filesystem::path& folder,
                                                             const Dialect* dialect,
-                                                            const Tokenizer* tokenizer);
+                                                            const Tokenizer* tokenizer,
+                                                            const PromptLimit& limit = {});
 
   // The error is the request's, except for kCorrupt and the like, which are the store's.
   Result<RecordedPlace> Enter(const ServedChat& request);
@@ -104,6 +108,7 @@ class ConversationRecorder {
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
   int64_t conversations_ = 0;
+  PromptLimit limit_;
   std::map<std::string, Group> groups_;             // of named tasks
   std::deque<std::string> grouped_;                 // the keys of groups_, oldest first
   std::map<std::string, std::vector<Mark>> marks_;  // by what was said

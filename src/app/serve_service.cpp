@@ -22,6 +22,8 @@ bool SameSecret(std::string_view a, std::string_view b) {
   return different == 0;
 }
 
+bool IsHealth(const std::string& path) { return path == "/health" || path == "/healthz"; }
+
 }  // namespace
 
 Service::Service(ServedModel* model, const ServiceOptions& options,
@@ -40,17 +42,21 @@ bool Service::HasKey(const IncomingRequest& request) const {
   return SameSecret(given, options_.api_key);
 }
 
+std::optional<HttpAnswer> Service::Refusal(const IncomingRequest& head) const {
+  if (IsHealth(head.path) || HasKey(head)) return std::nullopt;
+  return ApiError(401, "the API key is missing or wrong: send it as \"Authorization: Bearer KEY\"",
+                  "invalid_api_key");
+}
+
 void Service::Handle(HttpExchange& exchange) {
   const IncomingRequest& request = exchange.request();
   const std::string& path = request.path;
-  const bool health = path == "/health" || path == "/healthz";
+  const bool health = IsHealth(path);
   const bool models = path == kModels || path.starts_with(std::string(kModels) + "/");
   const bool chat = path == "/v1/chat/completions", plain = path == "/v1/completions";
   const bool reward = path == "/v1/rewards" && recorder_ != nullptr;
-  if (!health && !HasKey(request)) {
-    exchange.Respond(
-        ApiError(401, "the API key is missing or wrong: send it as \"Authorization: Bearer KEY\"",
-                 "invalid_api_key"));
+  if (const auto refused = Refusal(request)) {
+    exchange.Respond(*refused);
     return;
   }
   if (!health && !models && !chat && !plain && !reward) {

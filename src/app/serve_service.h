@@ -27,6 +27,9 @@ class Service {
   Service(ServedModel* model, const ServiceOptions& options,
           std::unique_ptr<ConversationRecorder> recorder);
 
+  // What a request is refused with before its body is read (HttpServerOptions::admit): 401 where a
+  // key is asked for and it has none.
+  std::optional<HttpAnswer> Refusal(const IncomingRequest& head) const;
   // An HttpHandler.
   void Handle(HttpExchange& exchange);
 

@@ -58,6 +58,49 @@ class ServeServiceTest : public testing::Test {
 
 constexpr char kPlain[] = R"({"model": "tiny", "prompt": "Hello", "max_tokens": 5})";
 
+TEST_F(ServeServiceTest, APromptThatCannotFitIsRefusedBeforeItIsCutIntoTokens) {
+  const int64_t positions = served_->engine->config().max_positions;
+  const PromptLimit limit = PromptLimitOf(*served_->tokenizer, positions);
+  EXPECT_GT(limit.bytes, static_cast<size_t>(positions));
+  EXPECT_LT(limit.bytes, static_cast<size_t>(8 << 20));
+  // The longest text that fits, in its longest token.
+  TokenId longest = 0;
+  for (TokenId id = 0; id < served_->tokenizer->vocab_size(); ++id) {
+    const auto bytes = [&](TokenId one) { return served_->tokenizer->TokenBytes(one).size(); };
+    if (bytes(id) > bytes(longest)) longest = id;
+  }
+  EXPECT_TRUE(limit
+                  .Check("prompt", static_cast<size_t>(positions) *
+                                       served_->tokenizer->TokenBytes(longest).size())
+                  .ok());
+  served_->limit = limit;
+  Service service(served_.get(), Options(), nullptr);
+  const std::string text(limit.bytes + 1, 'x');
+  for (const auto& [path, body] :
+       {std::pair("/v1/completions", Json::Of({{"model", "tiny"}, {"prompt", text}})),
+        std::pair("/v1/chat/completions",
+                  Json::Of({{"model", "tiny"},
+                            {"messages",
+                             Json::Array{Json::Of({{"role", "user"}, {"content", text}})}}}))}) {
+    const HttpAnswer answer = Ask(&service, "POST", path, DumpJson(body));
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_NE(answer.body.find("bytes never fit"), std::string::npos) << answer.body;
+    EXPECT_NE(answer.body.find("context_length_exceeded"), std::string::npos) << answer.body;
+  }
+}
+
+TEST_F(ServeServiceTest, TheKeyIsAskedForBeforeTheBodyIsRead) {
+  ServiceOptions options = Options();
+  options.api_key = "secret";
+  Service service(served_.get(), options, nullptr);
+  IncomingRequest head;
+  head.path = "/v1/chat/completions";
+  ASSERT_TRUE(service.Refusal(head));
+  EXPECT_EQ(service.Refusal(head)->status, 401);
+  head.headers.emplace_back("authorization", "Bearer secret");
+  EXPECT_FALSE(service.Refusal(head));
+}
+
 TEST_F(ServeServiceTest, RoutesAndRefuses) {
   Service service(served_.get(), Options(), nullptr);
   EXPECT_EQ(Ask(&service, "GET", "/v1/models").status, 200);

@@ -33,6 +33,8 @@ class SocketExchange final : public HttpExchange {
   // answers with a reset. From any thread.
   void Probe();
 
+  // Something was answered, or begun to be.
+  bool begun() const { return begun_; }
   // Whatever the client wants, this is the connection's last answer.
   void MakeLast() { last_ = true; }
   // After the handler: ends the answer. True when another request may follow.

@@ -58,6 +58,26 @@ bool Contains(const std::vector<std::string>& items, std::string_view item) {
 constexpr std::array<std::string_view, 7> kMethods = {"GET",   "HEAD",   "POST",   "PUT",
                                                       "PATCH", "DELETE", "OPTIONS"};
 
+// The name of NAME or NAME:PORT, in lower case; absent where what follows the colon is no port.
+std::optional<std::string> HostName(std::string_view host) {
+  // The colon of a port stands behind the bracket of an IPv6 address.
+  const size_t bracket = host.rfind(']');
+  const size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos || (bracket != std::string_view::npos && colon < bracket)) {
+    return LowerCase(host);
+  }
+  const std::string_view port = host.substr(colon + 1);
+  if (!std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return std::nullopt;
+  }
+  return LowerCase(host.substr(0, colon));
+}
+
+bool IsOneOf(const std::vector<std::string>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& known) { return LowerCase(known) == name; });
+}
+
 }  // namespace
 
 std::string_view IncomingRequest::Header(std::string_view name) const {
@@ -339,24 +359,23 @@ std::optional<std::string> DecodePercent(std::string_view text, bool plus) {
 }
 
 bool IsLocalHost(std::string_view host, const std::vector<std::string>& names) {
-  // The colon of a port stands behind the bracket of an IPv6 address.
-  const size_t bracket = host.rfind(']');
-  const size_t colon = host.rfind(':');
-  if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
-    host = host.substr(0, colon);
-  }
-  const std::string name = LowerCase(host);
+  const std::optional<std::string> name = HostName(host);
+  if (!name) return false;
   in_addr address{};  // all of 127.0.0.0/8 is this machine
-  const bool loopback = name.starts_with("127.") && inet_pton(AF_INET, name.c_str(), &address) == 1;
-  return loopback || name == "localhost" || name == "[::1]" ||
-         std::any_of(names.begin(), names.end(),
-                     [&](const std::string& known) { return LowerCase(known) == name; });
+  const bool loopback =
+      name->starts_with("127.") && inet_pton(AF_INET, name->c_str(), &address) == 1;
+  return loopback || name == "localhost" || name == "[::1]" || IsOneOf(names, *name);
 }
 
-bool IsLocalOrigin(std::string_view origin, const std::vector<std::string>& names) {
+bool IsOwnOrigin(std::string_view origin, std::string_view host,
+                 const std::vector<std::string>& names) {
   const size_t scheme = origin.find("://");
   if (scheme == std::string_view::npos) return false;  // "null": a page that hides where it is from
-  return IsLocalHost(origin.substr(scheme + 3), names);
+  const std::string_view from = origin.substr(scheme + 3);
+  const std::optional<std::string> name = HostName(from);
+  if (!name) return false;
+  return LowerCase(from) == LowerCase(host) || IsOneOf(names, LowerCase(from)) ||
+         IsOneOf(names, *name);
 }
 
 }  // namespace hone

@@ -52,6 +52,10 @@ class RequestParser {
   const std::string& why() const { return why_; }
 
   bool started() const { return started_; }
+  // The method, the path and the headers are known; the body is on its way, or there is none.
+  bool has_head() const { return state_ >= State::kBody && state_ != State::kRefused; }
+  // Of the body: those that came, and those that are known to come.
+  size_t body_bytes() const { return request_.body.size() + left_; }
   // The client waits for "100 Continue" before it sends the body.
   bool wants_continue() const;
 
@@ -99,9 +103,12 @@ std::string_view StatusText(int status);
 // %41 -> A; with `plus`, + -> space. Absent for an escape that is none.
 std::optional<std::string> DecodePercent(std::string_view text, bool plus);
 
-// Whether a Host ("localhost:8000", "[::1]") or an Origin ("http://127.0.0.1:8000") names this
-// machine itself, or one of `names`. The port does not matter.
+// Whether a Host ("localhost:8000", "[::1]") names this machine itself, or one of `names`. The port
+// does not matter.
 bool IsLocalHost(std::string_view host, const std::vector<std::string>& names = {});
-bool IsLocalOrigin(std::string_view origin, const std::vector<std::string>& names = {});
+// Whether an Origin ("http://127.0.0.1:8000") is that of the pages of this Host, port included; or
+// is one of `names`, which may have a port ("localhost:3000") and otherwise means any.
+bool IsOwnOrigin(std::string_view origin, std::string_view host,
+                 const std::vector<std::string>& names = {});
 
 }  // namespace hone

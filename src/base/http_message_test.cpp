@@ -155,9 +155,20 @@ TEST(HttpMessage, WhichNamesAreThisMachine) {
   EXPECT_TRUE(IsLocalHost("box:8000", {"box"}));
   EXPECT_TRUE(IsLocalHost("box:8000", {"Box"}));
   EXPECT_TRUE(IsLocalHost("BOX", {"box"}));
-  EXPECT_TRUE(IsLocalOrigin("http://localhost:5173"));
-  EXPECT_FALSE(IsLocalOrigin("https://evil.example"));
-  EXPECT_FALSE(IsLocalOrigin("null"));
+  EXPECT_FALSE(IsLocalHost("127.0.0.1:7411@evil.example"));
+  EXPECT_FALSE(IsLocalHost("localhost:80:80"));
+}
+
+TEST(HttpMessage, APageMayAskOnlyWhoServedItUnlessTheUserSaysSo) {
+  EXPECT_TRUE(IsOwnOrigin("http://localhost:8000", "localhost:8000"));
+  EXPECT_TRUE(IsOwnOrigin("http://[::1]:8000", "[::1]:8000"));
+  EXPECT_FALSE(IsOwnOrigin("http://localhost:5173", "localhost:8000"));
+  EXPECT_FALSE(IsOwnOrigin("http://127.0.0.1:8000", "localhost:8000"));
+  EXPECT_FALSE(IsOwnOrigin("https://evil.example", "localhost:8000"));
+  EXPECT_FALSE(IsOwnOrigin("null", "localhost:8000"));
+  EXPECT_TRUE(IsOwnOrigin("http://localhost:3000", "localhost:8000", {"Localhost:3000"}));
+  EXPECT_FALSE(IsOwnOrigin("http://localhost:3001", "localhost:8000", {"localhost:3000"}));
+  EXPECT_TRUE(IsOwnOrigin("http://box:3001", "localhost:8000", {"box"}));
 }
 
 TEST(HttpMessage, EscapesAreDecodedOrRefused) {

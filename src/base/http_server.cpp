@@ -46,9 +46,12 @@ HttpAnswer PlainRefusal(int status, std::string_view why) {
 struct Connection {
   Descriptor socket;
   std::stop_source gone;
-  bool idle = true;     // between two requests; guarded by the server's mutex
-  bool refuse = false;  // beyond the limit: to be told so
-  bool silent = false;  // it has closed its sending side; guarded by the server's mutex
+  bool idle = true;         // between two requests; guarded by the server's mutex
+  uint64_t idle_since = 0;  // the server's count of such moments; guarded by the server's mutex
+  bool leaving = false;     // made room for another one; guarded by the server's mutex
+  size_t body_bytes = 0;    // that it holds of the server's bound; of its own thread
+  bool refuse = false;      // beyond the limit: to be told so
+  bool silent = false;      // it has closed its sending side; guarded by the server's mutex
   SocketExchange* exchange = nullptr;  // that its handler has; guarded by the server's mutex
   std::thread thread;
 };
@@ -80,6 +83,7 @@ class Server final : public HttpServer {
   void Watch();
   void Left(Id id, uint32_t events);
   void Accept();
+  bool MakeRoom();
   void Reap();
   void Wake() const {
     const uint64_t one = 1;
@@ -88,7 +92,11 @@ class Server final : public HttpServer {
   void Serve(Id id, Connection* connection);
   bool ServeOne(Connection* connection, std::string* buffer);
   bool Read(Connection* connection, RequestParser* parser, std::string* buffer);
+  bool Admits(Connection* connection, const RequestParser& parser);
+  bool Holds(Connection* connection, size_t body_bytes);
+  void Handle(SocketExchange* exchange);
   void Refuse(Connection* connection, int status, std::string_view why);
+  void Refuse(Connection* connection, const HttpAnswer& answer);
   void Linger(int socket) const;
 
   HttpServerOptions options_;
@@ -99,12 +107,14 @@ class Server final : public HttpServer {
   std::thread watcher_;
   std::mutex stop_mutex_;  // one Stop at a time
   std::atomic<bool> ended_ = false;
+  std::atomic<size_t> bodies_bytes_ = 0;  // of all requests in hand
 
   mutable std::mutex mutex_;
   std::condition_variable left_;
   std::map<Id, std::unique_ptr<Connection>> connections_;
   std::vector<Id> finished_;  // their threads are at their end
   Id next_ = 2;
+  uint64_t silences_ = 0;  // connections that became idle
 };
 
 Result<void> Server::Listen() {
@@ -227,7 +237,10 @@ void Server::Accept() {
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return;
   auto connection = std::make_unique<Connection>();
   connection->socket = std::move(socket);
-  connection->refuse = connections_.size() >= limit;
+  const auto staying = std::count_if(connections_.begin(), connections_.end(),
+                                     [](const auto& one) { return !one.second->leaving; });
+  connection->refuse = static_cast<size_t>(staying) >= limit && !MakeRoom();
+  connection->idle_since = ++silences_;
   Connection* raw = connection.get();
   connections_.emplace(id, std::move(connection));
   try {
@@ -235,6 +248,22 @@ void Server::Accept() {
   } catch (const std::system_error&) {  // no thread to be had: as when there is no descriptor
     connections_.erase(id);
   }
+}
+
+// Lets go of the client that has said nothing for the longest time, under the lock. What it has
+// just sent is still read and answered.
+bool Server::MakeRoom() {
+  Connection* longest = nullptr;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection->idle || connection->leaving || connection->refuse) continue;
+    if (longest == nullptr || connection->idle_since < longest->idle_since) {
+      longest = connection.get();
+    }
+  }
+  if (longest == nullptr) return false;
+  longest->leaving = true;
+  ::shutdown(longest->socket.get(), SHUT_RD);
+  return true;
 }
 
 void Server::Reap() {
@@ -252,12 +281,19 @@ void Server::Reap() {
 }
 
 void Server::Serve(Id id, Connection* connection) {
-  std::string buffer;
-  while (ServeOne(connection, &buffer)) {
-    std::lock_guard lock(mutex_);
-    if (closing_.stop_requested()) break;  // under the lock, so that Stop sees one or the other
-    connection->idle = true;
+  try {
+    std::string buffer;
+    while (ServeOne(connection, &buffer)) {
+      std::lock_guard lock(mutex_);
+      // Under the lock, so that Stop sees one or the other.
+      if (closing_.stop_requested() || connection->leaving) break;
+      connection->idle = true;
+      connection->idle_since = ++silences_;
+    }
+  } catch (const std::exception&) {
+    // Out of memory while a request came in: this client is let go, the others stay.
   }
+  Holds(connection, 0);
   ::shutdown(connection->socket.get(), SHUT_RDWR);
   {
     std::lock_guard lock(mutex_);
@@ -271,18 +307,6 @@ bool Server::ServeOne(Connection* connection, std::string* buffer) {
   RequestParser parser(options_.limits);
   if (!Read(connection, &parser, buffer)) return false;
   const IncomingRequest& request = parser.request();
-  if (connection->refuse) {
-    Refuse(connection, 503, "too many connections; try again");
-    return false;
-  }
-  if (options_.local_only) {
-    const std::string_view host = request.Header("host"), origin = request.Header("origin");
-    if (!IsLocalHost(host, options_.local_names) ||
-        (!origin.empty() && !IsLocalOrigin(origin, options_.local_names))) {
-      Refuse(connection, 403, "this service answers only to pages and programs of this machine");
-      return false;
-    }
-  }
   SocketExchange exchange(connection->socket.get(), &request, &options_,
                           connection->gone.get_token(), closing_.get_token());
   const auto handed = [&](SocketExchange* to_watch) {
@@ -291,17 +315,62 @@ bool Server::ServeOne(Connection* connection, std::string* buffer) {
     if (to_watch != nullptr && connection->silent) to_watch->Probe();
   };
   handed(&exchange);
-  handler_(exchange);
+  Handle(&exchange);
   const bool more = exchange.End();
   handed(nullptr);
+  Holds(connection, 0);
   return more;
+}
+
+// What one request makes fail must not be the end of the others.
+void Server::Handle(SocketExchange* exchange) {
+  int status = 500;
+  std::string_view why = "the request made the server fail";
+  try {
+    return handler_(*exchange);
+  } catch (const std::bad_alloc&) {
+    status = 503;
+    why = "the server has no memory left for this request; try again, or make it smaller";
+  } catch (const std::exception&) {
+  }
+  if (exchange->begun()) return exchange->Abort();
+  exchange->MakeLast();
+  exchange->Respond(options_.refusal(status, why));
+}
+
+// Whether a request is worth the reading of its body. If not, the client has been told.
+bool Server::Admits(Connection* connection, const RequestParser& parser) {
+  const IncomingRequest& head = parser.request();
+  if (connection->refuse) {
+    Refuse(connection, 503, "too many connections; try again");
+    return false;
+  }
+  if (options_.local_only) {
+    const std::string_view host = head.Header("host"), origin = head.Header("origin");
+    if (!IsLocalHost(host, options_.local_names) ||
+        (!origin.empty() && !IsOwnOrigin(origin, host, options_.local_names))) {
+      Refuse(connection, 403, "this service answers only to pages and programs of this machine");
+      return false;
+    }
+  }
+  if (!options_.admit) return true;
+  const std::optional<HttpAnswer> refused = options_.admit(head);
+  if (refused) Refuse(connection, *refused);
+  return !refused;
+}
+
+// Counts a request's body among those in hand; 0 takes it out again. False when they are too many.
+bool Server::Holds(Connection* connection, size_t body_bytes) {
+  const size_t before = std::exchange(connection->body_bytes, body_bytes);
+  const size_t others = bodies_bytes_.fetch_add(body_bytes - before) - before;
+  return body_bytes <= before || others == 0 || others + body_bytes <= options_.max_bodies_bytes;
 }
 
 // A whole request into the parser; the bytes behind it stay in the buffer.
 bool Server::Read(Connection* connection, RequestParser* parser, std::string* buffer) {
   const int socket = connection->socket.get();
   auto deadline = SteadyClock::now() + options_.idle_deadline;
-  bool continued = false;
+  bool continued = false, admitted = false;
   while (true) {
     if (!buffer->empty()) {
       if (!parser->started()) {
@@ -311,11 +380,19 @@ bool Server::Read(Connection* connection, RequestParser* parser, std::string* bu
       }
       buffer->erase(0, parser->Feed(*buffer));
     }
-    if (parser->complete()) return true;
     if (parser->refused() != 0) {
       Refuse(connection, parser->refused(), parser->why());
       return false;
     }
+    if (parser->has_head() && !admitted) {
+      admitted = true;
+      if (!Admits(connection, *parser)) return false;
+    }
+    if (parser->has_head() && !Holds(connection, parser->body_bytes())) {
+      Refuse(connection, 503, "other requests fill the memory for them; try again");
+      return false;
+    }
+    if (parser->complete()) return true;
     if (parser->wants_continue() && !continued) {
       continued = true;
       constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -336,11 +413,15 @@ bool Server::Read(Connection* connection, RequestParser* parser, std::string* bu
 }
 
 void Server::Refuse(Connection* connection, int status, std::string_view why) {
+  HttpAnswer answer = options_.refusal(status, why);
+  if (status == 503) answer.headers.emplace_back("Retry-After", "1");
+  Refuse(connection, answer);
+}
+
+void Server::Refuse(Connection* connection, const HttpAnswer& answer) {
   const IncomingRequest unread;
   SocketExchange exchange(connection->socket.get(), &unread, &options_, {}, {});
   exchange.MakeLast();
-  HttpAnswer answer = options_.refusal(status, why);
-  if (status == 503) answer.headers.emplace_back("Retry-After", "1");
   if (exchange.Respond(answer)) Linger(connection->socket.get());
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -29,15 +30,21 @@ struct HttpServerOptions {
   std::string host = "127.0.0.1";  // "localhost", or an IPv4 or IPv6 address; 0.0.0.0 for all
   int port = 0;                    // 0: any free one
   HttpLimits limits;
-  int max_connections = 256;                          // one thread each; a client beyond gets 503
+  // One thread each. For one more the connection goes that has been silent the longest between two
+  // requests; where all are busy, the client gets 503.
+  int max_connections = 256;
+  size_t max_bodies_bytes = 64 << 20;  // of requests in hand; one beyond, but not the only one: 503
   std::chrono::milliseconds idle_deadline{75000};     // between two requests of a connection
   std::chrono::milliseconds request_deadline{30000};  // from a request's first byte to its last
   std::chrono::milliseconds write_deadline{30000};    // a client that reads nothing is gone
   // Refuses requests that a page from elsewhere made the browser send (403): whose Host is not
-  // this machine (DNS rebinding), or whose Origin is not. `local_names` are further names that
-  // are. For services on loopback.
+  // this machine (DNS rebinding), or whose Origin is not this server (IsOwnOrigin). `local_names`
+  // are further names of hosts and origins. For services on loopback.
   bool local_only = true;
   std::vector<std::string> local_names;
+  // Asked when a request's head is known and its body is not: an answer refuses it, and the body is
+  // never read. Called on the connection's thread. Null: all are let in.
+  std::function<std::optional<HttpAnswer>(const IncomingRequest& head)> admit;
   // How a request that no handler saw is refused (400, 403, 408, 411, 413, ...); null: plain text.
   std::function<HttpAnswer(int status, std::string_view why)> refusal;
 };
@@ -67,7 +74,8 @@ class HttpExchange {
 };
 
 // Called on a thread of its connection, many at a time. A handler that returns without an answer
-// has the client told 500. It must return soon after gone() is stopped.
+// has the client told 500; one that throws as well, 503 where memory ran out. It must return soon
+// after gone() is stopped.
 using HttpHandler = std::function<void(HttpExchange&)>;
 
 class HttpServer {

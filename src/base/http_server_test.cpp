@@ -207,7 +207,8 @@ TEST(HttpServer, APageFromElsewhereIsRefused) {
   EXPECT_EQ(status(*server, "Host: localhost:1\r\n"), "200");
   EXPECT_EQ(status(*server, "Host: evil.example\r\n"), "403");
   EXPECT_EQ(status(*server, "Host: localhost\r\nOrigin: https://evil.example\r\n"), "403");
-  EXPECT_EQ(status(*server, "Host: localhost\r\nOrigin: http://localhost:5173\r\n"), "200");
+  EXPECT_EQ(status(*server, "Host: localhost\r\nOrigin: http://localhost:5173\r\n"), "403");
+  EXPECT_EQ(status(*server, "Host: localhost:1\r\nOrigin: http://localhost:1\r\n"), "200");
   HttpServerOptions open;
   open.local_only = false;
   EXPECT_EQ(status(*Started(open, Echo), "Host: evil.example\r\n"), "200");
@@ -316,18 +317,112 @@ TEST(HttpServer, AfterTheGraceAnswersAreCutOff) {
   EXPECT_EQ(client.ReadAll().find("0\r\n\r\n"), std::string::npos);
 }
 
+TEST(HttpServer, ForAnotherClientTheLongestSilentOneMakesRoom) {
+  HttpServerOptions options;
+  options.max_connections = 2;
+  const auto server = Started(options, Echo);
+  RawClient first(server->port()), second(server->port());
+  for (RawClient* client : {&first, &second}) {
+    client->Send(Get("/"));
+    client->ReadUntil("GET / ");
+  }
+  RawClient third(server->port());
+  third.Send(Get("/third"));
+  EXPECT_TRUE(third.ReadUntil("GET /third ").starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(first.ReadAll(), "") << "its connection has ended";
+  second.Send(Get("/second"));
+  EXPECT_TRUE(second.ReadUntil("GET /second ").starts_with("HTTP/1.1 200"));
+}
+
+TEST(HttpServer, AHandlerThatThrowsTakesNobodyElseDown) {
+  const auto server = Started({}, [](HttpExchange& exchange) {
+    if (exchange.request().path == "/memory") throw std::bad_alloc();
+    if (exchange.request().path == "/begun") {
+      exchange.Begin({200, "text/plain", "", {}});
+      exchange.Write("half");
+    }
+    if (exchange.request().path != "/") throw std::runtime_error("oh");
+    Echo(exchange);
+  });
+  const auto ask = [&](std::string_view path) {
+    RawClient client(server->port());
+    client.Send(Get(path, "Connection: close\r\n"));
+    return client.ReadAll();
+  };
+  EXPECT_TRUE(ask("/memory").starts_with("HTTP/1.1 503"));
+  EXPECT_TRUE(ask("/other").starts_with("HTTP/1.1 500"));
+  EXPECT_TRUE(ask("/begun").ends_with("half\r\n")) << "a stream that failed is cut off";
+  EXPECT_TRUE(ask("/").starts_with("HTTP/1.1 200"));
+}
+
+TEST(HttpServer, WhoIsNotAdmittedIsToldBeforeTheBodyIsSent) {
+  HttpServerOptions options;
+  options.admit = [](const IncomingRequest& head) -> std::optional<HttpAnswer> {
+    if (head.Header("authorization") == "yes") return std::nullopt;
+    return HttpAnswer{401, "text/plain", "no key", {}};
+  };
+  const auto server = Started(options, Echo);
+  RawClient client(server->port());
+  client.Send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n");
+  EXPECT_TRUE(client.ReadUntil("no key").starts_with("HTTP/1.1 401"));
+  RawClient friendly(server->port());
+  friendly.Send(Get("/", "Authorization: yes\r\n"));
+  EXPECT_TRUE(friendly.ReadUntil("GET / ").starts_with("HTTP/1.1 200"));
+}
+
+TEST(HttpServer, BodiesInHandAreBoundedTogether) {
+  HttpServerOptions options;
+  options.max_bodies_bytes = 100;
+  std::promise<void> called, over;
+  std::shared_future<void> ended = over.get_future().share();
+  const auto server = Started(options, [&](HttpExchange& exchange) {
+    if (exchange.request().path == "/long") {
+      called.set_value();
+      ended.wait();
+    }
+    Echo(exchange);
+  });
+  const auto post = [](std::string_view path, size_t bytes) {
+    return "POST " + std::string(path) +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+           std::string(bytes, 'x');
+  };
+  RawClient first(server->port()), second(server->port()), third(server->port());
+  first.Send(post("/long", 300));  // alone it may be larger
+  called.get_future().wait();
+  second.Send(post("/", 101));
+  EXPECT_TRUE(second.ReadAll().starts_with("HTTP/1.1 503"));
+  third.Send(Get("/"));
+  EXPECT_TRUE(third.ReadUntil("GET / ").starts_with("HTTP/1.1 200")) << "it has no body";
+  over.set_value();
+  EXPECT_TRUE(first.ReadUntil("xxx").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(server->Stop(seconds(30)));
+  const auto again = Started(options, Echo);
+  RawClient later(again->port());
+  for (int i = 0; i < 3; ++i) {
+    later.Send(post("/", 90));
+    EXPECT_TRUE(later.ReadUntil(std::string(90, 'x')).starts_with("HTTP/1.1 200")) << i;
+  }
+}
+
 TEST(HttpServer, AConnectionTooManyIsTold) {
   HttpServerOptions options;
   options.max_connections = 1;
-  const auto server = Started(options, Echo);
+  std::promise<void> called, over;
+  const auto server = Started(options, [&](HttpExchange& exchange) {
+    called.set_value();
+    over.get_future().wait();
+    Echo(exchange);
+  });
   RawClient first(server->port());
   first.Send(Get("/"));
-  first.ReadUntil("GET / ");
+  called.get_future().wait();
   RawClient second(server->port());
   second.Send(Get("/"));
   const std::string answer = second.ReadAll();
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 503"));
   EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos);
+  over.set_value();
 }
 
 TEST(HttpServer, ManyClientsAtATimeLeaveNothingBehind) {

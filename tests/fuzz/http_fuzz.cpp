@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(whole.request().headers == parts.request().headers);
     (void)whole.request().Parameter("a");
     (void)hone::IsLocalHost(whole.request().Header("host"));
-    (void)hone::IsLocalOrigin(whole.request().Header("origin"));
+    (void)hone::IsOwnOrigin(whole.request().Header("origin"), whole.request().Header("host"));
   }
   return 0;
 }
