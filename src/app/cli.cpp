@@ -8,8 +8,10 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/failure.h"
 #include "app/proof_commands.h"
 #include "app/report.h"
+#include "engine/kernels/asked.h"
 
 namespace hone {
 
@@ -50,6 +52,11 @@ int RunCli(int argc, char** argv) {
   AddCompare(program, context);
   AddDash(program, context);
   AddPipe(program, context);
+  EndInOrder();
+  if (const Result<void> asked = CheckAskedKernels(); !asked.ok()) {
+    Report(context.get(), asked.error());
+    return 2;
+  }
   try {
     const Result<void> run =
         line.Run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
@@ -59,7 +66,7 @@ int RunCli(int argc, char** argv) {
     }
   } catch (const std::exception& error) {
     // The one place where foreign exceptions end: out of memory and the like.
-    Report(context.get(), Error(ErrorCode::kIo, error.what()));
+    Report(context.get(), FailureOf(error));
     return 1;
   }
   return context->exit_status;

@@ -68,14 +68,7 @@ void ExamineCpu(std::vector<Finding>* out) {
   feature("AVX2 with FMA", avx2, "plain code is used, which is several times slower");
   feature("AVX-512", avx512, "not needed; AVX2 is used");
   feature("AMX bf16", amx, "not needed; the results are the same bits without it");
-  const char* asked = std::getenv("HONE_ISA");
-  const bool ignored = asked != nullptr && std::string_view(asked) != BestKernels().name;
-  out->push_back(
-      {"cpu", "kernels in use", ignored ? State::kMissing : State::kGood, BestKernels().name,
-       ignored ? fmt::format("HONE_ISA={} is unknown or not of this processor; unset it, "
-                             "or use plain, avx2, avx512, avx512_bf16 or amx",
-                             asked)
-               : ""});
+  out->push_back({"cpu", "kernels in use", State::kGood, BestKernels().name, ""});
 }
 
 void ExamineMemory(std::vector<Finding>* out) {

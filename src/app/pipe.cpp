@@ -2,6 +2,9 @@
 
 #include <istream>
 #include <ostream>
+#include <utility>
+
+#include "base/byte_order_mark.h"
 
 namespace hone {
 
@@ -14,9 +17,11 @@ Result<int64_t> RunPipe(const Pass& pass, const PassOptions& options, std::istre
                         std::ostream& out) {
   HONE_ASSIGN_OR_RETURN(const PassFunction function, pass.open(options));
   int64_t failed = 0;
+  bool first = true;
   for (std::string line; std::getline(in, line);) {
+    const std::string_view said = std::exchange(first, false) ? WithoutByteOrderMark(line) : line;
     Result<Json> result = [&]() -> Result<Json> {
-      HONE_ASSIGN_OR_RETURN(const Json value, ParseJson(line));
+      HONE_ASSIGN_OR_RETURN(const Json value, ParseJson(said));
       return function(value);
     }();
     if (!result.ok()) ++failed;

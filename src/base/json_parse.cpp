@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_order_mark.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/utf8.h"
@@ -323,6 +324,7 @@ JsonPrefix ParseJsonPrefix(std::string_view text) {
 
 Result<std::vector<Json>> ParseJsonLines(std::string_view text) {
   std::vector<Json> values;
+  text = WithoutByteOrderMark(text);
   for (size_t line = 1; !text.empty(); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = text.substr(0, end);

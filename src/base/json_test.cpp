@@ -153,6 +153,7 @@ TEST(JsonLines, NamesTheBadRecord) {
   ASSERT_FALSE(rows.ok());
   EXPECT_TRUE(rows.error().message().starts_with("record 4: ")) << rows.error().message();
   EXPECT_EQ(ParseJsonLines("1\n2\n\n3")->size(), 3u);
+  EXPECT_EQ(ParseJsonLines("\xef\xbb\xbf{}\n2")->size(), 2u) << "a byte order mark";
 }
 
 TEST(Json, NumbersThatAreNotFiniteBecomeNull) {

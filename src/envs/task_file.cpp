@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_order_mark.h"
 #include "base/json_fields.h"
 #include "base/nearest.h"
 #include "base/strings.h"
@@ -338,6 +339,7 @@ class RowReader {
 
 TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools) {
   TaskFile file;
+  text = WithoutByteOrderMark(text);
   std::map<std::string, int64_t> first_line;
   int64_t line = 0;
   while (!text.empty()) {

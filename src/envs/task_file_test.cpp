@@ -119,6 +119,11 @@ TEST(TaskFileTest, GoodFilesHaveNone) {
             Problems{});
 }
 
+TEST(TaskFileTest, AByteOrderMarkBeforeTheFirstTaskIsPassedOver) {
+  EXPECT_EQ(ProblemsOf("\xef\xbb\xbf{\"id\":\"a\",\"prompt\":\"hi\",\"answer\":\"x\"}\n"),
+            Problems());
+}
+
 TEST(TaskFileTest, ATasksOwnToolsCount) {
   constexpr char kOwn[] =
       R"({"id":"a","prompt":"p","tools":[{"type":"function","function":{"name":"fly",)"

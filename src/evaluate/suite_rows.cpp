@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_order_mark.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -26,10 +27,10 @@ Result<std::vector<SuiteRow>> ReadSuiteRows(const std::filesystem::path& file) {
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   std::vector<SuiteRow> rows;
   int64_t line = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view written = Trim(std::string_view(text).substr(begin, end - begin));
-    begin = end + 1;
+  for (std::string_view rest = WithoutByteOrderMark(text); !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view written = Trim(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
     ++line;
     if (written.empty()) continue;
     SuiteRow row{.place = fmt::format("{}:{}", file.string(), line), .value = {}};

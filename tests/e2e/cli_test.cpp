@@ -59,6 +59,14 @@ TEST_F(CliTest, EveryCommandHasHelpWithAnExampleAndJson) {
   EXPECT_GT(count, 60);
 }
 
+TEST_F(CliTest, UnknownInstructionsAreAnErrorOfEveryCommand) {
+  ::setenv("HONE_ISA", "bogus", 1);
+  for (const char* command : {"doctor", "train", "serve"}) {
+    ExpectError(Hone({command}), 2, "HONE_ISA=bogus: this processor has ");
+  }
+  ::unsetenv("HONE_ISA");
+}
+
 TEST_F(CliTest, AWrongCommandLineExitsWith2AndSaysWhatIsThere) {
   ExpectError(Hone({"tokenise"}), 2, "did you mean \"tokenize\"?");
   ExpectError(Hone({"pipe", "parze"}), 2, "did you mean \"parse\"?");

@@ -1,8 +1,10 @@
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include <xmmintrin.h>
 
+#include "engine/kernels/asked.h"
 #include "engine/kernels/kernels.h"
 
 namespace hone {
@@ -32,6 +34,18 @@ KernelList AvailableKernels() {
 const Kernels& BestKernels() {
   static const Kernels& kernels = Choose();
   return kernels;
+}
+
+Result<void> CheckAskedKernels() {
+  const char* asked = std::getenv("HONE_ISA");
+  std::string known;
+  for (const Kernels* kernels : AvailableKernels()) {
+    if (asked == nullptr || std::string_view(asked) == kernels->name) return {};
+    known += (known.empty() ? "" : ", ") + std::string(kernels->name);
+  }
+  return Error(ErrorCode::kInvalidArgument, "HONE_ISA=" + std::string(asked) +
+                                                ": this processor has " + known +
+                                                "; unset it for the fastest");
 }
 
 FloatMode::FloatMode() : saved_(_mm_getcsr()) {

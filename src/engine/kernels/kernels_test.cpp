@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "base/rng.h"
 #include "engine/bfloat16.h"
+#include "engine/kernels/asked.h"
 #include "engine/reduce.h"
 
 namespace hone {
@@ -287,6 +289,21 @@ TEST(FloatMode, TinyNumbersAreZeroAndTheOldModeComesBack) {
     EXPECT_EQ(tiny * one, 0.0f);
   }
   EXPECT_NE(tiny * one, 0.0f);
+}
+
+TEST(Kernels, AskingForUnknownOnesIsAnErrorThatNamesThoseThereAre) {
+  const char* before = std::getenv("HONE_ISA");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("HONE_ISA", "plain", 1);
+  EXPECT_TRUE(CheckAskedKernels().ok());
+  ::setenv("HONE_ISA", "bogus", 1);
+  const Result<void> bogus = CheckAskedKernels();
+  ASSERT_FALSE(bogus.ok());
+  EXPECT_NE(bogus.error().message().find("HONE_ISA=bogus: this processor has "), std::string::npos);
+  EXPECT_NE(bogus.error().message().find("plain"), std::string::npos);
+  ::unsetenv("HONE_ISA");
+  EXPECT_TRUE(CheckAskedKernels().ok());
+  if (before != nullptr) ::setenv("HONE_ISA", kept.c_str(), 1);
 }
 
 }  // namespace
