@@ -361,24 +361,8 @@ Command AddNamed(Command group, const char* name, const char* about,
   return command;
 }
 
-}  // namespace
-
-void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
-  Command group = program.AddCommand("env", "Environments: look, play, write tasks, check tasks");
-  group.NeedsCommand();
-  group.Footer("Example:\n  hone env play desk\n");
-  auto arguments = std::make_shared<EnvArguments>();
-
-  Command list = group.AddCommand("list", "Environments that come with the program");
-  list.Footer("Example:\n  hone env list\n");
-  list.Action([=] { Finish(context.get(), List(context->json)); });
-
-  Command show =
-      AddNamed(group, "show", "An environment, its tools and one of its tasks", arguments);
-  show.AddOption("--index", &arguments->index, "which task").ShowDefault();
-  show.Footer("Example:\n  hone env show desk --split test --index 3\n");
-  show.Action([=] { Finish(context.get(), Show(*arguments, context->json)); });
-
+void AddPlay(Command group, std::shared_ptr<EnvArguments> arguments,
+             std::shared_ptr<CommandContext> context) {
   Command play = AddNamed(group, "play", "Be the agent, or let one play many tasks", arguments);
   play.AddOption("--index", &arguments->index, "which task, or the first").ShowDefault();
   play.AddOption("--seed", &arguments->seed, "of the episode").ShowDefault();
@@ -397,6 +381,44 @@ void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
     Finish(context.get(),
            person ? PlayHere(*arguments, context->json) : PlayAgent(*arguments, context->json));
   });
+}
+
+void AddCheck(Command group, std::shared_ptr<EnvArguments> arguments,
+              std::shared_ptr<CommandContext> context) {
+  Command check = group.AddCommand("check", "List every problem of tasks");
+  check.AddOption("file", &arguments->file, "tasks as JSON Lines, or a recipe (.toml)").Required();
+  check.AddOption("--env", &arguments->environment,
+                  std::string("whose tools gold calls go to: ") + kNameHelp);
+  AddAnswers(check, arguments.get());
+  check.Footer(
+      "Exit status 1 when there is a problem.\nExamples:\n"
+      "  hone env check mine.toml\n  hone env check tasks.jsonl --env desk\n");
+  check.Action([=] {
+    bool bad = false;
+    Finish(context.get(), Check(*arguments, context->json, &bad));
+    if (bad) context->exit_status = 1;
+  });
+}
+
+}  // namespace
+
+void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("env", "Environments: look, play, write tasks, check tasks");
+  group.NeedsCommand();
+  group.Footer("Example:\n  hone env play desk\n");
+  auto arguments = std::make_shared<EnvArguments>();
+
+  Command list = group.AddCommand("list", "Environments that come with the program");
+  list.Footer("Example:\n  hone env list\n");
+  list.Action([=] { Finish(context.get(), List(context->json)); });
+
+  Command show =
+      AddNamed(group, "show", "An environment, its tools and one of its tasks", arguments);
+  show.AddOption("--index", &arguments->index, "which task").ShowDefault();
+  show.Footer("Example:\n  hone env show desk --split test --index 3\n");
+  show.Action([=] { Finish(context.get(), Show(*arguments, context->json)); });
+
+  AddPlay(group, arguments, context);
 
   Command tasks = AddNamed(group, "tasks", "Write tasks as JSON Lines", arguments);
   tasks.AddOption("--count,-n", &arguments->count, "how many; else at most 1000");
@@ -416,19 +438,7 @@ void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
   stats.Footer("Example:\n  hone env stats desk -n 5000\n");
   stats.Action([=] { Finish(context.get(), Stats(*arguments, context->json)); });
 
-  Command check = group.AddCommand("check", "List every problem of tasks");
-  check.AddOption("file", &arguments->file, "tasks as JSON Lines, or a recipe (.toml)").Required();
-  check.AddOption("--env", &arguments->environment,
-                  std::string("whose tools gold calls go to: ") + kNameHelp);
-  AddAnswers(check, arguments.get());
-  check.Footer(
-      "Exit status 1 when there is a problem.\nExamples:\n"
-      "  hone env check mine.toml\n  hone env check tasks.jsonl --env desk\n");
-  check.Action([=] {
-    bool bad = false;
-    Finish(context.get(), Check(*arguments, context->json, &bad));
-    if (bad) context->exit_status = 1;
-  });
+  AddCheck(group, arguments, context);
 }
 
 }  // namespace hone

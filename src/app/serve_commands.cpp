@@ -98,6 +98,29 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
                      all ? "" : "; what was not finished in time was cut off");
 }
 
+void AddLimits(Command serve, ServeArguments* arguments) {
+  serve.AddOption("--max-tokens", &arguments->service.max_tokens, "of one completion")
+      .Between(1, 1 << 30)
+      .ShowDefault();
+  serve.AddOption("--max-batch", &arguments->service.batch.max_live, "completions drawn at a time")
+      .Between(1, 4096)
+      .ShowDefault();
+  serve
+      .AddOption("--max-waiting", &arguments->service.batch.max_waiting,
+                 "completions that wait for it; more are told 429")
+      .Between(0, 1'000'000)
+      .ShowDefault();
+  serve.AddOption("--max-connections", &arguments->http.max_connections, "more are told 503")
+      .Between(1, 10000)
+      .ShowDefault();
+  serve.AddOption("--max-body", &arguments->body_mib, "MiB of a request")
+      .Between(1, 1024)
+      .ShowDefault();
+  serve.AddOption("--memory", &arguments->memory_mib, "MiB for keys and values")
+      .Between(1, 1 << 30)
+      .ShowDefault();
+}
+
 }  // namespace
 
 void AddServe(Command program, std::shared_ptr<CommandContext> context) {
@@ -125,26 +148,7 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
   AddServedModelOptions(serve, &choice);
   serve.AddOption("--record", &arguments->record,
                   "a run's folder: every conversation becomes a tree in its store");
-  serve.AddOption("--max-tokens", &arguments->service.max_tokens, "of one completion")
-      .Between(1, 1 << 30)
-      .ShowDefault();
-  serve.AddOption("--max-batch", &arguments->service.batch.max_live, "completions drawn at a time")
-      .Between(1, 4096)
-      .ShowDefault();
-  serve
-      .AddOption("--max-waiting", &arguments->service.batch.max_waiting,
-                 "completions that wait for it; more are told 429")
-      .Between(0, 1'000'000)
-      .ShowDefault();
-  serve.AddOption("--max-connections", &arguments->http.max_connections, "more are told 503")
-      .Between(1, 10000)
-      .ShowDefault();
-  serve.AddOption("--max-body", &arguments->body_mib, "MiB of a request")
-      .Between(1, 1024)
-      .ShowDefault();
-  serve.AddOption("--memory", &arguments->memory_mib, "MiB for keys and values")
-      .Between(1, 1 << 30)
-      .ShowDefault();
+  AddLimits(serve, arguments.get());
   serve.AddOption("--seed", &arguments->seed, "of requests that name none; else by chance");
   serve
       .AddOption("--grace", &arguments->grace_seconds,

@@ -110,6 +110,35 @@ Result<void> KeepTokenizer(const Tokenizer& tokenizer, const std::filesystem::pa
                            file.string()));
 }
 
+// What others said since the turn that the place goes on from; returns the last of it.
+NodeId AddPrompt(const RecordedPlace& place, ScoredTree* record) {
+  NodeId parent = place.parent;
+  for (size_t i = 0; i < place.fresh.size(); ++i) {
+    Node node = place.fresh[i];
+    node.parent = parent;
+    if (i == 0) node.folded_from = place.folded_from;
+    parent = static_cast<NodeId>(record->tree.nodes.size());
+    record->tree.nodes.push_back(std::move(node));
+  }
+  DropLeaf(place.parent, record);
+  DropLeaf(place.folded_from, record);
+  return parent;
+}
+
+// Each a leaf behind `parent`; moves their nodes and answers away.
+std::vector<NodeId> AddTurns(NodeId parent, std::vector<RecordedTurn>* turns, Tree* tree) {
+  std::vector<NodeId> nodes;
+  for (RecordedTurn& turn : *turns) {
+    turn.node.parent = parent;
+    nodes.push_back(static_cast<NodeId>(tree->nodes.size()));
+    tree->nodes.push_back(std::move(turn.node));
+    tree->leaves.push_back({.node = nodes.back(),
+                            .ending = turn.ending,
+                            .final_state = Json::Of({{"answer", std::move(turn.answer)}})});
+  }
+  return nodes;
+}
+
 template <typename Map>
 void Forget(Map* map, std::deque<std::string>* keys) {
   while (keys->size() > kRemembered) {
@@ -273,30 +302,11 @@ Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
     record.tree.task = TaskOf(request, place);
     record.tree.seed = seed;
   }
-  Tree& tree = record.tree;
-  NodeId parent = place.parent;
-  if (has_prompt) {
-    parent = static_cast<NodeId>(place.fresh.size()) - 1;  // the prompt is what a tree begins with
-  } else {
-    for (size_t i = 0; i < place.fresh.size(); ++i) {
-      Node node = place.fresh[i];
-      node.parent = parent;
-      if (i == 0) node.folded_from = place.folded_from;
-      parent = static_cast<NodeId>(tree.nodes.size());
-      tree.nodes.push_back(std::move(node));
-    }
-    DropLeaf(place.parent, &record);
-    DropLeaf(place.folded_from, &record);
-  }
+  // The prompt is what a tree begins with.
+  const NodeId parent =
+      has_prompt ? static_cast<NodeId>(place.fresh.size()) - 1 : AddPrompt(place, &record);
   Completion added;
-  for (RecordedTurn& turn : turns) {
-    turn.node.parent = parent;
-    added.nodes.push_back(static_cast<NodeId>(tree.nodes.size()));
-    tree.nodes.push_back(std::move(turn.node));
-    tree.leaves.push_back({.node = added.nodes.back(),
-                           .ending = turn.ending,
-                           .final_state = Json::Of({{"answer", std::move(turn.answer)}})});
-  }
+  added.nodes = AddTurns(parent, &turns, &record.tree);
   if (id != 0) {
     HONE_RETURN_IF_ERROR(store_->ReplaceTree(id, record));
   } else {

@@ -268,6 +268,41 @@ Json ParameterOf(std::string_view message) {
   return message.substr(0, end);
 }
 
+Result<void> ReadOfferedTools(Body* body, ServedChat* request) {
+  request->tools = Json(Json::Array());
+  if (const Json* tools = body->Find("tools")) {
+    if (!tools->is_array()) return Bad("tools", "wants a list of tools");
+    request->tools = *tools;
+    for (size_t i = 0; i < tools->AsArray().size(); ++i) {
+      const Json& tool = tools->AsArray()[i];
+      const Json* type = tool.Find("type");
+      const Json* function = tool.Find("function");
+      if (type == nullptr || *type != Json("function") || function == nullptr ||
+          function->Find("name") == nullptr || !function->Find("name")->is_string()) {
+        return Bad(fmt::format("tools[{}]", i),
+                   "wants {\"type\": \"function\", \"function\": {\"name\": ...}}");
+      }
+    }
+  }
+  return {};
+}
+
+// What the API has and this server has not.
+Result<void> RefuseUnsupported(Body* body) {
+  HONE_RETURN_IF_ERROR(body->Unsupported("response_format", {Json::Of({{"type", "text"}})},
+                                         ": the answer is text as the model writes it"));
+  HONE_RETURN_IF_ERROR(body->Unsupported("modalities", {Json(Json::Array{"text"})}, ""));
+  for (const char* key : {"audio", "prediction", "web_search_options"}) {
+    HONE_RETURN_IF_ERROR(body->Unsupported(key, {}, ""));
+  }
+  HONE_RETURN_IF_ERROR(body->Unsupported("parallel_tool_calls", {true},
+                                         ": a turn may call as often as its dialect has it"));
+  HONE_RETURN_IF_ERROR(
+      body->Unsupported("reasoning_effort", {}, "; use chat_template_kwargs.enable_thinking"));
+  HONE_RETURN_IF_ERROR(body->Unsupported("verbosity", {"medium"}, ""));
+  return {};
+}
+
 }  // namespace
 
 Result<ServedChat> ReadChatRequest(std::string_view text) {
@@ -287,33 +322,9 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
     return Bad("messages", "is missing: a list of at least one message");
   }
   request.messages = *messages;
-  request.tools = Json(Json::Array());
-  if (const Json* tools = body.Find("tools")) {
-    if (!tools->is_array()) return Bad("tools", "wants a list of tools");
-    request.tools = *tools;
-    for (size_t i = 0; i < tools->AsArray().size(); ++i) {
-      const Json& tool = tools->AsArray()[i];
-      const Json* type = tool.Find("type");
-      const Json* function = tool.Find("function");
-      if (type == nullptr || *type != Json("function") || function == nullptr ||
-          function->Find("name") == nullptr || !function->Find("name")->is_string()) {
-        return Bad(fmt::format("tools[{}]", i),
-                   "wants {\"type\": \"function\", \"function\": {\"name\": ...}}");
-      }
-    }
-  }
+  HONE_RETURN_IF_ERROR(ReadOfferedTools(&body, &request));
   HONE_RETURN_IF_ERROR(ReadToolChoice(&body, &request));
-  HONE_RETURN_IF_ERROR(body.Unsupported("response_format", {Json::Of({{"type", "text"}})},
-                                        ": the answer is text as the model writes it"));
-  HONE_RETURN_IF_ERROR(body.Unsupported("modalities", {Json(Json::Array{"text"})}, ""));
-  for (const char* key : {"audio", "prediction", "web_search_options"}) {
-    HONE_RETURN_IF_ERROR(body.Unsupported(key, {}, ""));
-  }
-  HONE_RETURN_IF_ERROR(body.Unsupported("parallel_tool_calls", {true},
-                                        ": a turn may call as often as its dialect has it"));
-  HONE_RETURN_IF_ERROR(
-      body.Unsupported("reasoning_effort", {}, "; use chat_template_kwargs.enable_thinking"));
-  HONE_RETURN_IF_ERROR(body.Unsupported("verbosity", {"medium"}, ""));
+  HONE_RETURN_IF_ERROR(RefuseUnsupported(&body));
   if (const Json* metadata = body.Find("metadata")) {
     const Json* task = metadata->Find("task");
     if (task != nullptr && !task->is_string()) return Bad("metadata.task", "wants text");

@@ -3,17 +3,9 @@
 #include "app/command_line.h"
 
 namespace hone {
+namespace {
 
-bool SuiteOptions::AnyGiven() const {
-  SuiteOptions usual;
-  usual.suite = suite;
-  return *this != usual;
-}
-
-void AddSuiteOptions(Command eval, SuiteOptions* options) {
-  eval.AddOption("suite", &options->suite,
-                 "bfcl:FOLDER, metatool:FOLDER, gsm8k:FILE or FILE.jsonl (docs/suites.md); else "
-                 "an environment");
+void AddCases(Command eval, SuiteOptions* options) {
   const char* group = "Of a suite";
   constexpr int kMany = 10'000'000;
   eval.AddOption("--category", &options->categories, "only these; may be repeated")
@@ -40,8 +32,10 @@ void AddSuiteOptions(Command eval, SuiteOptions* options) {
       .Between(1, kMany)
       .ShowDefault()
       .Group(group);
+}
 
-  group = "Of a suite, the model being a URL";
+void AddEndpoint(Command eval, SuiteOptions* options) {
+  const char* group = "Of a suite, the model being a URL";
   constexpr double kPrice = 1e9;
   eval.AddOption("--model-name", &options->model_name, "as the endpoint calls it").Group(group);
   eval.AddOption("--key-variable", &options->key_variable,
@@ -63,8 +57,10 @@ void AddSuiteOptions(Command eval, SuiteOptions* options) {
       .Between(1, 256)
       .ShowDefault()
       .Group(group);
+}
 
-  group = "Of a suite, measured besides the plain one";
+void AddVariations(Command eval, SuiteOptions* options) {
+  const char* group = "Of a suite, measured besides the plain one";
   eval.AddFlag("--rename-tools", &options->rename_tools, "with names that say nothing")
       .Group(group);
   eval.AddFlag("--change-schemas", &options->change_schemas,
@@ -79,6 +75,23 @@ void AddSuiteOptions(Command eval, SuiteOptions* options) {
                  "(.toml) of [[faults]]")
       .OneAtATime()
       .Group(group);
+}
+
+}  // namespace
+
+bool SuiteOptions::AnyGiven() const {
+  SuiteOptions usual;
+  usual.suite = suite;
+  return *this != usual;
+}
+
+void AddSuiteOptions(Command eval, SuiteOptions* options) {
+  eval.AddOption("suite", &options->suite,
+                 "bfcl:FOLDER, metatool:FOLDER, gsm8k:FILE or FILE.jsonl (docs/suites.md); else "
+                 "an environment");
+  AddCases(eval, options);
+  AddEndpoint(eval, options);
+  AddVariations(eval, options);
 }
 
 }  // namespace hone
