@@ -11,9 +11,9 @@ class RealClock final : public Clock {
   }
 
   bool SleepUntil(Duration time, std::stop_token stop) override {
-    std::mutex mutex;
-    std::condition_variable_any woken;
-    std::unique_lock lock(mutex);
+    Mutex mutex;
+    ConditionVariable woken;
+    MutexLock lock(mutex);
     const auto when = std::chrono::steady_clock::time_point(time);
     woken.wait_until(lock, stop, when, [&] { return Now() >= time; });
     return Now() >= time;
@@ -25,28 +25,28 @@ class RealClock final : public Clock {
 std::unique_ptr<Clock> NewRealClock() { return std::make_unique<RealClock>(); }
 
 Clock::Duration VirtualClock::Now() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return now_;
 }
 
 bool VirtualClock::SleepUntil(Duration time, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   ++sleepers_;
   slept_.notify_all();
-  moved_.wait(lock, stop, [&] { return now_ >= time; });
+  moved_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return now_ >= time; });
   --sleepers_;
   return now_ >= time;
 }
 
 void VirtualClock::Advance(Duration by) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   now_ += by;
   moved_.notify_all();
 }
 
 void VirtualClock::WaitForSleepers(int count) {
-  std::unique_lock lock(mutex_);
-  slept_.wait(lock, [&] { return sleepers_ >= count; });
+  MutexLock lock(mutex_);
+  slept_.wait(lock, [&]() HONE_REQUIRES(mutex_) { return sleepers_ >= count; });
 }
 
 }  // namespace hone

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <stop_token>
+
+#include "base/mutex.h"
 
 namespace hone {
 
@@ -40,11 +40,11 @@ class VirtualClock final : public Clock {
   void WaitForSleepers(int count);
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable_any moved_;
-  std::condition_variable_any slept_;
-  Duration now_{0};
-  int sleepers_ = 0;
+  mutable Mutex mutex_;
+  ConditionVariable moved_;
+  ConditionVariable slept_;
+  Duration now_ HONE_GUARDED_BY(mutex_){0};
+  int sleepers_ HONE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace hone

@@ -20,26 +20,28 @@ Gate::Pass& Gate::Pass::operator=(Pass&& other) noexcept {
 }
 
 Gate::Pass Gate::Enter(std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  if (!left_.wait(lock, stop, [&] { return inside_ < limit_; })) return Pass();
+  MutexLock lock(mutex_);
+  const bool room =
+      left_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return inside_ < limit_; });
+  if (!room) return Pass();
   ++inside_;
   return Pass(this);
 }
 
 Gate::Pass Gate::TryEnter() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (inside_ == limit_) return Pass();
   ++inside_;
   return Pass(this);
 }
 
 int Gate::inside() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return inside_;
 }
 
 void Gate::Leave() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --inside_;
   left_.notify_one();
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <stop_token>
+
+#include "base/mutex.h"
 
 namespace hone {
 
@@ -37,9 +37,9 @@ class Gate {
   void Leave();
 
   const int limit_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any left_;
-  int inside_ = 0;
+  mutable Mutex mutex_;
+  ConditionVariable left_;
+  int inside_ HONE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace hone

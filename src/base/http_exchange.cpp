@@ -59,7 +59,7 @@ SocketExchange::SocketExchange(int socket, const IncomingRequest* request,
 
 std::string SocketExchange::Head(const HttpAnswer& answer) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     CHECK(!begun_, "a request is answered once");
     begun_ = true;
   }
@@ -84,7 +84,7 @@ std::string SocketExchange::Head(const HttpAnswer& answer) {
 }
 
 void SocketExchange::Probe() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (begun_ || !request_->chunks) return;
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   ::send(socket_, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
@@ -106,7 +106,7 @@ bool SocketExchange::Begin(const HttpAnswer& answer) {
 }
 
 bool SocketExchange::Write(std::string_view piece) {
-  CHECK(begun_, "a stream is written to before it began");
+  CHECK(begun(), "a stream is written to before it began");
   if (!streaming_ || piece.empty()) return !failed_;
   if (!request_->chunks) return Send(piece);
   return Send(fmt::format("{:x}\r\n{}\r\n", piece.size(), piece));
@@ -115,7 +115,7 @@ bool SocketExchange::Write(std::string_view piece) {
 void SocketExchange::Abort() { failed_ = true; }
 
 bool SocketExchange::End() {
-  if (!begun_) {
+  if (!begun()) {
     last_ = true;
     Respond(options_->refusal(500, "the request was not answered"));
   } else if (streaming_ && request_->chunks) {

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "base/http_server.h"
+#include "base/mutex.h"
 
 namespace hone {
 
@@ -41,6 +41,10 @@ class SocketExchange final : public HttpExchange {
   bool End();
 
  private:
+  bool begun() {
+    MutexLock lock(mutex_);
+    return begun_;
+  }
   std::string Head(const HttpAnswer& answer);
   bool Send(std::string_view bytes);
 
@@ -48,8 +52,9 @@ class SocketExchange final : public HttpExchange {
   const IncomingRequest* request_;
   const HttpServerOptions* options_;
   const std::stop_token gone_, closing_;
-  std::mutex mutex_;  // of begun_, for Probe
-  bool begun_ = false, streaming_ = false, last_ = false, failed_ = false;
+  Mutex mutex_;
+  bool begun_ HONE_GUARDED_BY(mutex_) = false;  // Probe reads it from another thread
+  bool streaming_ = false, last_ = false, failed_ = false;
 };
 
 }  // namespace hone

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -23,6 +21,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/http_exchange.h"
+#include "base/mutex.h"
 
 namespace hone {
 namespace {
@@ -71,7 +70,7 @@ class Server final : public HttpServer {
     return fmt::format("http://{}{}{}:{}", v6 ? "[" : "", options_.host, v6 ? "]" : "", port_);
   }
   int connections() const override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return static_cast<int>(connections_.size());
   }
   bool Stop(milliseconds grace) override;
@@ -105,16 +104,16 @@ class Server final : public HttpServer {
   Descriptor listener_, wake_, epoll_;
   std::stop_source closing_;
   std::thread watcher_;
-  std::mutex stop_mutex_;  // one Stop at a time
+  Mutex stop_mutex_;  // one Stop at a time
   std::atomic<bool> ended_ = false;
   std::atomic<size_t> bodies_bytes_ = 0;  // of all requests in hand
 
-  mutable std::mutex mutex_;
-  std::condition_variable left_;
-  std::map<Id, std::unique_ptr<Connection>> connections_;
-  std::vector<Id> finished_;  // their threads are at their end
-  Id next_ = 2;
-  uint64_t silences_ = 0;  // connections that became idle
+  mutable Mutex mutex_;
+  ConditionVariable left_;
+  std::map<Id, std::unique_ptr<Connection>> connections_ HONE_GUARDED_BY(mutex_);
+  std::vector<Id> finished_ HONE_GUARDED_BY(mutex_);  // their threads are at their end
+  Id next_ HONE_GUARDED_BY(mutex_) = 2;
+  uint64_t silences_ HONE_GUARDED_BY(mutex_) = 0;  // connections that became idle
 };
 
 Result<void> Server::Listen() {
@@ -196,7 +195,7 @@ void Server::Watch() {
 void Server::Left(Id id, uint32_t events) {
   std::optional<std::stop_source> gone;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;
     Connection& connection = *found->second;
@@ -224,7 +223,7 @@ void Server::Accept() {
   }
   const int on = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closing_.stop_requested()) return;
   const size_t limit = static_cast<size_t>(options_.max_connections);
   if (connections_.size() >= limit + kRefusals) return;
@@ -269,7 +268,7 @@ bool Server::MakeRoom() {
 void Server::Reap() {
   std::vector<std::unique_ptr<Connection>> gone;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const Id id : finished_) {
       gone.push_back(std::move(connections_.at(id)));
       connections_.erase(id);
@@ -284,7 +283,7 @@ void Server::Serve(Id id, Connection* connection) {
   try {
     std::string buffer;
     while (ServeOne(connection, &buffer)) {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       // Under the lock, so that Stop sees one or the other.
       if (closing_.stop_requested() || connection->leaving) break;
       connection->idle = true;
@@ -296,7 +295,7 @@ void Server::Serve(Id id, Connection* connection) {
   Holds(connection, 0);
   ::shutdown(connection->socket.get(), SHUT_RDWR);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     finished_.push_back(id);
   }
   Wake();
@@ -310,7 +309,7 @@ bool Server::ServeOne(Connection* connection, std::string* buffer) {
   SocketExchange exchange(connection->socket.get(), &request, &options_,
                           connection->gone.get_token(), closing_.get_token());
   const auto handed = [&](SocketExchange* to_watch) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     connection->exchange = to_watch;
     if (to_watch != nullptr && connection->silent) to_watch->Probe();
   };
@@ -375,7 +374,7 @@ bool Server::Read(Connection* connection, RequestParser* parser, std::string* bu
     if (!buffer->empty()) {
       if (!parser->started()) {
         deadline = SteadyClock::now() + options_.request_deadline;
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         connection->idle = false;
       }
       buffer->erase(0, parser->Feed(*buffer));
@@ -440,26 +439,26 @@ void Server::Linger(int socket) const {
 }
 
 bool Server::Stop(milliseconds grace) {
-  std::lock_guard stopping(stop_mutex_);
+  MutexLock stopping(stop_mutex_);
   if (!watcher_.joinable()) return true;
   closing_.request_stop();
   Wake();
   bool all = true;
   std::vector<std::stop_source> cut;
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     // A client that says nothing is not waited for; one whose request is coming in is answered.
     for (const auto& entry : connections_) {
       if (entry.second->idle) ::shutdown(entry.second->socket.get(), SHUT_RD);
     }
-    all = left_.wait_for(lock, grace, [&] { return connections_.empty(); });
+    all = left_.wait_for(lock, grace, [&]() HONE_REQUIRES(mutex_) { return connections_.empty(); });
     for (const auto& entry : connections_) cut.push_back(entry.second->gone);
   }
   for (std::stop_source& gone : cut) gone.request_stop();
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& entry : connections_) ::shutdown(entry.second->socket.get(), SHUT_RDWR);
-    left_.wait(lock, [&] { return connections_.empty(); });
+    left_.wait(lock, [&]() HONE_REQUIRES(mutex_) { return connections_.empty(); });
   }
   ended_ = true;
   Wake();

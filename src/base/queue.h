@@ -1,14 +1,13 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
 
 namespace hone {
 
@@ -21,8 +20,9 @@ class BoundedQueue {
 
   // Waits for room. False, with the item dropped, when stopped or closed.
   bool Push(T item, std::stop_token stop = {}) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, stop, [&] { return closed_ || items_.size() < capacity_; });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, stop,
+                  [&]() HONE_REQUIRES(mutex_) { return closed_ || items_.size() < capacity_; });
     if (closed_ || items_.size() >= capacity_) return false;
     items_.push_back(std::move(item));
     changed_.notify_all();
@@ -31,8 +31,8 @@ class BoundedQueue {
 
   // Waits for an item. Empty when stopped, or when closed and drained.
   std::optional<T> Pop(std::stop_token stop = {}) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, stop, [&] { return closed_ || !items_.empty(); });
+    MutexLock lock(mutex_);
+    changed_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return closed_ || !items_.empty(); });
     if (items_.empty()) return std::nullopt;
     std::optional<T> item = std::move(items_.front());
     items_.pop_front();
@@ -42,22 +42,22 @@ class BoundedQueue {
 
   // No further item is taken in; those inside can still be popped.
   void Close() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
 
   size_t size() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return items_.size();
   }
 
  private:
   const size_t capacity_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<T> items_;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<T> items_ HONE_GUARDED_BY(mutex_);
+  bool closed_ HONE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hone

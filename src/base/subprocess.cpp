@@ -415,7 +415,7 @@ Result<std::string> Subprocess::ReadLine(milliseconds deadline, std::stop_token 
 }
 
 void Subprocess::TakeErrors() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // Who writes without an end is not read without an end: the asker has a deadline.
   constexpr int kMostReads = 16;
   bool more = error_ >= 0 && !errors_ended_;
@@ -427,7 +427,7 @@ void Subprocess::TakeErrors() {
 
 std::string Subprocess::LastErrors() {
   TakeErrors();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return errors_;
 }
 

@@ -4,13 +4,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace hone {
@@ -88,8 +88,8 @@ class Subprocess {
   size_t searched_ = 0;  // no line ends in this much of the buffer
   bool reaped_ = false;
 
-  std::mutex mutex_;  // of what is taken from error_
-  std::string errors_;
+  Mutex mutex_;
+  std::string errors_ HONE_GUARDED_BY(mutex_);  // the end of what was taken from error_
   std::atomic<bool> errors_ended_ = false;
 };
 

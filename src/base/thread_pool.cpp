@@ -63,7 +63,7 @@ void ThreadPool::ParallelFor(size_t count, size_t grain,
   if (job.slices == 1 || workers_.empty()) return Help(&job);
   bool wake = false;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     jobs_.push_back(&job);
     waiting_.store(jobs_.size(), std::memory_order_relaxed);
     wake = sleepers_ > 0;
@@ -71,7 +71,7 @@ void ThreadPool::ParallelFor(size_t count, size_t grain,
   if (wake) published_.notify_all();
   Help(&job);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     Withdraw(&job);
   }
   // Every slice is taken; those still running are in the hands of helpers.
@@ -91,9 +91,10 @@ void ThreadPool::Work(std::stop_token stop) {
     }
     Job* job = nullptr;
     {
-      std::unique_lock lock(mutex_);
+      MutexLock lock(mutex_);
       ++sleepers_;
-      const bool found = published_.wait(lock, stop, [&] { return !jobs_.empty(); });
+      const bool found =
+          published_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return !jobs_.empty(); });
       --sleepers_;
       if (!found) return;
       job = jobs_.back();  // the newest first: it is the innermost one, which others wait for
@@ -101,7 +102,7 @@ void ThreadPool::Work(std::stop_token stop) {
     }
     Help(job);
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       Withdraw(job);  // no slice is left to take
     }
     job->helpers.fetch_sub(1, std::memory_order_release);

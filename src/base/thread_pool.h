@@ -1,13 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace hone {
 
@@ -34,13 +34,13 @@ class ThreadPool {
   struct Job;
   void Work(std::stop_token stop);
   static void Help(Job* job) noexcept;  // a job must not leave while others work on it
-  void Withdraw(Job* job);
+  void Withdraw(Job* job) HONE_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::condition_variable_any published_;
-  std::deque<Job*> jobs_;            // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable published_;
+  std::deque<Job*> jobs_ HONE_GUARDED_BY(mutex_);
   std::atomic<size_t> waiting_ = 0;  // jobs_.size(), to look at without the mutex
-  int sleepers_ = 0;                 // guarded by mutex_
+  int sleepers_ HONE_GUARDED_BY(mutex_) = 0;
   std::vector<std::jthread> workers_;
 };
 
