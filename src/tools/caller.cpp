@@ -5,7 +5,7 @@ namespace hone {
 CallOutcome Caller::Call(CallRequest request, std::stop_token stop) {
   const int32_t number = request.identity.call;
   const uint64_t ticket = executor_->Submit(std::move(request));
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
     if (const auto found = ended_.find(ticket); found != ended_.end()) {
       CallOutcome outcome = std::move(found->second);
@@ -20,7 +20,8 @@ CallOutcome Caller::Call(CallRequest request, std::stop_token stop) {
       continue;
     }
     if (fetching_) {
-      changed_.wait(lock, stop, [&] { return !fetching_ || ended_.contains(ticket); });
+      changed_.wait(lock, stop,
+                    [&]() HONE_REQUIRES(mutex_) { return !fetching_ || ended_.contains(ticket); });
       continue;
     }
     fetching_ = true;

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <stop_token>
 
+#include "base/mutex.h"
 #include "tools/executor.h"
 
 namespace hone {
@@ -20,10 +19,10 @@ class Caller {
 
  private:
   Executor* const executor_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  bool fetching_ = false;                  // somebody waits at the executor for all
-  std::map<uint64_t, CallOutcome> ended_;  // and nobody has taken them yet
+  Mutex mutex_;
+  ConditionVariable changed_;
+  bool fetching_ HONE_GUARDED_BY(mutex_) = false;  // somebody waits at the executor for all
+  std::map<uint64_t, CallOutcome> ended_ HONE_GUARDED_BY(mutex_);  // and nobody has taken them yet
 };
 
 }  // namespace hone

@@ -1,13 +1,13 @@
 #include "tools/command_tool.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/gate.h"
+#include "base/mutex.h"
 #include "tools/command_process.h"
 #include "tools/spec_file.h"
 
@@ -45,7 +45,7 @@ class CommandToolkit final : public Toolkit {
     if (!tools.ok()) return tools.error().In(program_.command[0]);
     tools_ = *std::move(tools);
     announced_ = process->announced();
-    if (!per_session_) idle_.push_back(std::move(process));
+    if (!per_session_) PutIdle(std::move(process));
     return {};
   }
 
@@ -110,14 +110,14 @@ class CommandToolkit final : public Toolkit {
   }
 
   std::unique_ptr<CommandProcess> TakeIdle() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (idle_.empty()) return nullptr;
     std::unique_ptr<CommandProcess> process = std::move(idle_.back());
     idle_.pop_back();
     return process;
   }
   void PutIdle(std::unique_ptr<CommandProcess> process) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     idle_.push_back(std::move(process));
   }
 
@@ -126,8 +126,8 @@ class CommandToolkit final : public Toolkit {
   std::vector<ToolSpec> tools_;
   Json announced_;
   Gate gate_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<CommandProcess>> idle_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<std::unique_ptr<CommandProcess>> idle_ HONE_GUARDED_BY(mutex_);
 };
 
 // The environment of the program: ours with some added, or only those.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <mutex>
 
 #include <fmt/format.h>
 
+#include "base/mutex.h"
 #include "base/rng.h"
 #include "tools/cut.h"
 
@@ -67,13 +67,13 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     call->request = std::move(request);
     call->submitted = timeline_->Now();
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       call->ticket = ++last_ticket_;
       pending_[call->ticket] = call;
     }
     if (std::optional<ToolReply> fault = AgentFault(call.get())) {
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         call->settled = true;
         call->attempt = 1;
       }
@@ -87,7 +87,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   void Cancel(uint64_t ticket) {
     PendingPtr call;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       const auto found = pending_.find(ticket);
       if (found == pending_.end()) return;
       call = found->second;
@@ -103,7 +103,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       const uint64_t seen = timeline_->news();
       if (std::optional<CallOutcome> outcome = Poll()) return outcome;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (pending_.empty() && outcomes_.empty()) return std::nullopt;
       }
       if (!timeline_->Wait(seen, stop)) return std::nullopt;
@@ -111,7 +111,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   }
 
   std::optional<CallOutcome> Poll() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (outcomes_.empty()) return std::nullopt;
     CallOutcome outcome = std::move(outcomes_.front());
     outcomes_.pop_front();
@@ -121,7 +121,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   void Close() {
     std::map<uint64_t, PendingPtr> left;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       left.swap(pending_);
       // Those whose outcome is being recorded go their way to the end.
       std::erase_if(left, [](const auto& entry) { return entry.second->settled; });
@@ -140,7 +140,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   }
 
   ExecutorCounts counts() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return counts_;
   }
 
@@ -187,7 +187,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   void StartAttempt(const PendingPtr& call) {
     auto attempt = std::make_shared<CallAttempt>();
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (call->settled) return;
       ++call->attempt;
       call->began = timeline_->Now();
@@ -238,7 +238,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
 
   // Whether this reply is the one that is waited for; if so, the next one is of the next responder.
   bool Expected(const PendingPtr& call, int32_t attempt, size_t responder) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (call->attempt == attempt && call->asked == responder && !call->settled) {
       call->asked = responder + 1;
       return true;
@@ -251,7 +251,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   void OnTimeout(const PendingPtr& call, int32_t attempt) {
     bool played = false;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (call->settled || call->attempt != attempt) return;
       played = options_.patience.count() > 0 && call->note->injected().empty();
       const Clock::Duration until = call->began + options_.patience;
@@ -287,7 +287,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     std::stop_source stop;
     bool again = false;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (call->settled || call->attempt != attempt || call->ended) return;
       call->ended = true;
       const Clock::Duration now = timeline_->Now();
@@ -361,7 +361,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   void Conclude(const PendingPtr& call, CallAnswer answer) {
     std::stop_source stop;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (call->settled) return;
       call->settled = true;
       timeline_->Cancel(call->timer);
@@ -376,7 +376,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       return Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
     }
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       to_record_.push_back({call, std::move(answer), std::move(result)});
       if (recorders_ == kMostRecorders) return;
       ++recorders_;
@@ -390,7 +390,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     while (true) {
       Concluded next;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (to_record_.empty()) {
           --recorders_;
           return;
@@ -423,7 +423,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       result.status = CallStatus::kInterrupted;
       result.blame = Blame::kInfrastructure;
       result.content = "the outcome could not be recorded: " + recorded.error().message();
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ++counts_.unrecorded;
     }
     Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
@@ -442,7 +442,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       call->request.sessions->Settle(*call->place, ended && !session_lost, result);
     }
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ++counts_.by_status[std::string(CallStatusName(result.status))];
       ++counts_.by_source[source];
       if (!result.injected.empty()) ++counts_.injected[result.injected];
@@ -461,13 +461,13 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
 
   const ExecutorOptions options_;
   Timeline* const timeline_;
-  mutable std::mutex mutex_;
-  uint64_t last_ticket_ = 0;
-  std::map<uint64_t, PendingPtr> pending_;
-  std::deque<CallOutcome> outcomes_;
-  std::deque<Concluded> to_record_;
-  int recorders_ = 0;
-  ExecutorCounts counts_;
+  mutable Mutex mutex_;
+  uint64_t last_ticket_ HONE_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, PendingPtr> pending_ HONE_GUARDED_BY(mutex_);
+  std::deque<CallOutcome> outcomes_ HONE_GUARDED_BY(mutex_);
+  std::deque<Concluded> to_record_ HONE_GUARDED_BY(mutex_);
+  int recorders_ HONE_GUARDED_BY(mutex_) = 0;
+  ExecutorCounts counts_ HONE_GUARDED_BY(mutex_);
 };
 
 Executor::Executor(ExecutorOptions options, Timeline* timeline)

@@ -1,12 +1,11 @@
 #include "tools/journal.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/mutex.h"
 #include "base/sqlite.h"
 #include "tools/journal_queries.h"
 #include "tools/journal_rows.h"
@@ -97,7 +96,7 @@ class Readers {
   auto With(Read read) -> decltype(read(std::declval<Reader&>())) {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<Reader> reader, Take());
     auto result = read(*reader);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     idle_.push_back(std::move(reader));
     return result;
   }
@@ -105,7 +104,7 @@ class Readers {
  private:
   Result<std::unique_ptr<Reader>> Take() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!idle_.empty()) {
         std::unique_ptr<Reader> reader = std::move(idle_.back());
         idle_.pop_back();
@@ -117,8 +116,8 @@ class Readers {
   }
 
   const std::filesystem::path file_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Reader>> idle_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Reader>> idle_ HONE_GUARDED_BY(mutex_);
 };
 
 // --- writing -------------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ class Writer {
   // Commits the items, all or none of them; the outcomes are theirs in order.
   Result<std::vector<Outcome>> Write(std::span<const QueuedEntry> items) {
     Request request{items, {}, {}, false};
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     waiting_.push_back(&request);
     while (!request.done) {
       if (committing_) {
@@ -276,10 +275,10 @@ class Writer {
   SqliteStatement add_call_, add_begun_, drop_begun_;
   bool syncing_ = true;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Request*> waiting_;
-  bool committing_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::vector<Request*> waiting_ HONE_GUARDED_BY(mutex_);
+  bool committing_ HONE_GUARDED_BY(mutex_) = false;
 };
 
 // --- the journal ---------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace hone {
 namespace {
@@ -19,7 +20,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   // which it gives back by Leave.
   void Enter(std::function<void()> work, std::stop_token stop) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       waiting_.push_back({std::move(work), std::move(stop)});
     }
     Pump();
@@ -27,7 +28,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   void Leave() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       --running_;
     }
     Pump();
@@ -41,7 +42,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   // Starts what may start now.
   void Pump() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     while (!waiting_.empty()) {
       if (waiting_.front().stop.stop_requested()) {
         waiting_.pop_front();
@@ -60,14 +61,13 @@ class Lane : public std::enable_shared_from_this<Lane> {
     }
   }
 
-  // With the mutex held.
-  void WakeAt(Clock::Duration time) {
+  void WakeAt(Clock::Duration time) HONE_REQUIRES(mutex_) {
     if (wake_set_) return;
     wake_set_ = true;
     timeline_->At(time, [weak = weak_from_this()] {
       if (const std::shared_ptr<Lane> lane = weak.lock()) {
         {
-          std::lock_guard lock(lane->mutex_);
+          MutexLock lock(lane->mutex_);
           lane->wake_set_ = false;
         }
         lane->Pump();
@@ -77,11 +77,11 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   const ToolLimits limits_;
   Timeline* const timeline_;
-  std::mutex mutex_;
-  std::deque<Waiting> waiting_;
-  int64_t running_ = 0;
-  Clock::Duration next_start_{0};
-  bool wake_set_ = false;
+  Mutex mutex_;
+  std::deque<Waiting> waiting_ HONE_GUARDED_BY(mutex_);
+  int64_t running_ HONE_GUARDED_BY(mutex_) = 0;
+  Clock::Duration next_start_ HONE_GUARDED_BY(mutex_){0};
+  bool wake_set_ HONE_GUARDED_BY(mutex_) = false;
 };
 
 // A place in a lane, given back once: when the call is over, or when nobody waits for it any more,

@@ -86,12 +86,12 @@ McpClient::McpClient(McpConnect connect, McpClientOptions options)
 McpClient::~McpClient() = default;
 
 int64_t McpClient::connections() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return connections_;
 }
 
 std::string McpClient::version() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return connection_ ? connection_->version : "";
 }
 
@@ -164,7 +164,7 @@ McpOutcome McpClient::CallToolAsTask(std::string_view name, const Json& argument
 void McpClient::PostRequest(const std::string& method, const Json& params) {
   std::shared_ptr<Connection> connection;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     connection = connection_;
   }
   if (connection == nullptr) return;
@@ -207,7 +207,7 @@ McpOutcome McpClient::AskOver(Connection* connection, const std::string& method,
 
 McpClient::Connected McpClient::Current(TimePoint end, const std::stop_token& stop) {
   std::shared_ptr<Connection> dead;  // taken down after the lock is given back
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (connection_ && connection_->transport->alive()) return connection_;
   if (connections_ > 0 && !options_.restart) {
     return McpFailure{.error = Error(ErrorCode::kUnavailable,
@@ -235,7 +235,8 @@ McpClient::Connected McpClient::Current(TimePoint end, const std::stop_token& st
     starter_ = std::jthread([this](const std::stop_token& stopped) { Start(stopped); });
   }
   const int64_t round = rounds_;
-  if (!changed_.wait_until(lock, stop, end, [&] { return rounds_ != round; })) {
+  if (!changed_.wait_until(lock, stop, end,
+                           [&]() HONE_REQUIRES(mutex_) { return rounds_ != round; })) {
     return McpFailure{
         .error = Error(stop.stop_requested() ? ErrorCode::kStopped : ErrorCode::kDeadline,
                        "the server is still being started"),
@@ -253,11 +254,11 @@ McpClient::Connected McpClient::Current(TimePoint end, const std::stop_token& st
 
 void McpClient::Start(const std::stop_token& stop) {
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     changed_.wait_until(lock, stop, not_before_, [] { return false; });
   }
   Connected opened = Open(stop);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   starting_ = false;
   ++rounds_;
   if (auto* connection = std::get_if<std::shared_ptr<Connection>>(&opened)) {
@@ -270,7 +271,6 @@ void McpClient::Start(const std::stop_token& stop) {
   changed_.notify_all();
 }
 
-// With the mutex held.
 void McpClient::CountFailure() {
   const milliseconds pause = std::min(kLongestPause, kFirstPause * (1 << std::min(failures_, 10)));
   ++failures_;

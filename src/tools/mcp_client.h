@@ -2,15 +2,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <variant>
 #include <vector>
 
+#include "base/mutex.h"
 #include "tools/mcp_transport.h"
 
 namespace hone {
@@ -72,22 +71,23 @@ class McpClient {
   McpOutcome Ask(const std::string& method, const Json& params, const McpLimits& limits);
   // Sends a request whose answer nobody waits for.
   void PostRequest(const std::string& method, const Json& params);
-  void CountFailure();
+  void CountFailure() HONE_REQUIRES(mutex_);
 
   const McpConnect connect_;
   const McpClientOptions options_;
   // Outlives the client where a connection does.
   const std::shared_ptr<std::atomic<int64_t>> list_changes_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::shared_ptr<Connection> connection_;
-  std::optional<McpFailure> last_failure_;  // of the last attempt to connect
-  bool starting_ = false;
-  int64_t rounds_ = 0;  // attempts to connect that have ended
-  int64_t connections_ = 0;
-  int failures_ = 0;  // in a row
-  TimePoint not_before_{};
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::shared_ptr<Connection> connection_ HONE_GUARDED_BY(mutex_);
+  std::optional<McpFailure> last_failure_
+      HONE_GUARDED_BY(mutex_);  // of the last attempt to connect
+  bool starting_ HONE_GUARDED_BY(mutex_) = false;
+  int64_t rounds_ HONE_GUARDED_BY(mutex_) = 0;  // attempts to connect that have ended
+  int64_t connections_ HONE_GUARDED_BY(mutex_) = 0;
+  int failures_ HONE_GUARDED_BY(mutex_) = 0;  // in a row
+  TimePoint not_before_ HONE_GUARDED_BY(mutex_){};
 
   std::jthread starter_;  // the last member: it uses all of the above
 };

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <condition_variable>
 #include <ctime>
 #include <deque>
-#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/http_client.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "tools/mcp_secrets.h"
@@ -121,7 +120,7 @@ class HttpTransport final : public McpTransport {
   }
 
   void Post(JsonRpcMessage message) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // Without a session, hanging up has said it already.
     if (version_ == kMcpStatelessVersion || unsent_.size() >= kMaxUnsentHttp) return;
     unsent_.push_back(std::move(message));
@@ -129,7 +128,7 @@ class HttpTransport final : public McpTransport {
   }
 
   void SetVersion(const std::string& version) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     version_ = version;
   }
 
@@ -143,7 +142,7 @@ class HttpTransport final : public McpTransport {
     request.headers = options_.headers;
     request.deadline = time;
     request.max_body_bytes = SIZE_MAX;  // messages are bounded one by one
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!version_.empty()) request.headers.emplace_back("MCP-Protocol-Version", version_);
     if (!session_.empty()) request.headers.emplace_back("Mcp-Session-Id", session_);
     return request;
@@ -153,7 +152,7 @@ class HttpTransport final : public McpTransport {
   std::optional<Error> AddRoute(const std::string& method, const Json* params,
                                 HttpRequest* request) const {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (version_ != kMcpStatelessVersion) return std::nullopt;
     }
     request->headers.emplace_back("Mcp-Method", method);
@@ -258,14 +257,14 @@ class HttpTransport final : public McpTransport {
   }
 
   bool HasSession() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return !session_.empty();
   }
 
   void KeepSession(const HttpResponse& head) {
     const std::string_view session = head.Header("mcp-session-id");
     if (head.status != 200 || !IsVisibleAscii(session)) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (session_.empty()) session_ = session;
   }
 
@@ -273,8 +272,8 @@ class HttpTransport final : public McpTransport {
     while (true) {
       std::optional<JsonRpcMessage> message;
       {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, stop, [&] { return !unsent_.empty(); });
+        MutexLock lock(mutex_);
+        changed_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return !unsent_.empty(); });
         if (stop.stop_requested()) return;
         message = std::move(unsent_.front());
         unsent_.pop_front();
@@ -287,11 +286,11 @@ class HttpTransport final : public McpTransport {
   const McpReceive receive_;
   std::atomic<bool> broken_ = false;
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<JsonRpcMessage> unsent_;
-  std::string version_;
-  std::string session_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<JsonRpcMessage> unsent_ HONE_GUARDED_BY(mutex_);
+  std::string version_ HONE_GUARDED_BY(mutex_);
+  std::string session_ HONE_GUARDED_BY(mutex_);
 
   std::jthread poster_;  // the last member: it uses all of the above
 };

@@ -1,13 +1,12 @@
 #include "tools/mcp_stdio.h"
 
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "base/utf8.h"
@@ -52,8 +51,8 @@ class StdioTransport final : public McpTransport {
     writer_.join();
     process_->CloseInput();
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, kGrace, [&] { return broken_.has_value(); });
+      MutexLock lock(mutex_);
+      changed_.wait_for(lock, kGrace, [&]() HONE_REQUIRES(mutex_) { return broken_.has_value(); });
     }
     reader_.request_stop();
     reader_.join();
@@ -61,13 +60,14 @@ class StdioTransport final : public McpTransport {
 
   McpOutcome Ask(const JsonRpcRequest& request, const McpLimits& limits) override {
     const auto end = SteadyClock::now() + limits.time;
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (broken_) return McpFailure{.error = *broken_, .refused = true, .session_lost = true};
     std::optional<McpOutcome>& answer = waiting_[request.id];
     unsent_.push_back({request.id, WriteJsonRpc(request) + "\n"});
     changed_.notify_all();
-    const bool done = changed_.wait_until(
-        lock, limits.stop, end, [&] { return answer.has_value() || broken_.has_value(); });
+    const bool done = changed_.wait_until(lock, limits.stop, end, [&]() HONE_REQUIRES(mutex_) {
+      return answer.has_value() || broken_.has_value();
+    });
     // What the server has not begun to read can still be taken back.
     const bool untouched =
         std::erase_if(unsent_, [&](const Line& line) { return line.id == request.id; }) > 0;
@@ -86,14 +86,14 @@ class StdioTransport final : public McpTransport {
 
   Result<void> Tell(const JsonRpcNotification& notification, const McpLimits&) override {
     Post(notification);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (broken_) return *broken_;
     return {};
   }
 
   void Post(JsonRpcMessage message) override {
     std::string text = WriteJsonRpc(message) + "\n";
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (broken_ || unsent_.size() >= kMaxUnsentStdio) return;
     unsent_.push_back({std::nullopt, std::move(text)});
     changed_.notify_all();
@@ -102,7 +102,7 @@ class StdioTransport final : public McpTransport {
   void SetVersion(const std::string&) override {}
 
   bool alive() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return !broken_.has_value();
   }
 
@@ -117,16 +117,19 @@ class StdioTransport final : public McpTransport {
     while (true) {
       std::string text;
       {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, stop, [&] { return !unsent_.empty() || broken_.has_value(); });
+        MutexLock lock(mutex_);
+        changed_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) {
+          return !unsent_.empty() || broken_.has_value();
+        });
         if (stop.stop_requested() || broken_) return;
         text = std::move(unsent_.front().text);
         unsent_.pop_front();
       }
       if (process_->Write(text, kForever, stop).ok()) continue;
       // A server that no longer reads mostly ends its output too, and then the reader knows better.
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, stop, kGrace, [&] { return broken_.has_value(); });
+      MutexLock lock(mutex_);
+      changed_.wait_for(lock, stop, kGrace,
+                        [&]() HONE_REQUIRES(mutex_) { return broken_.has_value(); });
       if (!broken_) {
         broken_ = Error(ErrorCode::kUnavailable, name_ + ": the server no longer reads its input");
       }
@@ -149,7 +152,7 @@ class StdioTransport final : public McpTransport {
   void Take(const std::string& line) {
     const auto read = ReadJsonRpc(line);
     if (const auto* problem = std::get_if<JsonRpcProblem>(&read)) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stray_ = Tail(Redacted(line, secrets_), 200);
       if (problem->id) {
         Answer(*problem->id, McpFailure{Error(ErrorCode::kUnavailable,
@@ -160,18 +163,18 @@ class StdioTransport final : public McpTransport {
     }
     const auto& message = std::get<JsonRpcMessage>(read);
     if (const auto* response = std::get_if<JsonRpcResponse>(&message)) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       Answer(response->id, response->result);
     } else if (const auto* failed = std::get_if<JsonRpcErrorResponse>(&message)) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (failed->id) Answer(*failed->id, failed->error);
     } else if (std::optional<JsonRpcMessage> reply = receive_(message)) {
       Post(*std::move(reply));
     }
   }
 
-  // Only the first answer to a request that is still waited for counts. With the mutex held.
-  void Answer(const JsonRpcId& id, McpOutcome outcome) {
+  // Only the first answer to a request that is still waited for counts.
+  void Answer(const JsonRpcId& id, McpOutcome outcome) HONE_REQUIRES(mutex_) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || found->second) return;
     found->second = std::move(outcome);
@@ -187,14 +190,14 @@ class StdioTransport final : public McpTransport {
                        : "the server closed its output";
     }
     const std::string errors = Tail(Redacted(process_->LastErrors(), secrets_), kShownErrors);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     what = fmt::format("{}: {}{}", name_, what, StrayLine());
     if (!errors.empty()) what += "; its last words: " + errors;
     broken_ = Error(ErrorCode::kUnavailable, std::move(what));
     changed_.notify_all();
   }
 
-  std::string StrayLine() const {
+  std::string StrayLine() const HONE_REQUIRES(mutex_) {
     return stray_.empty() ? "" : "; it printed a line that is no message: " + stray_;
   }
 
@@ -203,12 +206,12 @@ class StdioTransport final : public McpTransport {
   const McpReceive receive_;
   const std::unique_ptr<Subprocess> process_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Line> unsent_;
-  std::map<JsonRpcId, std::optional<McpOutcome>> waiting_;
-  std::optional<Error> broken_;
-  std::string stray_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Line> unsent_ HONE_GUARDED_BY(mutex_);
+  std::map<JsonRpcId, std::optional<McpOutcome>> waiting_ HONE_GUARDED_BY(mutex_);
+  std::optional<Error> broken_ HONE_GUARDED_BY(mutex_);
+  std::string stray_ HONE_GUARDED_BY(mutex_);
 
   std::jthread writer_;  // the last members: they use all of the above
   std::jthread reader_;

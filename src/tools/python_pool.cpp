@@ -33,14 +33,16 @@ bool PythonPool::WantsWorker() const {
 }
 
 void PythonPool::Keep(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
     // After a failure only for somebody who waits, and not at once.
     const bool failed = failure_.has_value();
     if (failed) {
       changed_.wait_for(lock, stop, kBeforeTheNextAttempt, [] { return false; });
     }
-    changed_.wait(lock, stop, [&] { return WantsWorker() && (!failed || waiting_ > 0); });
+    changed_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) {
+      return WantsWorker() && (!failed || waiting_ > 0);
+    });
     if (stop.stop_requested()) return;
     lock.unlock();
     Result<std::unique_ptr<PythonWorker>> worker = PythonWorker::Start(sandbox_, options_);
@@ -57,12 +59,13 @@ void PythonPool::Keep(const std::stop_token& stop) {
 }
 
 Result<std::unique_ptr<PythonWorker>> PythonPool::Take(milliseconds time, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const uint64_t failures = failures_;
   ++waiting_;
   changed_.notify_all();
-  const bool there =
-      changed_.wait_for(lock, stop, time, [&] { return !idle_.empty() || failures_ != failures; });
+  const bool there = changed_.wait_for(lock, stop, time, [&]() HONE_REQUIRES(mutex_) {
+    return !idle_.empty() || failures_ != failures;
+  });
   --waiting_;
   if (!idle_.empty()) {
     // The one that has had the longest time to make its fresh interpreter.
@@ -82,7 +85,7 @@ void PythonPool::GiveBack(std::unique_ptr<PythonWorker> worker, bool usable) {
   // A fresh interpreter is made while nobody waits for it.
   usable = usable && worker->reusable() && worker->Renew().ok();
   if (!usable) worker.reset();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --taken_;
   if (worker != nullptr && idle_.size() < workers_) idle_.push_back(std::move(worker));
   changed_.notify_all();

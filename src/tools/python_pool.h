@@ -1,14 +1,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "tools/python_worker.h"
 #include "tools/sandbox.h"
@@ -36,19 +35,19 @@ class PythonPool {
  private:
   PythonPool(const Sandbox& sandbox, const PythonWorkerOptions& options, int workers);
   void Keep(const std::stop_token& stop);
-  bool WantsWorker() const;
+  bool WantsWorker() const HONE_REQUIRES(mutex_);
 
   const Sandbox sandbox_;
   const PythonWorkerOptions options_;
   const size_t workers_;
 
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<std::unique_ptr<PythonWorker>> idle_;
-  size_t taken_ = 0;
-  size_t waiting_ = 0;
-  std::optional<Error> failure_;  // of the last start
-  uint64_t failures_ = 0;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<std::unique_ptr<PythonWorker>> idle_ HONE_GUARDED_BY(mutex_);
+  size_t taken_ HONE_GUARDED_BY(mutex_) = 0;
+  size_t waiting_ HONE_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> failure_ HONE_GUARDED_BY(mutex_);  // of the last start
+  uint64_t failures_ HONE_GUARDED_BY(mutex_) = 0;
   // Last, so that it ends first. Workers die with the thread that started them.
   std::jthread keeper_;
 };

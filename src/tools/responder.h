@@ -3,13 +3,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "tools/journal.h"
 #include "tools/sessions.h"
 
@@ -20,11 +20,11 @@ class AttemptNote {
  public:
   // A fault of this kind was put in.
   void SetInjected(std::string_view kind) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     injected_ = kind;
   }
   std::string injected() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return injected_;
   }
   // The tool is being asked, in earnest.
@@ -32,8 +32,8 @@ class AttemptNote {
   bool begun() const { return begun_; }
 
  private:
-  mutable std::mutex mutex_;
-  std::string injected_;
+  mutable Mutex mutex_;
+  std::string injected_ HONE_GUARDED_BY(mutex_);
   std::atomic<bool> begun_ = false;
 };
 

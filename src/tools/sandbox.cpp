@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
 #include <fcntl.h>
@@ -16,6 +14,7 @@
 
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "tools/bubblewrap.h"
 #include "tools/landlock.h"
@@ -315,9 +314,9 @@ Result<SubprocessResult> RunConfined(const Sandbox& sandbox, const ConfinedRun& 
   bool full = false;
   Result<SubprocessResult> result = [&] {
     std::jthread watcher([&](const std::stop_token& done) {
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any over;
+      Mutex mutex;
+      MutexLock lock(mutex);
+      ConditionVariable over;
       while (!over.wait_for(lock, done, milliseconds(50), [&] { return done.stop_requested(); })) {
         if (!scratch->HoldsMoreThan(most_bytes)) continue;
         full = true;

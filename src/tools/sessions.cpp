@@ -25,7 +25,8 @@ Sessions::Sessions(std::shared_ptr<const Toolbox> toolbox, uint64_t seed)
 
 Result<std::shared_ptr<Sessions>> Sessions::Fork() const {
   auto fork = std::make_shared<Sessions>(toolbox_, seed_);
-  std::lock_guard lock(mutex_);
+  MutexLock fresh(fork->mutex_);  // nobody else knows it yet
+  MutexLock lock(mutex_);
   fork->ordinals_ = ordinals_;
   fork->writes_ = writes_;
   fork->answers_ = answers_;
@@ -52,7 +53,7 @@ Result<std::shared_ptr<Sessions>> Sessions::Fork() const {
 }
 
 Sessions::Place Sessions::Enter(const Toolbox::Tool& tool, const Json& arguments) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Place place{.kit = tool.kit, .ordinal = ordinals_[tool.spec.name]++};
   const std::string scope = ScopeOf(tool);
   if (tool.spec.effect != Effect::kPure) {
@@ -84,7 +85,7 @@ Sessions::Place Sessions::Enter(const Toolbox::Tool& tool, const Json& arguments
 
 void Sessions::WhenTurn(const Place& place, std::function<void()> then) {
   if (SharingOf(place.kit) != Sharing::kNothing) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     KitState& state = kits_[place.kit];
     if (state.history[place.index].settled) return;  // too late: nobody waits for it
     for (size_t i = 0; i < place.index; ++i) {
@@ -114,7 +115,7 @@ Result<std::shared_ptr<Session>> Sessions::OpenSession(size_t kit, uint64_t gene
   const uint64_t seed = SeedOf(seed_, kit);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Session> opened, toolbox_->kits()[kit].toolkit->Open(seed));
   std::shared_ptr<Session> session = std::move(opened);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (kits_[kit].generation == generation) kits_[kit].session = session;
   return session;
 }
@@ -125,7 +126,7 @@ ToolReply Sessions::CatchUp(size_t kit, size_t end, Session* session, uint64_t g
   while (true) {
     HistoryCall call;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       KitState& state = kits_[kit];
       if (state.generation != generation) return TimedOut("left behind");
       while (state.applied < end && !state.history[state.applied].counts) ++state.applied;
@@ -142,7 +143,7 @@ ToolReply Sessions::CatchUp(size_t kit, size_t end, Session* session, uint64_t g
     if (limits.stop.stop_requested()) return TimedOut("left behind");
     const ToolReply reply =
         toolbox_->kits()[kit].toolkit->Call(spec.name, call.arguments, session, limits);
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     KitState& state = kits_[kit];
     if (state.generation != generation) return TimedOut("left behind");
     if (reply.session_lost ||
@@ -166,7 +167,7 @@ ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const
   std::shared_ptr<Session> session, left;  // what is left behind goes when no lock is held
   uint64_t generation = 0;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     KitState& state = kits_[place.kit];
     // Settled while this thread was on its way: it would act on a session that goes on without it.
     if (state.history[place.index].settled || limits.stop.stop_requested()) {
@@ -195,7 +196,7 @@ ToolReply Sessions::Perform(const Place& place, const Toolbox::Tool& tool, const
     reply = toolkit.Call(tool.spec.name, arguments, session.get(), limits);
   }
 
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   KitState& state = kits_[place.kit];
   if (state.generation != generation) return reply;
   state.busy = std::nullopt;
@@ -215,7 +216,7 @@ void Sessions::Settle(const Place& place, bool counts, const ToolResult& result)
   std::function<void()> next;
   std::shared_ptr<Session> left;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     KitState& state = kits_[place.kit];
     HistoryCall& call = state.history[place.index];
     CHECK(!call.settled, "a call is settled once");
@@ -236,7 +237,7 @@ void Sessions::Settle(const Place& place, bool counts, const ToolResult& result)
   if (next) next();
 }
 
-// With the mutex held. Nothing while one of them is under way.
+// Nothing while one of them is under way.
 std::optional<std::vector<Sessions::EarlierWrite>> Sessions::EndedWrites(
     const std::vector<size_t>& writes) const {
   std::vector<EarlierWrite> ended;
@@ -251,7 +252,7 @@ void Sessions::WhenWritesEnded(const Place& place,
                                std::function<void(std::vector<EarlierWrite>)> then) {
   std::optional<std::vector<EarlierWrite>> ended;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ended = EndedWrites(place.writes_before);
     if (!ended) waiting_for_writes_.push_back({place.writes_before, std::move(then)});
   }
@@ -261,11 +262,11 @@ void Sessions::WhenWritesEnded(const Place& place,
 void Sessions::EndWrite(size_t write, const ToolResult& result) {
   std::vector<std::function<void()>> ready;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     writes_[write].ended = true;
     writes_[write].call.status = result.status;
     writes_[write].call.content = result.content;
-    std::erase_if(waiting_for_writes_, [&](WaitingForWrites& waiting) {
+    std::erase_if(waiting_for_writes_, [&](WaitingForWrites& waiting) HONE_REQUIRES(mutex_) {
       std::optional<std::vector<EarlierWrite>> ended = EndedWrites(waiting.writes);
       if (!ended) return false;
       ready.push_back([then = std::move(waiting.then), ended = *std::move(ended)] { then(ended); });
@@ -278,14 +279,14 @@ void Sessions::EndWrite(size_t write, const ToolResult& result) {
 void Sessions::Remember(const std::string& tool, const Json& arguments, int32_t turn, int32_t call,
                         const std::string& answer) {
   const std::string key = tool + "\n" + DumpJson(arguments, JsonStyle::kCanonical);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   answers_[key][{turn, call}] = answer;
 }
 
 std::optional<std::string> Sessions::EarlierAnswer(const std::string& tool, const Json& arguments,
                                                    int32_t turn) const {
   const std::string key = tool + "\n" + DumpJson(arguments, JsonStyle::kCanonical);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = answers_.find(key);
   if (found == answers_.end()) return std::nullopt;
   const auto after = found->second.lower_bound({turn, 0});
@@ -294,7 +295,7 @@ std::optional<std::string> Sessions::EarlierAnswer(const std::string& tool, cons
 }
 
 int64_t Sessions::rebuild_mismatches() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return rebuild_mismatches_;
 }
 

@@ -4,12 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "tools/toolbox.h"
 
 namespace hone {
@@ -111,20 +111,22 @@ class Sessions {
                     const CallLimits& limits);
   // The session goes on without what is going on in it. What is returned is to be let go of when no
   // lock is held: ending a session can take a while.
-  [[nodiscard]] std::shared_ptr<Session> LeaveBehind(KitState* state);
+  [[nodiscard]] std::shared_ptr<Session> LeaveBehind(KitState* state) HONE_REQUIRES(mutex_);
   void EndWrite(size_t write, const ToolResult& result);
-  std::optional<std::vector<EarlierWrite>> EndedWrites(const std::vector<size_t>& writes) const;
+  std::optional<std::vector<EarlierWrite>> EndedWrites(const std::vector<size_t>& writes) const
+      HONE_REQUIRES(mutex_);
   Sharing SharingOf(size_t kit) const { return toolbox_->kits()[kit].toolkit->sharing(); }
 
   const std::shared_ptr<const Toolbox> toolbox_;
   const uint64_t seed_;
-  mutable std::mutex mutex_;
-  std::vector<KitState> kits_;
-  std::map<std::string, int64_t> ordinals_;
-  std::vector<Write> writes_;
-  std::vector<WaitingForWrites> waiting_for_writes_;
-  std::map<std::string, std::map<std::pair<int32_t, int32_t>, std::string>> answers_;
-  int64_t rebuild_mismatches_ = 0;
+  mutable Mutex mutex_;
+  std::vector<KitState> kits_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, int64_t> ordinals_ HONE_GUARDED_BY(mutex_);
+  std::vector<Write> writes_ HONE_GUARDED_BY(mutex_);
+  std::vector<WaitingForWrites> waiting_for_writes_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, std::map<std::pair<int32_t, int32_t>, std::string>> answers_
+      HONE_GUARDED_BY(mutex_);
+  int64_t rebuild_mismatches_ HONE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace hone

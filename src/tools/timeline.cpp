@@ -1,13 +1,13 @@
 #include "tools/timeline.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace hone {
 namespace {
@@ -42,7 +42,7 @@ class RealTimeline final : public Timeline {
     ticker_.request_stop();
     ticker_.join();
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       closing_ = true;
       wanted_.notify_all();
     }
@@ -52,7 +52,7 @@ class RealTimeline final : public Timeline {
   Clock::Duration Now() const override { return clock_->Now(); }
 
   Timer At(Clock::Duration time, std::function<void()> then) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     const bool sooner = timers_.empty() || time < timers_.first();
     const Timer timer = timers_.Add(time, std::move(then));
     if (sooner) changed_.notify_all();
@@ -60,13 +60,13 @@ class RealTimeline final : public Timeline {
   }
 
   void Cancel(const Timer& timer) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     timers_.Remove(timer);
   }
 
   // A thread that has nothing to do takes the work, else a new one: work that hangs delays nobody.
   void Run(std::function<void()> work) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (closing_) return;
     work_.push_back(std::move(work));
     if (idle_ < work_.size()) {
@@ -77,33 +77,34 @@ class RealTimeline final : public Timeline {
   }
 
   void Notify() override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++news_;
     news_came_.notify_all();
   }
 
   uint64_t news() const override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return news_;
   }
 
   bool Wait(uint64_t seen, std::stop_token stop) override {
-    std::unique_lock lock(mutex_);
-    return news_came_.wait(lock, stop, [&] { return news_ != seen; });
+    MutexLock lock(mutex_);
+    return news_came_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return news_ != seen; });
   }
 
  private:
   void Tick(std::stop_token stop) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!stop.stop_requested()) {
       if (timers_.empty()) {
-        changed_.wait(lock, stop, [&] { return !timers_.empty(); });
+        changed_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return !timers_.empty(); });
         continue;
       }
       const Clock::Duration next = timers_.first();
       if (const Clock::Duration left = next - clock_->Now(); left.count() > 0) {
-        changed_.wait_for(lock, stop, left,
-                          [&] { return timers_.empty() || timers_.first() != next; });
+        changed_.wait_for(lock, stop, left, [&]() HONE_REQUIRES(mutex_) {
+          return timers_.empty() || timers_.first() != next;
+        });
         continue;
       }
       std::function<void()> then = timers_.TakeFirst();
@@ -115,9 +116,9 @@ class RealTimeline final : public Timeline {
   }
 
   void Work() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (true) {
-      wanted_.wait(lock, [&] { return closing_ || !work_.empty(); });
+      wanted_.wait(lock, [&]() HONE_REQUIRES(mutex_) { return closing_ || !work_.empty(); });
       if (work_.empty()) return;
       std::function<void()> work = std::move(work_.front());
       work_.pop_front();
@@ -131,16 +132,16 @@ class RealTimeline final : public Timeline {
   }
 
   const std::unique_ptr<Clock> clock_ = NewRealClock();
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;  // timers
-  std::condition_variable_any wanted_;   // work, or the end
-  std::condition_variable_any news_came_;
-  Timers timers_;
-  std::deque<std::function<void()>> work_;
-  size_t idle_ = 0;
-  bool closing_ = false;
-  uint64_t news_ = 0;
-  std::vector<std::jthread> workers_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;  // timers
+  ConditionVariable wanted_;   // work, or the end
+  ConditionVariable news_came_;
+  Timers timers_ HONE_GUARDED_BY(mutex_);
+  std::deque<std::function<void()>> work_ HONE_GUARDED_BY(mutex_);
+  size_t idle_ HONE_GUARDED_BY(mutex_) = 0;
+  bool closing_ HONE_GUARDED_BY(mutex_) = false;
+  uint64_t news_ HONE_GUARDED_BY(mutex_) = 0;
+  std::vector<std::jthread> workers_ HONE_GUARDED_BY(mutex_);
   std::jthread ticker_;  // last: it uses the others
 };
 
