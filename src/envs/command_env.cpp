@@ -1,10 +1,9 @@
 #include "envs/command_env.h"
 
-#include <mutex>
-
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
+#include "base/mutex.h"
 #include "base/subprocess.h"
 #include "record/record_json.h"
 
@@ -19,7 +18,7 @@ class Program {
   // One request and its reply. `generation` says which start of the program an episode belongs to;
   // 0: this request may start it.
   Result<Json> Ask(const Json& request, uint64_t* generation) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (*generation != 0 && *generation != generation_) {
       return Error(ErrorCode::kUnavailable, "the environment's program was started afresh");
     }
@@ -38,7 +37,7 @@ class Program {
   }
 
  private:
-  Result<Json> Exchange(const Json& request) {
+  Result<Json> Exchange(const Json& request) HONE_REQUIRES(mutex_) {
     HONE_RETURN_IF_ERROR(process_->Write(DumpJson(request) + "\n", options_.deadline));
     HONE_ASSIGN_OR_RETURN(const std::string line, process_->ReadLine(options_.deadline));
     HONE_ASSIGN_OR_RETURN(Json reply, ParseJson(line));
@@ -49,9 +48,9 @@ class Program {
   }
 
   const CommandEnvOptions options_;
-  std::mutex mutex_;
-  std::unique_ptr<Subprocess> process_;
-  uint64_t generation_ = 0;
+  Mutex mutex_;
+  std::unique_ptr<Subprocess> process_ HONE_GUARDED_BY(mutex_);
+  uint64_t generation_ HONE_GUARDED_BY(mutex_) = 0;
 };
 
 // An error that the program reports is its say; the program goes on.

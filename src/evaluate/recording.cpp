@@ -1,11 +1,11 @@
 #include "evaluate/recording.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/mutex.h"
 #include "envs/service/explorer.h"
 #include "evaluate/mistakes.h"
 #include "tools/caller.h"
@@ -28,7 +28,7 @@ class CapturingResponder final : public Responder {
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     real_->Answer(attempt, [this, attempt, reply](std::optional<CallAnswer> answer) {
       if (answer) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         entries_.push_back({.identity = attempt->identity,
                             .content = attempt->content,
                             .effect = attempt->tool->spec.effect,
@@ -44,18 +44,18 @@ class CapturingResponder final : public Responder {
 
   // What was answered since it was asked last.
   std::vector<JournalEntry> Take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(entries_, {});
   }
   size_t size() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return entries_.size();
   }
 
  private:
   const std::unique_ptr<Responder> real_;
-  mutable std::mutex mutex_;
-  std::vector<JournalEntry> entries_;
+  mutable Mutex mutex_;
+  std::vector<JournalEntry> entries_ HONE_GUARDED_BY(mutex_);
 };
 
 class Recorder {

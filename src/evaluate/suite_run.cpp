@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/mutex.h"
 #include "envs/play.h"
 #include "evaluate/suite_agent.h"
 #include "rollout/rollout.h"
@@ -117,6 +117,7 @@ class EndpointRun {
         workers.emplace_back([this] { Work(); });
       }
     }
+    MutexLock lock(mutex_);
     if (failure_) return *failure_;
     return std::move(outcomes_);
   }
@@ -131,7 +132,7 @@ class EndpointRun {
       done = One(index, answers->executor.get());
     }
     next_ = outcomes_.size();  // the others may stop, too
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!failure_) failure_ = done.error();
   }
 
@@ -160,7 +161,7 @@ class EndpointRun {
     }
     Finish(played.final_state, &outcome);
     outcomes_[index] = std::move(outcome);
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++ended_;
     if (options_.progress) {
       options_.progress(ended_, static_cast<int64_t>(outcomes_.size()));
@@ -175,9 +176,9 @@ class EndpointRun {
   std::shared_ptr<const Environment> environment_;
   SuiteOutcomes outcomes_;  // each written by one thread
   std::atomic<size_t> next_ = 0;
-  std::mutex mutex_;
-  int64_t ended_ = 0;
-  std::optional<Error> failure_;
+  Mutex mutex_;
+  int64_t ended_ HONE_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> failure_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ std::optional<std::string> AnswerChecker::Problem(const ToolSpec& spec,
   if (!spec.output) return std::nullopt;
   std::shared_ptr<const Schema> schema;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     std::shared_ptr<const Schema>& known = schemas_[spec.name];
     if (known == nullptr) {
       auto fresh = std::make_shared<Schema>();

@@ -2,11 +2,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/json.h"
+#include "base/mutex.h"
 #include "tools/tool_spec.h"
 
 namespace hone {
@@ -23,8 +23,8 @@ class AnswerChecker {
 
  private:
   struct Schema;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Schema>> schemas_;  // by tool
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Schema>> schemas_ HONE_GUARDED_BY(mutex_);  // by tool
 };
 
 }  // namespace hone

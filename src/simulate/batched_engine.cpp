@@ -4,28 +4,29 @@ namespace hone {
 
 Result<SampleResult> BatchedEngine::Sample(SampleRequest request) {
   Waiting own{.request = std::move(request)};
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   waiting_.push_back(&own);
   while (!own.result) {
     if (drawing_) {
-      drawn_.wait(lock, [&] { return !drawing_ || own.result.has_value(); });
+      drawn_.wait(lock,
+                  [&]() HONE_REQUIRES(mutex_) { return !drawing_ || own.result.has_value(); });
     } else {
-      DrawBatch(&lock);
+      DrawBatch();
     }
   }
   return *std::move(own.result);
 }
 
-// With the lock held, which is given up meanwhile: one draws for all that wait.
-void BatchedEngine::DrawBatch(std::unique_lock<std::mutex>* lock) {
+// The lock is given up meanwhile: one draws for all that wait.
+void BatchedEngine::DrawBatch() {
   drawing_ = true;
   std::vector<Waiting*> batch;
   batch.swap(waiting_);
-  lock->unlock();
+  mutex_.unlock();
   std::vector<SampleRequest> requests;
   for (Waiting* waiting : batch) requests.push_back(std::move(waiting->request));
   Result<std::vector<SampleResult>> results = engine_->Sample(requests);
-  lock->lock();
+  mutex_.lock();
   for (size_t i = 0; i < batch.size(); ++i) {
     if (results.ok()) {
       batch[i]->result.emplace(std::move((*results)[i]));

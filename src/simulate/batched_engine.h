@@ -1,10 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/engine.h"
 
 namespace hone {
@@ -27,13 +26,13 @@ class BatchedEngine {
     std::optional<Result<SampleResult>> result;
   };
 
-  void DrawBatch(std::unique_lock<std::mutex>* lock);
+  void DrawBatch() HONE_REQUIRES(mutex_);
 
   const std::unique_ptr<Engine> engine_;
-  std::mutex mutex_;
-  std::condition_variable drawn_;
-  bool drawing_ = false;
-  std::vector<Waiting*> waiting_;
+  Mutex mutex_;
+  ConditionVariable drawn_;
+  bool drawing_ HONE_GUARDED_BY(mutex_) = false;
+  std::vector<Waiting*> waiting_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace hone

@@ -13,7 +13,7 @@ double ModelBudget::Price(const TokenUsage& usage) const {
 }
 
 std::optional<std::string> ModelBudget::SetAside(const TokenUsage& most) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const double money = account_.money + held_money_ + Price(most);
   const int64_t tokens = account_.usage.prompt + account_.usage.completion + held_tokens_ +
                          most.prompt + most.completion;
@@ -42,7 +42,7 @@ TokenUsage PerhapsUsed(const ToolResult& result, const TokenUsage& most) {
 
 void ModelBudget::Charge(CompletionStatus status, bool recorded, const TokenUsage& used,
                          const TokenUsage& most) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   held_money_ -= Price(most);
   held_tokens_ -= most.prompt + most.completion;
   const bool had = status == CompletionStatus::kOk;
@@ -61,7 +61,7 @@ void ModelBudget::Charge(CompletionStatus status, bool recorded, const TokenUsag
 }
 
 ModelAccount ModelBudget::account() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return account_;
 }
 

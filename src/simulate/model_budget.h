@@ -1,9 +1,9 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "simulate/language_model.h"
 
 namespace hone {
@@ -32,10 +32,10 @@ class ModelBudget {
 
  private:
   const LanguageModelOptions options_;
-  mutable std::mutex mutex_;
-  ModelAccount account_;
-  double held_money_ = 0;
-  int64_t held_tokens_ = 0;
+  mutable Mutex mutex_;
+  ModelAccount account_ HONE_GUARDED_BY(mutex_);
+  double held_money_ HONE_GUARDED_BY(mutex_) = 0;
+  int64_t held_tokens_ HONE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace hone

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace hone {
 
@@ -23,7 +23,7 @@ class SingleFlight {
   Value Get(const std::string& key, const std::function<Made()>& make) {
     std::shared_ptr<Flight> flight;
     {
-      std::unique_lock lock(mutex_);
+      MutexLock lock(mutex_);
       std::shared_ptr<Flight>& known = flights_[key];
       if (known != nullptr) {
         flight = known;
@@ -33,7 +33,7 @@ class SingleFlight {
       known = flight = std::make_shared<Flight>();
     }
     Made made = make();
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     flight->value = std::move(made.value);
     flight->landed = true;
     if (!made.keep) flights_.erase(key);
@@ -43,7 +43,7 @@ class SingleFlight {
 
   // How many values are kept or being made.
   size_t size() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return flights_.size();
   }
 
@@ -53,9 +53,9 @@ class SingleFlight {
     bool landed = false;
   };
 
-  mutable std::mutex mutex_;
-  std::condition_variable landed_;
-  std::map<std::string, std::shared_ptr<Flight>> flights_;
+  mutable Mutex mutex_;
+  ConditionVariable landed_;
+  std::map<std::string, std::shared_ptr<Flight>> flights_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace hone
