@@ -56,10 +56,13 @@ Result<Task> TaskOf(const EnvArguments& arguments, const LoadedEnvironment& load
 Result<std::string> List(bool json) {
   Json::Array array;
   std::string view;
-  for (const BuiltInEnvironment& one : BuiltInEnvironments()) {
-    array.push_back(Json::Of(
-        {{"name", one.name}, {"kind", EnvironmentKindName(one.kind)}, {"about", one.about}}));
-    view += fmt::format("{:<9}{:<13}{}\n", one.name, EnvironmentKindName(one.kind), one.about);
+  for (const RegisteredEnvironment& one : BuiltInEnvironments()) {
+    if (!one.traits.in_process) continue;
+    HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, NewBuiltIn(one.name));
+    const EnvironmentTraits& traits = loaded.environment->traits();
+    const std::string_view kind = EnvironmentKindName(traits.kind);
+    array.push_back(Json::Of({{"name", one.name}, {"kind", kind}, {"about", traits.about}}));
+    view += fmt::format("{:<9}{:<13}{}\n", one.name, kind, traits.about);
   }
   return json ? DumpJson(array) + "\n" : view;
 }
@@ -183,7 +186,8 @@ Result<std::string> WriteTasks(const EnvArguments& arguments) {
   const LoadedEnvironment& loaded = opened.loaded;
   HONE_ASSIGN_OR_RETURN(const Split split, SplitOf(arguments, loaded));
   if (arguments.teacher_error && !loaded.teacher) {
-    return Error(ErrorCode::kUnsupported, "only desk and service have a teacher");
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("only {} have a teacher", EnvironmentsWith(&KindTraits::has_teacher)));
   }
   std::optional<AnsweredRun> run;  // of the teacher
   if (arguments.teacher_error) {

@@ -1,5 +1,7 @@
 #include "envs/agents.h"
 
+#include <fmt/format.h>
+
 namespace hone {
 namespace {
 
@@ -118,6 +120,13 @@ AgentTurn Says(std::string text) {
 
 std::unique_ptr<Agent> NewPlanAgent(Plan plan) {
   return std::make_unique<PlanAgent>(std::move(plan));
+}
+Result<std::unique_ptr<Agent>> NewPlanAgentFor(const Task& task) {
+  HONE_ASSIGN_OR_RETURN(std::optional<Plan> plan, PlanOf(task));
+  if (!plan) {
+    return Error(ErrorCode::kNotFound, fmt::format("task \"{}\" has no plan", task.id));
+  }
+  return NewPlanAgent(std::move(*plan));
 }
 std::unique_ptr<Agent> NewIdleAgent() { return std::make_unique<IdleAgent>(); }
 std::unique_ptr<Agent> NewRandomAgent(Json tools, Rng rng) {

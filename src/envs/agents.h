@@ -18,6 +18,8 @@ AgentTurn Says(std::string text);
 // Carries out the plan call by call and gives its answer. A call that fails ends it: it answers
 // nothing more than "none".
 std::unique_ptr<Agent> NewPlanAgent(Plan plan);
+// The same with the plan that the task has; an error when it has none.
+Result<std::unique_ptr<Agent>> NewPlanAgentFor(const Task& task);
 
 // Makes no call and answers "none" whenever it is asked for something.
 std::unique_ptr<Agent> NewIdleAgent();

@@ -1,41 +1,33 @@
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/recipe.h"
-#include "base/rng.h"
-#include "envs/environment.h"
-#include "envs/play.h"
-#include "envs/rules.h"
-#include "envs/task_source.h"
+#include "envs/registration.h"
+
+// All environments, by name or by recipe. Whoever looks one up may bring another table, such
+// as the built-in one with one line more (docs/howto/add-an-environment.md).
 
 namespace hone {
 
-// An environment ready to be used: with its rules and its tasks.
-struct LoadedEnvironment {
-  std::shared_ptr<const Environment> environment;
-  std::shared_ptr<const TaskSource> tasks;
-  // Plays a task as its plan says.
-  std::function<Result<std::unique_ptr<Agent>>(const Task&)> gold_agent;
-  Rules rules;
-  // Shows how a task is done, sloppily (desk/teacher.h, service/teacher.h); null: there is nobody.
-  std::function<Result<std::unique_ptr<Agent>>(const Task&, double teacher_error, Rng)> teacher;
-};
+using EnvironmentTable = std::span<const RegisteredEnvironment>;
 
-// Those that come with the program, with one line about each.
-struct BuiltInEnvironment {
-  std::string name;
-  EnvironmentKind kind = EnvironmentKind::kToolUse;
-  std::string about;
-};
-std::vector<BuiltInEnvironment> BuiltInEnvironments();
-// One of them, as it comes.
-Result<LoadedEnvironment> NewBuiltIn(std::string_view name);
+// Those that come with the program.
+const std::vector<RegisteredEnvironment>& BuiltInEnvironments();
+
+// One that is part of the program (KindTraits::in_process), as it comes.
+Result<LoadedEnvironment> NewBuiltIn(std::string_view name,
+                                     EnvironmentTable table = BuiltInEnvironments());
+
+// Null when there is none of that name.
+const RegisteredEnvironment* FindEnvironment(std::string_view name,
+                                             EnvironmentTable table = BuiltInEnvironments());
+
+// The names of those that have the trait, for messages: "desk and service".
+std::string EnvironmentsWith(bool KindTraits::*trait,
+                             EnvironmentTable table = BuiltInEnvironments());
 
 // The environment of a recipe (docs/environments.md):
 //
@@ -46,16 +38,8 @@ Result<LoadedEnvironment> NewBuiltIn(std::string_view name);
 //   [environment.tasks]        # desk, quiz and service: which tasks are made
 //   [environment.rules]        # budgets, and what happens to turns that cannot be read
 //
-// Only reads; problems of the recipe are reported by Recipe::Finish. `make` is the second step: it
-// takes the tools that the recipe names elsewhere, which may be programs and servers, and reads the
-// task files. desk, quiz and service bring their own tools and take no others, but service takes
-// the tool `user`, which then plays the customer; null: none.
-struct EnvironmentPlan {
-  std::string kind;
-  std::function<Result<LoadedEnvironment>(std::shared_ptr<const Toolbox> tools)> make;
-  std::vector<std::pair<Split, std::string>> files;  // task files, as the recipe has them
-  Rules rules;
-};
-EnvironmentPlan ReadEnvironment(RecipeTable root);
+// Only reads; problems of the recipe are reported by Recipe::Finish. An environment that is part of
+// the program takes no tools but, where it asks one, the tool `user`.
+EnvironmentPlan ReadEnvironment(RecipeTable root, EnvironmentTable table = BuiltInEnvironments());
 
 }  // namespace hone

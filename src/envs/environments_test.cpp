@@ -9,14 +9,34 @@ namespace hone {
 namespace {
 
 TEST(EnvironmentsTest, BuiltInOnesAreOfTheThreeKinds) {
-  const std::vector<BuiltInEnvironment> all = BuiltInEnvironments();
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].kind, EnvironmentKind::kToolUse);
-  EXPECT_EQ(all[1].kind, EnvironmentKind::kSingleTurn);
-  EXPECT_EQ(all[2].kind, EnvironmentKind::kMultiTurn);
+  const auto kind_of = [](std::string_view name) {
+    return NewBuiltIn(name)->environment->traits().kind;
+  };
+  EXPECT_EQ(kind_of("desk"), EnvironmentKind::kToolUse);
+  EXPECT_EQ(kind_of("quiz"), EnvironmentKind::kSingleTurn);
+  EXPECT_EQ(kind_of("service"), EnvironmentKind::kMultiTurn);
+}
+
+TEST(EnvironmentsTest, WhatCannotBeHadByNameIsRefusedWithThoseThatCan) {
   const auto wrong = NewBuiltIn("dask");
   ASSERT_FALSE(wrong.ok());
   EXPECT_NE(wrong.error().message().find("did you mean \"desk\"?"), std::string::npos);
+  EXPECT_NE(wrong.error().message().find("there are desk, quiz and service, or"),
+            std::string::npos);
+  EXPECT_FALSE(NewBuiltIn("data").ok()) << "its tasks are in files that nobody named";
+}
+
+TEST(EnvironmentsTest, TheTraitsOfAKindHoldOfWhatIsMade) {
+  for (const RegisteredEnvironment& one : BuiltInEnvironments()) {
+    EXPECT_EQ(FindEnvironment(one.name), &one);
+    if (!one.traits.in_process) continue;
+    const LoadedEnvironment loaded = NewBuiltIn(one.name).value();
+    EXPECT_EQ(loaded.environment->traits().name, one.name);
+    EXPECT_EQ(loaded.teacher != nullptr, one.traits.has_teacher) << one.name;
+  }
+  EXPECT_EQ(FindEnvironment("dask"), nullptr);
+  EXPECT_EQ(EnvironmentsWith(&KindTraits::has_teacher), "desk and service");
+  EXPECT_EQ(EnvironmentsWith(&KindTraits::in_process), "desk, quiz and service");
 }
 
 TEST(EnvironmentsTest, RecipesSetTasksAndRules) {

@@ -1,7 +1,5 @@
 #include "evaluate/mistakes.h"
 
-#include "envs/desk/teacher.h"
-
 namespace hone {
 namespace {
 
@@ -58,20 +56,15 @@ void AddGoldArguments(const Task& task, Values* values) {
 
 }  // namespace
 
-bool IsTaskOf(const Task& task, std::string_view environment) {
-  const Json* made = task.metadata.Find("environment");
-  return made != nullptr && *made == Json(environment);
-}
-
 Mistakes::Mistakes(const LoadedEnvironment& loaded, const std::vector<Task>& tasks, double rate)
-    : gold_agent_(loaded.gold_agent), rate_(rate) {
+    : gold_agent_(loaded.gold_agent), teacher_(loaded.recording.teacher), rate_(rate) {
   auto values = std::make_shared<Values>();
   for (const Task& task : tasks) AddGoldArguments(task, values.get());
   values_ = std::move(values);
 }
 
 Result<std::unique_ptr<Agent>> Mistakes::AgentFor(const Task& task, Rng rng) const {
-  if (IsTaskOf(task, "desk")) return desk::NewTeacher(task, rate_, rng);
+  if (teacher_) return teacher_(task, rate_, rng);
   return SlippingAgentFor(task, rng);
 }
 

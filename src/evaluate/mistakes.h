@@ -14,10 +14,10 @@ namespace hone {
 // Agents that go about a task in the right way and slip: the wrong calls that somebody who learns
 // really makes, rather than noise. Immutable and thread-safe.
 //
-// A task of the desk can be played by its own teacher (envs/desk/teacher.h). Every task can be
-// played by the gold agent with each call spoilt at the given rate: one of its arguments is what
-// the gold call of another task has there, or, as often, what gold calls have under any name (a
-// city for a person), which tools refuse.
+// Some environments have a teacher for it (RecordingManner::teacher). Every task can be played by
+// the gold agent with each call spoilt at the given rate: one of its arguments is what the gold
+// call of another task has there, or, as often, what gold calls have under any name (a city for a
+// person), which tools refuse.
 class Mistakes {
  public:
   // `rate` is from 0 to 1; `tasks` are those that wrong arguments are taken from.
@@ -36,11 +36,9 @@ class Mistakes {
 
  private:
   std::function<Result<std::unique_ptr<Agent>>(const Task&)> gold_agent_;
+  TeacherMaker teacher_;
   std::shared_ptr<const Values> values_;
   double rate_;
 };
-
-// Whether the task was made by the generator of this environment, as it says itself.
-bool IsTaskOf(const Task& task, std::string_view environment);
 
 }  // namespace hone

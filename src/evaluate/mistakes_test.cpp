@@ -69,9 +69,6 @@ TEST(Mistakes, SlipsAreWrongCallsOfWhichSomeAreRefused) {
 TEST(Mistakes, TheDeskHasItsTeacher) {
   const LoadedEnvironment desk = NewBuiltIn("desk").value();
   const std::vector<Task> tasks = FirstTasks(desk, 3);
-  EXPECT_TRUE(IsTaskOf(tasks[0], "desk"));
-  EXPECT_FALSE(IsTaskOf(tasks[0], "service"));
-  EXPECT_FALSE(IsTaskOf(Task{}, "desk"));
   EXPECT_TRUE(Mistakes(desk, tasks, 0.5).AgentFor(tasks[0], Rng(1)).ok());
   EXPECT_FALSE(Mistakes(desk, tasks, 0.5).AgentFor(Task{}, Rng(1)).ok());
 }

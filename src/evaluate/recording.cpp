@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/mutex.h"
-#include "envs/service/explorer.h"
 #include "evaluate/mistakes.h"
 #include "tools/caller.h"
 #include "tools/live.h"
@@ -14,8 +13,8 @@
 namespace hone {
 namespace {
 
-// How many tasks of the desk are played a second time, because its teacher hardly ever calls in a
-// way that is refused.
+// How many of the tasks that a teacher plays are played a second time, because a teacher hardly
+// ever calls in a way that is refused.
 constexpr double kSlips = 0.2;
 constexpr size_t kCommit = 5000;  // calls that are committed together
 
@@ -96,15 +95,16 @@ class Recorder {
   }
 
   Result<void> RecordTask(const Task& task, const Rng& rng) {
-    if (IsTaskOf(task, "service") && !options_.gold) return Explore(task, rng);
-    if (!IsTaskOf(task, "desk") || options_.gold) {
+    const bool taught = loaded_.recording.teacher != nullptr;
+    if (loaded_.recording.exploration && !options_.gold) return Explore(task, rng);
+    if (!taught || options_.gold) {
       HONE_ASSIGN_OR_RETURN(const auto gold, loaded_.gold_agent(task));
       HONE_RETURN_IF_ERROR(PlayOnce(task, gold.get(), "0"));
       if (options_.gold) return {};
     }
     HONE_ASSIGN_OR_RETURN(const auto agent, mistakes_.AgentFor(task, rng));
     HONE_RETURN_IF_ERROR(PlayOnce(task, agent.get(), "1"));
-    if (!IsTaskOf(task, "desk") || Rng(rng).NextDouble() >= kSlips) return {};
+    if (!taught || Rng(rng).NextDouble() >= kSlips) return {};
     HONE_ASSIGN_OR_RETURN(const auto slipping, mistakes_.SlippingAgentFor(task, rng));
     return PlayOnce(task, slipping.get(), "2");
   }
@@ -121,7 +121,7 @@ class Recorder {
     const uint64_t seed = episode->opening().session_seed;
     const auto sessions = std::make_shared<Sessions>(loaded_.environment->tools(), seed);
     int32_t turn = 0;
-    for (const Call& call : service::ExplorationOf(seed, rng)) {
+    for (const Call& call : loaded_.recording.exploration(seed, rng)) {
       caller_.Call({{options_.run, task.id, "0", turn++, 0}, call.name, call.arguments, sessions});
     }
     return {};

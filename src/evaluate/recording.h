@@ -28,11 +28,10 @@ struct RecordingReport {
 };
 
 // Plays the first tasks of a split against the real tools and puts every call into the journal, for
-// a simulator to learn from or to be measured on. Who plays (evaluate/mistakes.h): on the desk
-// its teacher, and at times the gold agent that slips; in the shop of each service task an explorer
-// (envs/service/explorer.h); elsewhere the gold agent, and once more while it slips. An error when
-// the journal cannot be written, when a task cannot be played, or when the journal has other calls
-// under the same run.
+// a simulator to learn from or to be measured on. Who plays is the environment's choice
+// (RecordingManner): its teacher, and at times the gold agent that slips (evaluate/mistakes.h); an
+// explorer; or else the gold agent, and once more while it slips. An error when the journal cannot
+// be written, when a task cannot be played, or when the journal has other calls under the same run.
 Result<RecordingReport> RecordPlay(const LoadedEnvironment& loaded, const RecordingOptions& options,
                                    Journal* journal);
 

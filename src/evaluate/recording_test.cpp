@@ -79,6 +79,7 @@ TEST_F(RecordingTest, TasksOfAFileArePlayedTwiceOncePlainlyAndOnceWithSlips) {
   LoadedEnvironment loaded = NewBuiltIn("desk").value();
   loaded.environment = NewDataEnvironment(toolbox, {});
   loaded.tasks = NewListedTasks({{Split::kTrain, tasks}});
+  loaded.recording = {};
   const auto journal = Open("data.sqlite");
   const RecordingReport report = RecordPlay(loaded, {.episodes = 100}, journal.get()).value();
   EXPECT_EQ(report.episodes, 5);

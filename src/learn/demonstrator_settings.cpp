@@ -6,14 +6,15 @@ namespace hone {
 
 DemonstratorSettings ReadDemonstrator(RecipeTable* table, const EnvironmentPlan& environment) {
   DemonstratorSettings settings;
-  const bool has_teacher = environment.kind == "desk" || environment.kind == "service";
+  const bool has_teacher = environment.traits.has_teacher;
   if (has_teacher) settings.agent = "teacher";
   table->ReadChoice("demonstrator", &settings.agent, {"teacher", "gold"}, "who shows how");
   if (settings.agent == "teacher") {
     table->Read("teacher_error", &settings.teacher_error,
                 "share of the teacher's calls that go wrong", Between(0, 1));
     if (!has_teacher) {
-      table->Problem("demonstrator", "only desk and service have a teacher; write \"gold\"");
+      table->Problem("demonstrator", "only " + EnvironmentsWith(&KindTraits::has_teacher) +
+                                         " have a teacher; write \"gold\"");
     }
   }
   table->Read("successful_only", &settings.successful_only,

@@ -103,7 +103,7 @@ TEST(RecipeIdentity, AStageDependsOnItselfTheSeedAndTheTasks) {
 // Whoever derives a run again lets its journal answer, and must find the stages it began with.
 TEST(RecipeIdentity, WhoAnswersWhileARunIsVerifiedDoesNotMoveItsStages) {
   TrainingRecipe recipe = Tiny({"answers.mode=live"});
-  recipe.environment.kind = "data";  // tools outside of this program
+  recipe.environment.traits.in_process = false;  // tools outside of this program
   const Json inputs = StageInputs(recipe, 0);
   recipe.answers.mode = ToolMode::kReplay;
   EXPECT_EQ(StageInputs(recipe, 0), inputs);

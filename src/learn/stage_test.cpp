@@ -23,7 +23,7 @@ ReadOne Read(const std::string& toml, std::string_view environment) {
   Recipe recipe = Recipe::Parse("[[stage]]\n" + toml, "r.toml").value();
   std::vector<RecipeTable> tables = recipe.Root().Tables("stage");
   EnvironmentPlan plan;
-  plan.kind = environment;
+  plan.traits = FindEnvironment(environment)->traits;
   ReadOne read{ReadStage(tables[0], plan), ""};
   const Result<void> finished = recipe.Finish();
   if (!finished.ok()) read.problems = finished.error().message();

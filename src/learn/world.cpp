@@ -3,8 +3,7 @@
 namespace hone {
 
 bool HasToolsInProcess(const TrainingRecipe& recipe) {
-  const std::string& kind = recipe.environment.kind;
-  return (kind == "desk" || kind == "quiz" || kind == "service") && !recipe.answers.user;
+  return recipe.environment.traits.in_process && !recipe.answers.user;
 }
 
 World::~World() {

@@ -11,7 +11,7 @@ class World {
  public:
   // The real tools. With a journal what they answer is recorded under the identity of the call, and
   // what is there already is taken from it; empty: nothing is written. Tools that are part of this
-  // program (desk, quiz, service) run one after the other, in no time.
+  // program (KindTraits::in_process) run one after the other, in no time.
   static Result<std::unique_ptr<World>> Real(const TrainingRecipe& recipe,
                                              const LoadedEnvironment& environment,
                                              const std::filesystem::path& journal);
