@@ -9,6 +9,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include "rollout/chains.h"
+#include "rollout/strategies.h"
+#include "rollout/tree_grpo.h"
 #include "support/desk_policy.h"
 #include "support/late_responder.h"
 
@@ -200,9 +203,9 @@ BENCHMARK(BM_SlowTools)->UseManualTime()->Iterations(1)->Unit(benchmark::kSecond
 // What each strategy makes of 12 groups of 8 (Tree-GRPO: 9), at tasks of two calls and more.
 void BM_Strategies(benchmark::State& state) {
   DeskPolicy desk({.tasks = 12, .least_calls = 2, .steps = 200, .threads = 1});
-  const auto built_in = BuiltInStrategies()[static_cast<size_t>(state.range(0))];
-  const auto strategy = built_in.first == "tree-grpo" ? NewTreeGrpo({.trees = 3}).value()
-                                                      : NewStrategy(built_in.first).value();
+  const std::string& name = BuiltInStrategies()[static_cast<size_t>(state.range(0))].name;
+  const auto strategy =
+      name == "tree-grpo" ? NewTreeGrpo({.trees = 3}).value() : NewStrategy(name).value();
   const auto timeline = NewVirtualTimeline();
   Executor executor(OptionsFor({}, *desk.environment().tools(), timeline.get()).value(),
                     timeline.get());
@@ -212,7 +215,7 @@ void BM_Strategies(benchmark::State& state) {
           .value();
   RolloutCounts counts;
   for (auto _ : state) counts = rollout.Run(desk.Requests(8))->counts;
-  state.SetLabel(built_in.first);
+  state.SetLabel(name);
   const auto leaves = static_cast<double>(counts.leaves);
   state.counters["leaves/group"] = leaves / static_cast<double>(counts.groups);
   state.counters["sampled/leaf"] = static_cast<double>(counts.sampled_tokens) / leaves;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "rollout/chains.h"
+
 namespace hone {
 namespace {
 

@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "envs/play.h"
 #include "evaluate/suite_agent.h"
+#include "rollout/chains.h"
 #include "rollout/rollout.h"
 #include "tools/modes.h"
 

@@ -1,12 +1,24 @@
-// ARPO, as its authors' program decides (docs/rollout.md): the entropy is that of the beginning of
-// the turn that made the call, against that of the trajectory's first turn.
+#include "rollout/arpo.h"
 
 #include <algorithm>
 
-#include "rollout/strategy.h"
+#include "base/exact_math.h"
+
+// As its authors' program decides (docs/rollout.md): the entropy is that of the beginning of the
+// turn that made the call, against that of the trajectory's first turn.
 
 namespace hone {
 namespace {
+
+constexpr size_t kArpoTokens = 20;  // that the entropy is summed over
+
+// Of the turn's first tokens, in units of the logarithm of the vocabulary.
+double EntropyOf(const Node& turn, int64_t vocabulary) {
+  const size_t count = std::min(turn.entropies.size(), kArpoTokens);
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) sum += turn.entropies[i];
+  return sum / NaturalLog(static_cast<double>(vocabulary));
+}
 
 class Arpo final : public Strategy {
  public:
@@ -35,7 +47,8 @@ class Arpo final : public Strategy {
   int64_t Branches(const GroupView& view, const Place& place) const {
     if (!place.after_results) return 0;
     Rng rng = view.rng.Split(place.path);
-    const double rise = place.entropy - place.first_entropy;
+    const double rise = EntropyOf(*place.last_turn, view.vocabulary) -
+                        EntropyOf(*place.first_turn, view.vocabulary);
     const double p = std::clamp(rng.NextDouble() - options_.weight * rise, 0.0, 1.0);
     return p <= options_.branch_probability ? options_.beam - 1 : 0;
   }
@@ -53,6 +66,20 @@ Result<std::unique_ptr<Strategy>> NewArpo(const ArpoOptions& options) {
                  "arpo: initial must be at least 0, beam at least 1, branch_probability in [0, 1]");
   }
   return std::unique_ptr<Strategy>(std::make_unique<Arpo>(options));
+}
+
+RegisteredStrategy RegisterArpo() {
+  return {"arpo", "branches after tool results where the entropy rose", [](RecipeTable settings) {
+            ArpoOptions options;
+            settings.Read("initial", &options.initial,
+                          "trajectories at first; 0: half of the leaves", AtLeast(0));
+            settings.Read("beam", &options.beam, "a trajectory goes on as at most so many",
+                          AtLeast(1));
+            settings.Read("weight", &options.weight, "of the entropy's rise", AtLeast(0));
+            settings.Read("branch_probability", &options.branch_probability,
+                          "where the entropy did not rise", Between(0, 1));
+            return NewArpo(options);
+          }};
 }
 
 }  // namespace hone

@@ -1,21 +1,33 @@
-#include <gtest/gtest.h>
+#include "rollout/arpo.h"
 
-#include "rollout/strategy.h"
+#include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace hone {
 namespace {
 
-// So many open trajectories, whose entropy rose by so much.
-GroupView Open(int64_t leaves, int64_t open, double rise) {
-  GroupView view{.rng = Rng(1), .leaves = leaves, .started = open, .places = {{}}};
+constexpr int64_t kVocabulary = 1000;
+
+// A turn of the policy with so much entropy, in units of the logarithm of the vocabulary.
+Node TurnOf(double entropy) {
+  Node turn;
+  turn.entropies = {static_cast<float>(entropy * std::log(kVocabulary))};
+  return turn;
+}
+
+// So many open trajectories, whose entropy went from that of the first turn to that of the last.
+GroupView Open(int64_t leaves, int64_t open, const Node& first, const Node& last) {
+  GroupView view{
+      .rng = Rng(1), .leaves = leaves, .started = open, .vocabulary = kVocabulary, .places = {{}}};
   for (int32_t i = 0; i < open; ++i) {
     view.places.push_back({.id = i + 1,
                            .path = std::to_string(i),
                            .turns = 1,
                            .open = true,
                            .after_results = true,
-                           .entropy = 1 + rise,
-                           .first_entropy = 1});
+                           .last_turn = &last,
+                           .first_turn = &first});
   }
   return view;
 }
@@ -35,25 +47,37 @@ TEST(ArpoTest, HalfOfTheLeavesBeginUnlessSaidOtherwise) {
 
 TEST(ArpoTest, BranchesMoreOftenWhereTheEntropyRose) {
   const auto arpo = NewArpo({}).value();
+  const Node low = TurnOf(1), high = TurnOf(3.6);
   // u <= 0.5 + 0.2 rise: about half, all, none.
-  const int64_t flat = Extra(arpo->Next(Open(4000, 1000, 0)));
+  const int64_t flat = Extra(arpo->Next(Open(4000, 1000, low, low)));
   EXPECT_GT(flat, 450);
   EXPECT_LT(flat, 550);
-  EXPECT_EQ(Extra(arpo->Next(Open(4000, 1000, 2.6))), 1000);
-  EXPECT_EQ(Extra(arpo->Next(Open(4000, 1000, -2.6))), 0);
-  EXPECT_EQ(Extra(NewArpo({.beam = 4}).value()->Next(Open(4000, 1000, 2.6))), 3000);
+  EXPECT_EQ(Extra(arpo->Next(Open(4000, 1000, low, high))), 1000);
+  EXPECT_EQ(Extra(arpo->Next(Open(4000, 1000, high, low))), 0);
+  EXPECT_EQ(Extra(NewArpo({.beam = 4}).value()->Next(Open(4000, 1000, low, high))), 3000);
+}
+
+TEST(ArpoTest, OnlyTheFirstTwentyTokensOfATurnCount) {
+  const auto arpo = NewArpo({}).value();
+  Node first, last;
+  first.entropies.assign(20, 0.0f);
+  last.entropies.assign(20, 0.0f);
+  last.entropies.resize(200, 5.0f);
+  EXPECT_EQ(arpo->Next(Open(4000, 1000, first, last)), arpo->Next(Open(4000, 1000, first, first)));
 }
 
 TEST(ArpoTest, TheBudgetHoldsAndOpenOnesAlwaysGoOn) {
+  const Node turn = TurnOf(1);
   const auto arpo = NewArpo({.branch_probability = 1}).value();
-  const std::vector<Extension> next = arpo->Next(Open(10, 8, 0));
+  const std::vector<Extension> next = arpo->Next(Open(10, 8, turn, turn));
   EXPECT_EQ(next.size(), 8u);
   EXPECT_EQ(Extra(next), 2);
-  EXPECT_EQ(Extra(arpo->Next(Open(8, 8, 0))), 0);
+  EXPECT_EQ(Extra(arpo->Next(Open(8, 8, turn, turn))), 0);
 }
 
 TEST(ArpoTest, OnlyResultsMakeItBranch) {
-  GroupView view = Open(100, 10, 3);
+  const Node low = TurnOf(1), high = TurnOf(4);
+  GroupView view = Open(100, 10, low, high);
   for (Place& place : view.places) place.after_results = false;
   EXPECT_EQ(Extra(NewArpo({}).value()->Next(view)), 0);
 }

@@ -1,4 +1,6 @@
-#include "rollout/strategy.h"
+#include "rollout/portool.h"
+
+#include <utility>
 
 namespace hone {
 namespace {
@@ -40,6 +42,15 @@ Result<std::unique_ptr<Strategy>> NewPortool(const PortoolOptions& options) {
     return Error(ErrorCode::kInvalidArgument, "portool: forks must be at least 1");
   }
   return std::unique_ptr<Strategy>(std::make_unique<Portool>(options));
+}
+
+RegisteredStrategy RegisterPortool() {
+  return {"portool", "every turn forks, a constant number goes on", [](RecipeTable settings) {
+            PortoolOptions options;
+            settings.Read("forks", &options.forks, "continuations that a trajectory offers",
+                          AtLeast(1));
+            return NewPortool(options);
+          }};
 }
 
 }  // namespace hone

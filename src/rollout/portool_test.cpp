@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "rollout/portool.h"
 
-#include "rollout/strategy.h"
+#include <gtest/gtest.h>
 
 namespace hone {
 namespace {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "rollout/strategies.h"
 #include "support/desk_rollout.h"
 
 namespace hone {
@@ -16,7 +17,7 @@ DeskPolicy::Options Trained() { return {.tasks = 6, .steps = 160}; }
 
 std::vector<std::unique_ptr<Strategy>> AllStrategies() {
   std::vector<std::unique_ptr<Strategy>> all;
-  for (const auto& [name, about] : BuiltInStrategies()) all.push_back(NewStrategy(name).value());
+  for (const auto& known : BuiltInStrategies()) all.push_back(NewStrategy(known.name).value());
   return all;
 }
 

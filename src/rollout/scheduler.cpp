@@ -1,11 +1,7 @@
 #include "rollout/scheduler.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "base/exact_math.h"
 #include "rollout/segment.h"
 #include "rollout/stopwatch.h"
 
@@ -31,14 +27,6 @@ bool MayHaveActed(const ToolResult& result) {
     case CallStatus::kInvalidArguments: return false;
   }
   return true;
-}
-
-// Of the first tokens, in units of the logarithm of the vocabulary.
-double EntropyOf(const Node& turn, int64_t vocabulary) {
-  const size_t count = std::min<size_t>(turn.entropies.size(), kArpoTokens);
-  double sum = 0;
-  for (size_t i = 0; i < count; ++i) sum += turn.entropies[i];
-  return sum / NaturalLog(static_cast<double>(vocabulary));
 }
 
 void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
@@ -340,9 +328,9 @@ Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
   }
   progress.tokens += static_cast<int64_t>(node.tokens.size());
   trajectory->agent.context_tokens = progress.tokens;
-  progress.entropy = EntropyOf(node, policy_.engine().config().vocab);
-  if (progress.turns == 0) progress.first_entropy = progress.entropy;
   progress.node = trajectory->group->tree.Add(progress.node, std::move(node));
+  progress.last_turn = progress.node;
+  if (progress.turns == 0) progress.first_turn = progress.node;
   ++progress.turns;
   trajectory->resuming = false;
   counts.calls += static_cast<int64_t>(trajectory->agent.calls.size());

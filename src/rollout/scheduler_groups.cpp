@@ -103,6 +103,8 @@ Result<void> Scheduler::Decide(LiveGroup* group) {
   view.leaves = group->request->leaves;
   view.ended = group->ended;
   view.started = group->started;
+  view.vocabulary = policy_.engine().config().vocab;
+  const auto turn = [&](NodeId node) { return node == kNoNode ? nullptr : &group->tree.At(node); };
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Progress& at = *candidates[i].progress;
     view.places.push_back({.id = static_cast<int32_t>(i),
@@ -110,8 +112,8 @@ Result<void> Scheduler::Decide(LiveGroup* group) {
                            .turns = at.turns,
                            .open = candidates[i].waiting != nullptr,
                            .after_results = at.after_results,
-                           .entropy = at.entropy,
-                           .first_entropy = at.first_entropy});
+                           .last_turn = turn(at.last_turn),
+                           .first_turn = turn(at.first_turn)});
   }
   for (const Extension& extension : strategy_.Next(view)) {
     CHECK(extension.place >= 0 && extension.place < static_cast<int32_t>(candidates.size()) &&

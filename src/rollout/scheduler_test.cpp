@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "rollout/arpo.h"
+#include "rollout/chains.h"
+#include "rollout/strategies.h"
 #include "support/desk_rollout.h"
 #include "support/scripted_toolkit.h"
 

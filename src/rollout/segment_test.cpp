@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "rollout/strategies.h"
 #include "support/desk_rollout.h"
 
 namespace hone {
@@ -80,9 +81,9 @@ TEST_F(SegmentTest, ARolloutBeginsASegmentAndKeepsWhatWasDrawn) {
   const Policy policy = Policy::New(&desk.engine(), rewriting.get(), &desk.tokenizer(),
                                     {.sampling = {.temperature = 0.7f}, .max_turn_tokens = 48})
                             .value();
-  for (const auto& [name, about] : BuiltInStrategies()) {
-    SCOPED_TRACE(name);
-    const auto strategy = NewStrategy(name).value();
+  for (const RegisteredStrategy& known : BuiltInStrategies()) {
+    SCOPED_TRACE(known.name);
+    const auto strategy = NewStrategy(known.name).value();
     const std::shared_ptr<Timeline> timeline = NewVirtualTimeline();
     Executor executor(OptionsFor({}, *desk.environment().tools(), timeline.get()).value(),
                       timeline.get());

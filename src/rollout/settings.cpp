@@ -5,39 +5,6 @@ namespace {
 
 constexpr int64_t kMostKept = 1024;  // tokens of a support that is stored
 
-Result<std::unique_ptr<Strategy>> ReadStrategy(RecipeTable* table) {
-  std::vector<std::string> names;
-  for (const auto& [name, about] : BuiltInStrategies()) names.push_back(name);
-  std::string name = names[0];
-  table->ReadChoice("strategy", &name, names, "which trajectories a group has, where they part");
-  if (name == "arpo") {
-    ArpoOptions arpo;
-    RecipeTable settings = table->Table("arpo");
-    settings.Read("initial", &arpo.initial, "trajectories at first; 0: half of the leaves",
-                  AtLeast(0));
-    settings.Read("beam", &arpo.beam, "a trajectory goes on as at most so many", AtLeast(1));
-    settings.Read("weight", &arpo.weight, "of the entropy's rise", AtLeast(0));
-    settings.Read("branch_probability", &arpo.branch_probability, "where the entropy did not rise",
-                  Between(0, 1));
-    return NewArpo(arpo);
-  }
-  if (name == "portool") {
-    PortoolOptions portool;
-    table->Table("portool").Read("forks", &portool.forks, "continuations that a trajectory offers",
-                                 AtLeast(1));
-    return NewPortool(portool);
-  }
-  if (name == "tree-grpo") {
-    TreeGrpoOptions tree_grpo;
-    RecipeTable settings = table->Table("tree-grpo");
-    settings.Read("trees", &tree_grpo.trees, "trajectories at first", AtLeast(1));
-    settings.Read("expansions", &tree_grpo.expansions, "new ones per tree and round", AtLeast(0));
-    settings.Read("rounds", &tree_grpo.rounds, "of expansions", AtLeast(0));
-    return NewTreeGrpo(tree_grpo);
-  }
-  return NewChains();
-}
-
 void ReadSampling(RecipeTable* table, bool training, Sampling* sampling) {
   double temperature = sampling->temperature, top_p = sampling->top_p, min_p = sampling->min_p;
   int64_t top_k = sampling->top_k;
@@ -66,14 +33,9 @@ void ReadSampling(RecipeTable* table, bool training, Sampling* sampling) {
 
 }  // namespace
 
-RolloutSettings ReadRolloutSettings(RecipeTable table, bool training) {
+RolloutSettings ReadRolloutSettings(RecipeTable table, bool training, StrategyTable strategies) {
   RolloutSettings settings;
-  Result<std::unique_ptr<Strategy>> strategy = ReadStrategy(&table);
-  if (strategy.ok()) {
-    settings.strategy = *std::move(strategy);
-  } else {
-    table.Problem("strategy", strategy.error().message());
-  }
+  settings.strategy = ReadStrategy(&table, strategies);
   table.Read("live", &settings.options.max_live, "trajectories under way at a time", AtLeast(1));
   table.Read("retries", &settings.options.retries,
              "how often a trajectory that somebody else broke is begun again", AtLeast(0));

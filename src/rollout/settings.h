@@ -5,7 +5,7 @@
 #include "base/recipe.h"
 #include "rollout/policy.h"
 #include "rollout/rollout.h"
-#include "rollout/strategy.h"
+#include "rollout/strategies.h"
 
 namespace hone {
 
@@ -27,6 +27,7 @@ struct RolloutSettings {
 // Problems are reported by Recipe::Finish. Of turns that are to be trained on, the supports are
 // kept token by token: then top_p and min_p need a top_k of at most 1024, and temperature 0 cannot
 // be.
-RolloutSettings ReadRolloutSettings(RecipeTable table, bool training);
+RolloutSettings ReadRolloutSettings(RecipeTable table, bool training,
+                                    StrategyTable strategies = BuiltInStrategies());
 
 }  // namespace hone

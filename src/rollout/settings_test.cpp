@@ -43,10 +43,10 @@ expansions = 0
   EXPECT_EQ(read.settings.options.max_live, 8);
   EXPECT_EQ(read.settings.policy.sampling,
             (Sampling{.temperature = 0.7f, .top_k = 50, .top_p = 0.9f}));
-  for (const auto& [name, about] : BuiltInStrategies()) {
-    const Read one = Of("[rollout]\nstrategy = \"" + name + "\"\n");
+  for (const RegisteredStrategy& known : BuiltInStrategies()) {
+    const Read one = Of("[rollout]\nstrategy = \"" + known.name + "\"\n");
     EXPECT_EQ(one.problems, "");
-    EXPECT_EQ(one.settings.strategy->traits().name, name);
+    EXPECT_EQ(one.settings.strategy->traits().name, known.name);
   }
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/recipe.h"
 #include "base/result.h"
 #include "base/rng.h"
+#include "record/tree.h"
 
 // Which trajectories a group has, and where they part.
 
@@ -22,19 +23,20 @@ struct Place {
   int64_t turns = 0;           // of the policy up to here
   bool open = false;           // that trajectory waits here to be told whether it goes on
   bool after_results = false;  // what followed the turn before were results of its calls
-  // Of the first tokens of the turn before (kArpoTokens of them), summed, in units of the
-  // logarithm of the vocabulary; and of the trajectory's first turn. 0 for the prompt.
-  double entropy = 0;
-  double first_entropy = 0;
+  // The policy's turn before this place and the trajectory's first, as they were drawn; null for
+  // the prompt. They are there as long as Next runs.
+  const Node* last_turn = nullptr;
+  const Node* first_turn = nullptr;
 };
 
 // A group at a moment when none of its trajectories is under way: each has ended or waits at a
 // place. What it says does not depend on which of them was faster.
 struct GroupView {
-  Rng rng{0};           // of this moment
-  int64_t leaves = 0;   // that are wanted in all
-  int64_t ended = 0;    // trajectories that ended; those that are retried or dropped count once
-  int64_t started = 0;  // trajectories begun, by path names; given-up ones are not counted
+  Rng rng{0};              // of this moment
+  int64_t leaves = 0;      // that are wanted in all
+  int64_t ended = 0;       // trajectories that ended; those that are retried or dropped count once
+  int64_t started = 0;     // trajectories begun, by path names; given-up ones are not counted
+  int64_t vocabulary = 0;  // of the policy
   std::vector<Place> places;  // in the order of their ids, which is the order of turns, then paths
 };
 
@@ -69,44 +71,13 @@ class Strategy {
   virtual std::vector<Extension> Next(const GroupView& view) const = 0;
 };
 
-// A star: as many independent trajectories as leaves are wanted.
-std::unique_ptr<Strategy> NewChains();
-
-// ARPO: branches where the entropy rose after a tool's answer (docs/rollout.md). `initial`
-// trajectories begin; after each turn an open one branches when u - weight (H - H0) is at most
-// `branch_probability`, u uniform, until there are as many as leaves are wanted; when all have
-// ended and some are missing, fresh ones begin.
-struct ArpoOptions {
-  int64_t initial = 0;  // 0: half of the leaves
-  int64_t beam = 2;     // a trajectory goes on as at most so many
-  double weight = 0.2;  // of the entropy's rise
-  double branch_probability = 0.5;
+// A strategy's line in the table of strategies.h.
+struct RegisteredStrategy {
+  std::string name;   // `strategy` in a recipe
+  std::string about;  // one line
+  // Reads the recipe's [rollout.NAME], which may be absent, and makes the strategy. The error is
+  // one of settings that do not go together.
+  std::function<Result<std::unique_ptr<Strategy>>(RecipeTable settings)> read;
 };
-inline constexpr int64_t kArpoTokens = 20;  // that the entropy is summed over
-Result<std::unique_ptr<Strategy>> NewArpo(const ArpoOptions& options);
-
-// PORTool: all leaves begin at the prompt; after each turn every open trajectory offers `forks`
-// continuations, and as many as trajectories are open are kept, by lot. Which are kept is known
-// before they are drawn, so that no token is drawn in vain; a trajectory none of whose
-// continuations is kept is given up.
-struct PortoolOptions {
-  int64_t forks = 2;
-};
-Result<std::unique_ptr<Strategy>> NewPortool(const PortoolOptions& options);
-
-// Tree-GRPO: `trees` trajectories begin; then `rounds` times, for each of them, `expansions` places
-// on it and its branches (the prompt among them) are chosen by lot with replacement, and a new
-// trajectory goes on from each. So a group has trees * (1 + rounds * expansions) leaves, whatever
-// is wanted.
-struct TreeGrpoOptions {
-  int64_t trees = 2;
-  int64_t expansions = 2;
-  int64_t rounds = 1;
-};
-Result<std::unique_ptr<Strategy>> NewTreeGrpo(const TreeGrpoOptions& options);
-
-// By name, as it comes: chains, arpo, portool, tree-grpo.
-Result<std::unique_ptr<Strategy>> NewStrategy(std::string_view name);
-std::vector<std::pair<std::string, std::string>> BuiltInStrategies();  // with a line about each
 
 }  // namespace hone

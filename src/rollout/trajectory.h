@@ -25,7 +25,7 @@ struct Progress {
   int32_t segment = 0;            // that it is in
   int32_t environment_turns = 0;  // rounds of the environment's own calls
   bool after_results = false;
-  double entropy = 0, first_entropy = 0;  // as strategies see it
+  NodeId first_turn = kNoNode, last_turn = kNoNode;  // of the policy, in the group's tree
   // What was said so far; only with a dialect that may have to begin a new segment.
   std::shared_ptr<const Conversation> said;
 };

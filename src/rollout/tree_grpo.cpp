@@ -1,6 +1,6 @@
-#include <string>
+#include "rollout/tree_grpo.h"
 
-#include "rollout/strategy.h"
+#include <string>
 
 namespace hone {
 namespace {
@@ -46,6 +46,18 @@ Result<std::unique_ptr<Strategy>> NewTreeGrpo(const TreeGrpoOptions& options) {
                  "tree-grpo: trees must be at least 1, expansions and rounds at least 0");
   }
   return std::unique_ptr<Strategy>(std::make_unique<TreeGrpo>(options));
+}
+
+RegisteredStrategy RegisterTreeGrpo() {
+  return {"tree-grpo", "a few trajectories, then new ones from places on them",
+          [](RecipeTable settings) {
+            TreeGrpoOptions options;
+            settings.Read("trees", &options.trees, "trajectories at first", AtLeast(1));
+            settings.Read("expansions", &options.expansions, "new ones per tree and round",
+                          AtLeast(0));
+            settings.Read("rounds", &options.rounds, "of expansions", AtLeast(0));
+            return NewTreeGrpo(options);
+          }};
 }
 
 }  // namespace hone

@@ -1,8 +1,8 @@
+#include "rollout/tree_grpo.h"
+
 #include <set>
 
 #include <gtest/gtest.h>
-
-#include "rollout/strategy.h"
 
 namespace hone {
 namespace {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "record/validate.h"
+#include "rollout/chains.h"
 #include "support/desk_policy.h"
 #include "support/late_responder.h"
 #include "tools/modes.h"
