@@ -10,10 +10,7 @@
 #include "credit/short_form.h"
 #include "learn/recipe_checks.h"
 #include "learn/run_folder.h"
-#include "rewards/compose.h"
-#include "rewards/cost.h"
-#include "rewards/flipped.h"
-#include "rewards/presets.h"
+#include "rewards/reward_recipe.h"
 #include "rollout/policy.h"
 
 namespace hone {
@@ -137,104 +134,6 @@ AnsweringPlan ReadAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
   return plan;
 }
 
-// One part of a sum, as RewarderFromJson takes it.
-Json ReadRewardPart(RecipeTable* table) {
-  std::string preset = "default";
-  std::vector<std::string> command, terms;
-  double weight = 1;
-  Json part = Json::Of({});
-  // Before any table inside: in what is written down, those stand behind the part that they are of.
-  table->Read("terms", &terms, "only these; empty: all");
-  if (table->Has("command")) {
-    std::string term = "reward";
-    int64_t deadline_ms = 10'000;
-    table->Read("command", &command, "a program that scores");
-    table->Read("term", &term, "the name of what it gives, where it gives no names");
-    table->Read("deadline_ms", &deadline_ms, "per tree, its start included",
-                Between(1, 86'400'000));
-    part = Json::Of(
-        {{"command", Json::ArrayOf(command)}, {"term", term}, {"deadline_ms", deadline_ms}});
-  } else if (table->Has("costs")) {
-    RecipeTable prices = table->Table("costs");
-    CostOptions options;
-    prices.Read("per_call", &options.per_call, "taken away", AtLeast(0));
-    prices.Read("per_token", &options.per_token, "of the policy", AtLeast(0));
-    prices.Read("per_second", &options.per_second, "of latency", AtLeast(0));
-    prices.Read("money", &options.money, "per unit of the tools' prices", AtLeast(0));
-    prices.Read("over_budget", &options.over_budget, "once, where a task's budget is exceeded",
-                AtLeast(0));
-    part.Set("costs", Json::Of({{"per_call", options.per_call},
-                                {"per_token", options.per_token},
-                                {"per_second", options.per_second},
-                                {"money", options.money},
-                                {"over_budget", options.over_budget}}));
-  } else {
-    table->Read("preset", &preset, "of rewards");
-    part.Set("preset", preset);
-  }
-  if (!terms.empty()) part.Set("terms", Json::ArrayOf(terms));
-  if (table->Has("gate")) {
-    RecipeTable gate = table->Table("gate");
-    TermGate needs;
-    gate.Read("term", &needs.term, "of any part, that must be earned for this part to count");
-    gate.Read("at_least", &needs.at_least, "that much of it");
-    if (needs.term.empty()) gate.Problem("term", "name the term that must be earned");
-    part.Set("gate", Json::Of({{"term", needs.term}, {"at_least", needs.at_least}}));
-  }
-  if (table->Has("flip")) {
-    RecipeTable flip = table->Table("flip");
-    FlipOptions options;
-    auto seed = static_cast<int64_t>(options.seed);
-    flip.Read("share", &options.share, "of the values, turned round", Between(0, 1));
-    flip.Read("terms", &options.terms, "of these terms");
-    flip.Read("seed", &seed, "of which ones", AtLeast(0));
-    part.Set("flip", Json::Of({{"share", options.share},
-                               {"terms", Json::ArrayOf(options.terms)},
-                               {"seed", seed}}));
-  }
-  if (table->Has("schedule")) {
-    RecipeTable schedule = table->Table("schedule");
-    double from = 1, to = 1;
-    int64_t begin = 0, steps = 0;
-    std::string shape = "linear";
-    schedule.Read("from", &from, "weight at first");
-    schedule.Read("to", &to, "and at last");
-    schedule.Read("begin", &begin, "step", AtLeast(0));
-    schedule.Read("steps", &steps, "that the change takes", AtLeast(0));
-    schedule.ReadChoice("shape", &shape, {"linear", "cosine", "step"}, "of the change");
-    part.Set(
-        "weight",
-        Json::Of(
-            {{"from", from}, {"to", to}, {"begin", begin}, {"steps", steps}, {"shape", shape}}));
-  } else {
-    table->Read("weight", &weight, "of its terms");
-    if (weight != 1) part.Set("weight", weight);
-  }
-  return part;
-}
-
-// The error of a part is reported where the part stands.
-void CheckReward(const Json& part, RecipeTable* table) {
-  const auto made = RewarderFromJson(part);
-  if (made.ok()) return;
-  table->Problem(table->Has("command") ? "command" : "preset", made.error().message());
-}
-
-Json ReadRewards(RecipeTable table) {
-  Json rewards;
-  if (table.Has("sum")) {
-    Json::Array parts;
-    for (RecipeTable& part : table.Tables("sum")) {
-      parts.push_back(ReadRewardPart(&part));
-      CheckReward(parts.back(), &part);
-    }
-    return Json::Of({{"sum", std::move(parts)}});
-  }
-  rewards = ReadRewardPart(&table);
-  CheckReward(rewards, &table);
-  return rewards;
-}
-
 EvaluationSettings ReadEvaluation(RecipeTable table) {
   EvaluationSettings settings;
   table.Read("every", &settings.every, "steps of rl between evaluations on dev; 0: none",
@@ -286,7 +185,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
       root.Problem("environment", fmt::format("the task file {} is not there", file));
     }
   }
-  read.rewards = ReadRewards(root.Table("rewards"));
+  read.rewards = ToJson(ReadRewards(root.Table("rewards")));
   RecipeTable credit = root.Table("credit");
   credit.Read("method", &read.credit, "of credit assignment, with settings behind a colon");
   bool known_method = false;

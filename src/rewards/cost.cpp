@@ -1,7 +1,5 @@
 #include "rewards/cost.h"
 
-#include "base/json_fields.h"
-
 namespace hone {
 namespace {
 
@@ -53,28 +51,6 @@ std::unique_ptr<Rewarder> NewCosts(CostOptions options) {
     }
     return all;
   });
-}
-
-Result<CostOptions> CostOptionsFromJson(const Json& json) {
-  CostOptions options;
-  JsonErrors errors;
-  {
-    JsonFields fields(json, "costs", &errors);
-    fields.Optional("per_call", &options.per_call);
-    fields.Optional("per_token", &options.per_token);
-    fields.Optional("per_second", &options.per_second);
-    fields.Optional("money", &options.money);
-    fields.Optional("over_budget", &options.over_budget);
-  }
-  HONE_RETURN_IF_ERROR(errors.Check());
-  for (const double price : {options.per_call, options.per_token, options.per_second, options.money,
-                             options.over_budget}) {
-    if (!(price >= 0)) {
-      return Error(ErrorCode::kInvalidArgument,
-                   "costs: a price must not be negative; it is taken away as it is");
-    }
-  }
-  return options;
 }
 
 }  // namespace hone

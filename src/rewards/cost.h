@@ -32,7 +32,4 @@ struct CostOptions {
 // Published evidence says: gate it on success, or the policy learns not to call.
 std::unique_ptr<Rewarder> NewCosts(CostOptions options);
 
-// Reads {"per_call", "per_token", "per_second", "money", "over_budget"}.
-Result<CostOptions> CostOptionsFromJson(const Json& json);
-
 }  // namespace hone

@@ -49,11 +49,5 @@ TEST(Cost, FailedCallsAreUsedUpToo) {
   EXPECT_FALSE(IsOver(usage, {.tokens = 25}));
 }
 
-TEST(Cost, PricesAreRead) {
-  EXPECT_EQ(CostOptionsFromJson(*ParseJson(R"({"per_call": 0.5})"))->per_call, 0.5);
-  EXPECT_FALSE(CostOptionsFromJson(*ParseJson(R"({"per_call": -1})")).ok());
-  EXPECT_FALSE(CostOptionsFromJson(*ParseJson(R"({"per_cal": 1})")).ok());
-}
-
 }  // namespace
 }  // namespace hone

@@ -2,9 +2,6 @@
 
 #include <cstdint>
 
-#include "base/json.h"
-#include "base/result.h"
-
 namespace hone {
 
 // A number that changes as training goes on: `from` until `begin`, `to` from `begin + steps` on,
@@ -19,8 +16,5 @@ struct Schedule {
 
   double At(int64_t step) const;
 };
-
-// A number, or {"from", "to", "steps"} with "begin" and "shape" (linear, cosine, step).
-Result<Schedule> ScheduleFromJson(const Json& json);
 
 }  // namespace hone

@@ -26,15 +26,5 @@ TEST(Schedule, LinesAndSteps) {
   EXPECT_EQ(step.At(30), 3);
 }
 
-TEST(Schedule, FromJson) {
-  EXPECT_EQ(ScheduleFromJson(0.5)->At(77), 0.5);
-  EXPECT_EQ(ScheduleFromJson(*ParseJson(R"({"from": 1, "to": 0, "steps": 10})"))->At(5), 0.5);
-  for (const char* bad : {"\"x\"", "{}", R"({"from": 1, "to": 0, "steps": -1})",
-                          R"({"from": 1, "to": 0, "steps": 1, "shape": "round"})",
-                          R"({"from": 1, "to": 0, "steps": 1, "begn": 1})"}) {
-    EXPECT_FALSE(ScheduleFromJson(*ParseJson(bad)).ok()) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace hone
