@@ -200,8 +200,8 @@ TEST_P(CountingConformance, ATrajectoryCountsOnceWhateverItsTurns) {
     return GroupFrom("{\"group\":[" + first + "," + Plain("0") + "," + Plain("0") + "," +
                      Plain("0.5") + "," + Plain("0.25") + "," + Plain("1") + "]}");
   };
-  const Credit one = CreditOf(lab::SpecOf(GetParam()), group(1)),
-               many = CreditOf(lab::SpecOf(GetParam()), group(9));
+  const Credit one = CreditOf(ReadingOutcomes(lab::SpecOf(GetParam())), group(1)),
+               many = CreditOf(ReadingOutcomes(lab::SpecOf(GetParam())), group(9));
   for (size_t i = 1; i < one.advantages.size(); ++i) {
     ExpectSame(one.advantages[i].values, many.advantages[i].values);
   }
@@ -212,17 +212,17 @@ TEST_P(Conformance, AnIdleSiblingGainsNothingByWhatIsMissing) {
   const std::string acted =
       R"({"terms":{"outcome":null},"turns":[{"tokens":4,"calls":[{"begin":0,"end":3,"terms":{"call":null}}]},
           {"author":"tool","tokens":1},{"tokens":2}]})";
+  const std::string spec = ReadingOutcomes(lab::SpecOf(GetParam()));
   for (const char* outcome : {"0", "0.0", "-0.5"}) {
     const Credit credit =
-        CreditOf(lab::SpecOf(GetParam()),
-                 "{\"group\":[" + acted + "," + Plain(outcome) + "," + acted + "]}");
+        CreditOf(spec, "{\"group\":[" + acted + "," + Plain(outcome) + "," + acted + "]}");
     for (const float value : credit.advantages[1].values) EXPECT_LE(value, 0) << outcome;
     for (const size_t i : {0, 2}) {
       for (const float value : credit.advantages[i].values) EXPECT_EQ(value, 0);
     }
   }
   // One of two calls could not be scored: its trajectory leaves the comparison.
-  const Credit credit = CreditOf(lab::SpecOf(GetParam()), R"({"group":[
+  const Credit credit = CreditOf(spec, R"({"group":[
       {"terms":{"outcome":0},"turns":[{"tokens":6,"calls":[
          {"begin":0,"end":2,"terms":{"call":null}},{"begin":3,"end":5,"terms":{"call":-0.25}}]},
          {"author":"tool","tokens":1},{"tokens":2}]},

@@ -48,7 +48,7 @@ double Last(const Credit& credit, size_t i) { return credit.advantages[i].values
 
 class Degenerates : public testing::TestWithParam<std::string> {
  protected:
-  std::string spec() const { return lab::SpecOf(GetParam()); }
+  std::string spec() const { return ReadingOutcomes(lab::SpecOf(GetParam())); }
   // What replay pays is what is above its baseline of 0.5.
   double raw(double reward) const { return GetParam() == "spear-replay" ? reward - 0.5 : reward; }
 };

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<double> RewardsOf(const Method& method, const Group& group) {
   std::vector<double> rewards;
-  const UnitValues values = TrajectorySums(group, OutcomeOf(group, method.reads));
+  const UnitValues values = TrajectorySums(group, method.reads);
   for (const auto& units : values) {
     if (units[0]) rewards.push_back(*units[0]);
   }

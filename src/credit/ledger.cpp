@@ -13,7 +13,6 @@ std::string_view NoteKindName(NoteKind kind) {
     case NoteKind::kMasked: return "masked";
     case NoteKind::kNoAction: return "no_action";
     case NoteKind::kNoCritic: return "no_critic";
-    case NoteKind::kFallback: return "fallback";
     case NoteKind::kNothingToRead: return "nothing_to_read";
   }
   return "";

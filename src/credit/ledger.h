@@ -21,7 +21,6 @@ enum class NoteKind {
   kMasked,         // its tokens are masked after the statistics
   kNoAction,       // no call, and credit that is for calls only
   kNoCritic,       // values are needed and were not given: taken as 0
-  kFallback,       // no term of the name that is wanted: others are read instead
   kNothingToRead,  // no term that the channel reads, in the whole group
 };
 std::string_view NoteKindName(NoteKind kind);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "credit/filters.h"
+#include "credit/term_needs.h"
 
 namespace hone {
 namespace {
@@ -23,11 +24,7 @@ void RemarkOthersFaults(const Group& group, Ledger* ledger) {
 
 void RemarkTerms(const Method& method, const Group& group, Ledger* ledger) {
   if (AnyValue(group, method.reads)) return;
-  if (AnyValue(group, {{"*"}, {}})) {
-    ledger->Remark(NoteKind::kFallback, -1, "none of the terms it is about: all others are read");
-  } else {
-    ledger->Remark(NoteKind::kNothingToRead, -1, "no term of the group has a value");
-  }
+  ledger->Remark(NoteKind::kNothingToRead, -1, "no term that it reads has a value in the group");
 }
 
 // Shapers may have moved what must be nothing.
@@ -67,6 +64,7 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     RemarkOthersFaults(all.back(), &ledgers.back());
     RemarkTerms(method, all.back(), &ledgers.back());
   }
+  HONE_RETURN_IF_ERROR(CheckTermNeeds(method, all));
   // Groups that are dropped take no part in the statistics of the batch either.
   const std::vector<bool> kept = KeptGroups(method, all, ledgers);
   std::vector<size_t> places;

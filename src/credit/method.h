@@ -50,11 +50,19 @@ struct Promises {
   bool flat = true;
 };
 
+// Terms of which the scores must have at least one for the method to be itself.
+struct TermNeed {
+  Selection terms;
+  bool on_calls = false;  // they stand on calls: where nobody called there are none
+};
+
 struct Method {
   std::string name;
   std::string about;                    // one line
   std::string needs;                    // what it reads, one line
   Selection reads = {{"outcome"}, {}};  // the terms whose expected sum it is about
+  std::vector<TermNeed> term_needs;     // empty: one of `reads`
+  std::vector<std::string> named;       // terms that its settings name: each is expected
   Filters filters;
   std::vector<Channel> channels;
   std::vector<Estimator> estimators;
@@ -77,7 +85,8 @@ struct CreditSettings {
 };
 
 // The credit of every record of a batch, in their order; advantages that the records have already
-// are not looked at. A pure function. An error when a reward is so large that credit is not finite.
+// are not looked at. A pure function. An error when the scores do not have the terms that the
+// method needs (term_needs.h), or when a reward is so large that credit is not finite.
 Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const CreditInput> batch,
                                          const CreditSettings& settings = {});
 // A batch of one.

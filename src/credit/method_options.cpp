@@ -97,6 +97,7 @@ std::vector<std::string> MethodOptions::Names(const std::string& key,
     Problem(fmt::format("{} must be names joined by +, not \"{}\"", key, *text));
     return otherwise;
   }
+  named_.insert(named_.end(), names.begin(), names.end());
   return names;
 }
 

@@ -28,6 +28,8 @@ class MethodOptions {
   // Success, or the first problem: a value that cannot be, or a key nobody asked for.
   Result<void> Check(std::string_view method) const;
 
+  // All names that were given to Names, for terms that nobody gives to be noticed.
+  const std::vector<std::string>& named() const { return named_; }
   // "key=default" of everything that was asked for, for lists.
   const std::vector<std::string>& asked() const { return described_; }
 
@@ -38,6 +40,7 @@ class MethodOptions {
   std::map<std::string, std::string> given_;
   std::set<std::string> known_;
   std::vector<std::string> described_;
+  std::vector<std::string> named_;
   std::string problem_;
 };
 

@@ -97,6 +97,7 @@ Result<Method> Make(std::string_view spec, MethodOptions* options) {
     Method method = entry.make(options);
     HONE_RETURN_IF_ERROR(options->Check(name));
     method.name = name;
+    method.named = options->named();
     return method;
   }
   const std::vector<std::string> names = MethodNames();

@@ -48,7 +48,7 @@ ScoredTree TrajectoryAlone(const ScoredTree& record, int32_t leaf) {
 void ReplayBuffer::Add(const ScoredTree& record, const Credit& credit, int64_t step) {
   const Result<Group> group = GroupOf(record);
   if (!group.ok()) return;  // credit was refused for it as well
-  const UnitValues rewards = TrajectorySums(*group, OutcomeOf(*group, settings_.outcome));
+  const UnitValues rewards = TrajectorySums(*group, settings_.outcome);
   std::vector<double> present;
   for (size_t i = 0; i < rewards.size(); ++i) {
     if (!rewards[i][0]) continue;

@@ -159,12 +159,6 @@ bool AnyValue(const Group& group, const Selection& selection) {
       });
 }
 
-Selection OutcomeOf(const Group& group, const Selection& outcome,
-                    const std::vector<std::string>& except) {
-  if (AnyValue(group, outcome)) return outcome;
-  return {{"*"}, except};
-}
-
 std::optional<bool> IsCorrect(const Trajectory& trajectory, const Selection& outcome,
                               double threshold) {
   if (trajectory.score == nullptr) return std::nullopt;

@@ -45,10 +45,6 @@ UnitValues ActionSums(const Group& group, const Selection& selection);
 // Whether any term of the group that the selection has carries a value.
 bool AnyValue(const Group& group, const Selection& selection);
 
-// The outcome, or, where no term of the group has that name, everything that is not in `except`.
-Selection OutcomeOf(const Group& group, const Selection& outcome,
-                    const std::vector<std::string>& except = {});
-
 // Whether the trajectory's outcome is above `threshold` (unweighted, mean over its terms); absent
 // when it was not scored.
 std::optional<bool> IsCorrect(const Trajectory& trajectory, const Selection& outcome,

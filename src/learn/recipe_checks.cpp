@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "credit/methods.h"
 #include "credit/short_form.h"
+#include "credit/term_needs.h"
+#include "rewards/given_terms.h"
+#include "rewards/presets.h"
 #include "rollout/policy.h"
 #include "text/bpe_trainer.h"
 #include "text/template_dialect.h"
@@ -13,14 +17,26 @@
 namespace hone {
 namespace {
 
+// Terms with this value, of all that the method needs.
+Json TermsFor(const Method& method, double value) {
+  Json terms = Json::Of({});
+  for (const TermNeed& need : NeedsOf(method)) {
+    for (std::string name : need.terms.names) {
+      if (name.ends_with('*')) name.back() = '1';  // any name that begins so
+      terms.Set(name, value);
+    }
+  }
+  return terms;
+}
+
 // Whether this method leaves a trajectory without credit because it has no siblings. Asked of the
 // method itself, so that no list has to be kept.
 bool NeedsSiblings(const Method& method) {
-  const Json one = *ParseJson(
-      R"({"group": [{"terms": {"outcome": 1, "call": 1},
-                     "turns": [{"tokens": 6, "calls": [{"begin": 1, "end": 4, "terms": {"call": 1}}]},
-                               {"tokens": 2, "author": "tool"}, {"tokens": 3}]}]})");
-  const ShortGroup group = ReadShortForm(one).value();
+  Json one = *ParseJson(
+      R"({"turns": [{"tokens": 6, "calls": [{"begin": 1, "end": 4, "terms": {"call": 1}}]},
+                    {"tokens": 2, "author": "tool"}, {"tokens": 3}]})");
+  one.Set("terms", TermsFor(method, 1));
+  const ShortGroup group = ReadShortForm(Json::Of({{"group", Json::Array{one}}})).value();
   const Result<Credit> credit = AssignCredit(method, group.record);
   if (!credit.ok()) return false;
   return std::any_of(credit->notes.begin(), credit->notes.end(),
@@ -30,10 +46,13 @@ bool NeedsSiblings(const Method& method) {
 // Why the method drops every group that is drawn as training draws, at a temperature above 0 and
 // with different outcomes; absent: it does not.
 std::optional<std::string> DropsAllThatIsDrawn(const Method& method) {
-  const Json drawn = *ParseJson(
-      R"({"group": [{"terms": {"outcome": 1, "call": 1}, "turns": [{"tokens": 3}]},
-                    {"terms": {"outcome": 0, "call": 0}, "turns": [{"tokens": 3}]}]})");
-  const ShortGroup group = ReadShortForm(drawn).value();
+  Json::Array drawn;
+  for (const double reward : {1.0, 0.0}) {
+    Json one = *ParseJson(R"({"turns": [{"tokens": 3}]})");
+    one.Set("terms", TermsFor(method, reward));
+    drawn.push_back(std::move(one));
+  }
+  const ShortGroup group = ReadShortForm(Json::Of({{"group", std::move(drawn)}})).value();
   Method unfiltered = method;  // how far rewards spread is not known here
   unfiltered.filters = {};
   const Result<Credit> credit = AssignCredit(unfiltered, group.record);
@@ -55,6 +74,44 @@ void CheckTokenizer(const PolicyModelSettings& model, const Dialect& dialect, Re
   if (const auto fits = CheckMarkers(*tokenizer, dialect, model.folder); !fits.ok()) {
     table->Problem("dialect", fits.error().message());
   }
+}
+
+// The first few of many names.
+std::string Some(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  if (names.empty()) return "none";
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + std::min(names.size(), kShown), ", "));
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  return text;
+}
+
+std::vector<std::string> PresetsFor(const Method& method) {
+  std::vector<std::string> names;
+  for (const Preset& preset : BuiltInPresets()) {
+    if (OpenNeeds(method, *GivenTerms({.preset = preset.name})).empty())
+      names.push_back(preset.name);
+  }
+  return names;
+}
+
+std::vector<std::string> MethodsFor(const std::vector<std::string>& given) {
+  std::vector<std::string> names;
+  for (const std::string& name : MethodNames()) {
+    if (OpenNeeds(NewMethod(name).value(), given).empty()) names.push_back(name);
+  }
+  return names;
+}
+
+// The terms of the run's scores, as far as they are known before it: the reward's and the KL's.
+std::optional<std::vector<std::string>> TermsOfRun(const TrainingRecipe& recipe) {
+  const Result<RewardOptions> rewards = RewardOptionsFromJson(recipe.rewards, "rewards");
+  if (!rewards.ok()) return std::nullopt;
+  std::optional<std::vector<std::string>> given = GivenTerms(*rewards);
+  if (given && recipe.objective.NeedsReference() && recipe.objective.kl.place == KlPlace::kReward) {
+    given->push_back("kl");
+  }
+  return given;
 }
 
 }  // namespace
@@ -107,9 +164,15 @@ void CheckModel(const PolicyModelSettings& model, RecipeTable* table) {
 
 void CheckGroup(const TrainingRecipe& recipe, int64_t group, RecipeTable* table) {
   const Method& method = recipe.method;
-  if (group > 1 || !NeedsSiblings(method)) return;
+  if (group > 1) return;
   // Tree-GRPO has a number of leaves of its own.
   if (recipe.rollout.strategy != nullptr && recipe.rollout.strategy->traits().returns) return;
+  if (recipe.dynamic_sampling.on) {
+    table->Problem("group",
+                   "dynamic_sampling keeps groups whose rewards differ, which those of a "
+                   "group of 1 never do; write 4 or more");
+  }
+  if (!NeedsSiblings(method)) return;
   table->Problem("group",
                  fmt::format("{} compares the trajectories of a group, and a group of 1 has "
                              "nobody to compare with; write 4 or more",
@@ -123,6 +186,18 @@ void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root) {
         "method", fmt::format("{} would drop every group that training draws ({}); choose another "
                               "method (hone credit methods)",
                               method.name, *why));
+  }
+  if (const auto given = TermsOfRun(recipe)) {
+    if (const std::vector<std::string> open = OpenNeeds(method, *given); !open.empty()) {
+      root->Table("credit").Problem(
+          "method",
+          fmt::format(
+              "{} needs {}, which the reward cannot give: it gives {}. Presets that do: {}; "
+              "a program can give any (rewards.command). Methods that fit this reward: {}; "
+              "which terms a method reads can be set (docs/algorithms/{}.md)",
+              method.name, fmt::join(open, " and "), Some(*given), Some(PresetsFor(method)),
+              Some(MethodsFor(*given)), method.name));
+    }
   }
   const KlOptions& kl = recipe.objective.kl;
   if (recipe.objective.NeedsReference() && kl.place == KlPlace::kReward &&

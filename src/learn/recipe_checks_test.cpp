@@ -30,11 +30,36 @@ TEST(RecipeChecks, EveryMethodIsAskedWhetherItComparesSiblings) {
   EXPECT_EQ(GroupProblem("gae-token", 1), "");
 }
 
+std::string ProblemOf(const std::vector<std::string>& overrides) {
+  const auto recipe = ReadTiny("/tmp/none", overrides);
+  return recipe.ok() ? std::string() : recipe.error().message();
+}
+
+TEST(RecipeChecks, AMethodWhoseTermsTheRewardCannotGiveIsRefused) {
+  const std::string awpo = ProblemOf({"credit.method=awpo"});
+  EXPECT_NE(awpo.find("awpo needs the term preference, which the reward cannot give: it gives "
+                      "call, outcome. Presets that do: none;"),
+            std::string::npos)
+      << awpo;
+  EXPECT_NE(awpo.find("Methods that fit this reward: reinforce, grpo"), std::string::npos) << awpo;
+  for (const char* method : {"igpo", "stepsearch", "cm2-step", "'grpo:terms=outcome+cal'"}) {
+    EXPECT_NE(ProblemOf({std::string("credit.method=") + method}).find("cannot give"),
+              std::string::npos)
+        << method;
+  }
+  const std::string toolpo = ProblemOf({"rewards.preset=outcome"});
+  EXPECT_NE(toolpo.find("toolpo needs one of the terms call, when"), std::string::npos) << toolpo;
+  EXPECT_NE(toolpo.find("Presets that do: default, toolpo, desk"), std::string::npos) << toolpo;
+  EXPECT_NE(ProblemOf({"rewards.preset=call-f1", "credit.method=grpo"}).find("the term outcome"),
+            std::string::npos);
+  EXPECT_EQ(ProblemOf({"rewards.preset=call-f1", "credit.method='grpo:terms=call'"}), "");
+  EXPECT_EQ(ProblemOf({"rewards={command=['cat']}"}), "") << "a program names its terms itself";
+  EXPECT_NE(ProblemOf({"rewards={command=['cat'], terms=['outcome']}"}).find("cannot give"),
+            std::string::npos);
+}
+
 TEST(RecipeChecks, SettingsThatCanDoNothingAreProblems) {
-  const auto problem = [](const std::vector<std::string>& overrides) {
-    const auto recipe = ReadTiny("/tmp/none", overrides);
-    return recipe.ok() ? std::string() : recipe.error().message();
-  };
+  const auto problem = ProblemOf;
   EXPECT_NE(problem({"credit.method=remax"}).find("would drop every group"), std::string::npos);
   const std::string kl = "objective.kl={coefficient=0.1, place='reward'}";
   EXPECT_NE(problem({"credit.method=grpo", kl}).find("which grpo does not read"),
@@ -44,6 +69,14 @@ TEST(RecipeChecks, SettingsThatCanDoNothingAreProblems) {
   EXPECT_EQ(problem({"credit.method=grpo", "objective.kl={coefficient=0.1}"}), "");
   EXPECT_EQ(problem({"credit.method='simpletir:least_deviation=0.8'"}), "")
       << "rewards may be large";
+}
+
+TEST(RecipeChecks, DynamicSamplingNeedsGroupsThatCanDiffer) {
+  const std::vector<std::string> alone = {"credit.method=reinforce", "stage.1.group=1"};
+  EXPECT_EQ(ProblemOf(alone), "");
+  EXPECT_NE(ProblemOf({alone[0], alone[1], "dynamic_sampling.on=true"})
+                .find("dynamic_sampling keeps groups whose rewards differ"),
+            std::string::npos);
 }
 
 TEST(RecipeChecks, NoMethodButReMaxDropsWhatTrainingDraws) {

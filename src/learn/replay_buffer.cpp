@@ -27,7 +27,8 @@ Replay::Replay(const ReplayOptions& options)
       buffer_({.capacity = static_cast<size_t>(options.capacity),
                .tolerated_steps = options.tolerated_steps,
                .remembered_groups = static_cast<size_t>(options.remembered_groups),
-               .divide_by_deviation = options.divide_by_deviation}) {}
+               .divide_by_deviation = options.divide_by_deviation,
+               .outcome = options.outcome}) {}
 
 void Replay::Add(const ScoredTree& record, const Credit& credit, int64_t step) {
   if (options_.on) buffer_.Add(record, credit, step);

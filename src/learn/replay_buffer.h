@@ -21,6 +21,7 @@ struct ReplayOptions {
   double coefficient = 1;  // what replay weighs at last
   int64_t horizon = 200;   // steps over which its weight rises to that, along a cosine
   CovarianceOptions covariance = {.share = 0.02, .lower = 1, .upper = 40};
+  Selection outcome = {{"outcome"}, {}};  // what a trajectory was worth; no key of a recipe
 };
 // [replay] of a recipe.
 ReplayOptions ReadReplay(RecipeTable table);

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "credit/methods.h"
 #include "credit/short_form.h"
+#include "learn/objective_checks.h"
 #include "learn/recipe_checks.h"
 #include "learn/run_folder.h"
 #include "rewards/reward_recipe.h"
@@ -200,6 +201,8 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   read.curriculum = ReadCurriculum(root.Table("curriculum"));
   read.dynamic_sampling = ReadDynamicSampling(root.Table("dynamic_sampling"));
   read.replay = ReadReplay(root.Table("replay"));
+  // Of a method that is not about outcomes, what it is about.
+  if (known_method && !read.method.reads.Has("outcome")) read.replay.outcome = read.method.reads;
   read.alarms = ReadAlarms(root.Table("alarms"));
   read.alarms.has_reference = read.objective.NeedsReference();
   std::vector<RecipeTable> stages = root.Tables("stage");
@@ -210,7 +213,10 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
     if (known_method) one->Check(read, &stage);
     read.stages.push_back(std::move(one));
   }
-  if (known_method) CheckCredit(read, &root);
+  if (known_method) {
+    CheckCredit(read, &root);
+    CheckObjective(read, &root);
+  }
   read.answers = ReadAnswers(read, &root);
   CheckAnswers(read, &root);
   CheckRules(read, &root);

@@ -95,7 +95,9 @@ TEST(TrainingRecipe, AFreshModelAndOneThatIsThereExcludeEachOther) {
 TEST(TrainingRecipe, AGroupOfOneIsRefusedByMethodsThatCompare) {
   EXPECT_TRUE(Says(ProblemsOf({"stage.1.group=1"}), "stage[1].group: toolpo compares"));
   EXPECT_TRUE(Says(ProblemsOf({"stage.1.group=1", "credit.method=grpo"}), "grpo compares"));
-  EXPECT_EQ(ProblemsOf({"stage.1.group=1", "credit.method=gae-token"}), "");
+  EXPECT_EQ(
+      ProblemsOf({"stage.1.group=1", "credit.method=gae-token", "objective.value.coefficient=0.5"}),
+      "");
 }
 
 TEST(TrainingRecipe, BudgetsMustFitTheContext) {

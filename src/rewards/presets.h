@@ -22,7 +22,7 @@ struct PresetOptions {
 struct Preset {
   std::string name;
   std::string about;
-  std::vector<std::string> terms;   // that it can give
+  std::vector<std::string> terms;   // that it can give; `preference` only where a panel judges
   std::vector<std::string> labels;  // that it needs
   std::function<std::unique_ptr<Rewarder>(const PresetOptions&)> make;
 };

@@ -50,9 +50,16 @@ TEST(CreditPass, AddsAdvantagesToATreeAndExplainsWhenAsked) {
   EXPECT_NE(explained.Find("notes"), nullptr);
 }
 
+// Everything that some method needs.
+constexpr char kAllTerms[] =
+    R"({"group":[{"terms":{"outcome":1.0,"preference":0.5,"criterion:1":1},"turns":[{"tokens":5,)"
+    R"("calls":[{"begin":1,"end":4,"terms":{"call":1,"execution":1,"information_gain":0.5}}]}]},)"
+    R"({"terms":{"outcome":0.0,"preference":0.25,"criterion:1":0},"turns":[{"tokens":3}]}]})";
+
 TEST(CreditPass, EveryMethodAnswersAndBrokenTreesAreRefusedInWords) {
   for (const std::string& name : MethodNames()) {
-    EXPECT_NE(Line(Hone({"pipe", "credit", "--method", name}, kGroup)).Find("advantages"), nullptr)
+    EXPECT_NE(Line(Hone({"pipe", "credit", "--method", name}, kAllTerms)).Find("advantages"),
+              nullptr)
         << name;
   }
   ScoredTree broken = RandomRecord(Rng(5));
@@ -62,6 +69,14 @@ TEST(CreditPass, EveryMethodAnswersAndBrokenTreesAreRefusedInWords) {
   ASSERT_NE(refused.Find("error"), nullptr);
   EXPECT_NE(refused.Find("error")->Find("message")->AsString().find("nodes[1]"), std::string::npos);
   ExpectError(Hone({"pipe", "credit", "--method", "gpro"}, kGroup), 1, "grpo");
+}
+
+TEST(CreditPass, ATreeWithoutTheTermsOfTheMethodIsRefused) {
+  for (const char* name : {"awpo", "igpo", "stepsearch", "steptool", "cm2-turn"}) {
+    const Json refused = Line(Hone({"pipe", "credit", "--method", name}, kGroup));
+    ASSERT_NE(refused.Find("error"), nullptr) << name;
+    EXPECT_NE(refused.Find("error")->Find("message")->AsString().find("needs"), std::string::npos);
+  }
 }
 
 TEST(CreditExplain, ShowsTokensByChannelAndTwoMethodsSideBySide) {

@@ -32,6 +32,12 @@ inline std::string GroupOfPlain(const std::vector<std::string>& outcomes) {
   return "{\"group\":[" + text + "]}";
 }
 
+// The method in a form that reads outcomes, for groups that have nothing else.
+inline std::string ReadingOutcomes(const std::string& spec) {
+  if (!spec.starts_with("cm2")) return spec;
+  return spec + (spec.find(':') == spec.npos ? ":" : ",") + "terms=criterion:*+outcome";
+}
+
 inline Credit CreditOf(const std::string& spec, const ShortGroup& group, bool layers = false) {
   const Result<Method> method = NewMethod(spec);
   EXPECT_TRUE(method.ok()) << (method.ok() ? "" : method.error().message());

@@ -79,7 +79,8 @@ TEST(Gradient, EveryMethodThatPromisesItIsAmongThoseTested) {
 }
 
 TEST(Gradient, APositionBaselineIsBiasedWhenThePolicyDecidesWhenToStop) {
-  const Method method = *NewMethod("toolpo-per-call:terms=none,calls=call");
+  Method method = *NewMethod("toolpo-per-call:calls=call");
+  method.channels.erase(method.channels.begin());  // the outcome's
   const DecisionProcess process = Recoverable(1);
   const std::vector<double> truth = TrueGradient(process, {{"call"}, {}});
   const Estimate estimate = *ExactEstimate(method, process, 3);

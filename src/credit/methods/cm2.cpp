@@ -72,8 +72,7 @@ Method Cm2Turn(MethodOptions* options) {
   const Normaliser normaliser = MeanOff(options, static_cast<int>(options->Number("least", 5, 1)));
   method.estimators = {
       {"rounds", [=, reads = method.reads](const Group& group, Ledger* ledger) {
-         const Selection selection = OutcomeOf(group, reads);
-         const UnitValues turns = TurnSums(group, selection);
+         const UnitValues turns = TurnSums(group, reads);
          std::map<int, UnitValues> rounds;  // one number per trajectory that reached the round
          for (size_t i = 0; i < turns.size(); ++i) {
            const Trajectory& trajectory = group.trajectories[i];
@@ -112,13 +111,12 @@ Method Cm2Step(MethodOptions* options) {
   const auto least = static_cast<int>(options->Number("least", 5, 1));
   method.estimators = {
       {"steps", [=, reads = method.reads](const Group& group, Ledger* ledger) {
-         const Selection selection = OutcomeOf(group, reads);
          std::vector<std::map<std::string, Criterion>> all(group.trajectories.size());
          std::map<std::string, std::pair<int, int>> met;  // how often met, of how many
          for (size_t i = 0; i < all.size(); ++i) {
            const Trajectory& trajectory = group.trajectories[i];
            if (!trajectory.counts) continue;
-           if (trajectory.score != nullptr) all[i] = CriteriaOf(trajectory, selection);
+           if (trajectory.score != nullptr) all[i] = CriteriaOf(trajectory, reads);
            if (all[i].empty()) ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
            for (const auto& [id, criterion] : all[i]) {
              met[id].first += criterion.met_at >= 0 ? 1 : 0;

@@ -50,7 +50,7 @@ Method Hdpo(MethodOptions* options) {
   accuracy.name = "accuracy";
   accuracy.weight = options->Number("accuracy", 1);
   accuracy.values = [=](const Group& group) {
-    UnitValues values = TrajectorySums(group, OutcomeOf(group, outcome));
+    UnitValues values = TrajectorySums(group, outcome);
     if (!AnyValue(group, format)) return values;
     const UnitValues formats = TrajectorySums(group, format);
     for (size_t i = 0; i < values.size(); ++i) {

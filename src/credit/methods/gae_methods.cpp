@@ -151,8 +151,7 @@ Method StepTool(MethodOptions* options) {
   const GaeDecay decay{options->Number("gamma", 0.99, 0, 1), options->Number("lambda", 1, 0, 1)};
   const Selection outcome = OutcomeTerms(options);
   const Selection steps{options->Names("steps", {"execution", "contribution"}), {}};
-  const Selection reads = Both(outcome, steps);
-  method.reads = reads;
+  ReadBoth(outcome, {steps, /*on_calls=*/true}, &method);
   Estimate(
       [=](const Group& group, size_t i) {
         const Trajectory& trajectory = group.trajectories[i];

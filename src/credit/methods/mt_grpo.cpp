@@ -24,10 +24,10 @@ Values FirstToolTurn(const Selection& calls) {
   };
 }
 
-Channel Outcome(const Selection& outcome, const Selection& calls, Alone alone, TokenMask mask) {
+Channel Outcome(const Selection& outcome, Alone alone, TokenMask mask) {
   Channel channel;
   channel.name = "outcome";
-  channel.values = OutcomeSum(outcome, calls.names);
+  channel.values = OutcomeSum(outcome);
   channel.normaliser = MeanAndDeviation(alone);
   channel.mask = mask;
   return channel;
@@ -69,9 +69,9 @@ Method TurnRewards(MethodOptions* options, const std::vector<std::string>& names
   Method method;
   const Selection outcome = OutcomeTerms(options);
   const Selection turns{options->Names("turns", names), {}};
-  method.reads = Both(outcome, turns);
+  ReadBoth(outcome, {turns, /*on_calls=*/true}, &method);
   method.needs = "an outcome per trajectory, terms " + names[0] + " on turns";
-  method.channels = {Outcome(outcome, turns, Alone::kZero, TokenMask::kAll)};
+  method.channels = {Outcome(outcome, Alone::kZero, TokenMask::kAll)};
   method.estimators = {
       TurnsToGo("turns", turns, options->Number("gamma", 1, 0, 1), options->Number("weight", 1))};
   method.promises.shift_invariant = true;
@@ -85,13 +85,13 @@ Method MtGrpo(MethodOptions* options) {
   const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
   method.about = "outcome everywhere; what the tool turn earned up to the first result";
   method.needs = "an outcome per trajectory, terms on the tool turn";
-  method.reads = Both(outcome, calls);
+  ReadBoth(outcome, {calls, /*on_calls=*/true}, &method);
   const std::string variant = options->Choice("variant", {"aae", "cae", "turns"}, "aae");
   const double kappa = options->Number("kappa", 1), gamma = options->Number("gamma", 1, 0, 1);
   const Alone alone = AloneOf(options, Alone::kRaw);
   method.promises.shift_invariant = true;
   if (variant == "turns") {
-    method.channels = {Outcome(outcome, calls, alone, TokenMask::kAll)};
+    method.channels = {Outcome(outcome, alone, TokenMask::kAll)};
     method.estimators = {TurnsToGo("turns", calls, gamma, kappa)};
     return method;
   }
@@ -102,13 +102,12 @@ Method MtGrpo(MethodOptions* options) {
   turn.weight = kappa;
   turn.mask = TokenMask::kBeforeResult;
   if (variant == "aae") {
-    method.channels = {Outcome(outcome, calls, alone, TokenMask::kAll), std::move(turn)};
+    method.channels = {Outcome(outcome, alone, TokenMask::kAll), std::move(turn)};
     return method;
   }
   // Before the first result one comparison of both together, behind it the outcome's alone.
   turn.weight = 1;
-  turn.values = [first = turn.values, last = OutcomeSum(outcome, calls.names),
-                 gamma](const Group& group) {
+  turn.values = [first = turn.values, last = OutcomeSum(outcome), gamma](const Group& group) {
     UnitValues values = first(group);
     const UnitValues outcomes = last(group);
     for (size_t i = 0; i < values.size(); ++i) {
@@ -120,7 +119,7 @@ Method MtGrpo(MethodOptions* options) {
     }
     return values;
   };
-  method.channels = {Outcome(outcome, calls, alone, TokenMask::kAfterResult), std::move(turn)};
+  method.channels = {Outcome(outcome, alone, TokenMask::kAfterResult), std::move(turn)};
   return method;
 }
 

@@ -37,7 +37,7 @@ Method ReMax(MethodOptions* options) {
   method.reads = OutcomeTerms(options);
   method.estimators = {
       {"outcome", [outcome = method.reads](const Group& group, Ledger* ledger) {
-         const UnitValues values = TrajectorySums(group, OutcomeOf(group, outcome));
+         const UnitValues values = TrajectorySums(group, outcome);
          std::optional<double> greedy;
          for (size_t i = 0; i < values.size() && !greedy; ++i) {
            if (IsGreedy(group, group.trajectories[i])) greedy = values[i][0];

@@ -1,5 +1,7 @@
 #include "credit/methods/parts.h"
 
+#include <algorithm>
+
 namespace hone::methods {
 
 Selection OutcomeTerms(MethodOptions* options) {
@@ -16,10 +18,9 @@ Alone AloneOf(MethodOptions* options, Alone otherwise) {
   return text == "raw" ? Alone::kRaw : Alone::kZero;
 }
 
-Values OutcomeSum(Selection outcome, std::vector<std::string> except) {
-  return [outcome = std::move(outcome), except = std::move(except)](const Group& group) {
-    return TrajectorySums(group, OutcomeOf(group, outcome, except));
-  };
+Values OutcomeSum(Selection outcome) {
+  return
+      [outcome = std::move(outcome)](const Group& group) { return TrajectorySums(group, outcome); };
 }
 
 Normaliser MeanAndDeviation(Alone alone) {
@@ -44,16 +45,23 @@ Method OutcomeOnly(MethodOptions* options, const Normaliser& normaliser) {
 
 IsRight CorrectOnly(MethodOptions* options, Selection outcome) {
   const double threshold = options->Number("correct_above", 0.5);
-  return
-      [outcome = std::move(outcome), threshold](const Group& group, const Trajectory& trajectory) {
-        return IsCorrect(trajectory, OutcomeOf(group, outcome), threshold).value_or(false);
-      };
+  return [outcome = std::move(outcome), threshold](const Group&, const Trajectory& trajectory) {
+    return IsCorrect(trajectory, outcome, threshold).value_or(false);
+  };
 }
 
-Selection Both(const Selection& a, const Selection& b) {
-  Selection both = a;
-  both.names.insert(both.names.end(), b.names.begin(), b.names.end());
-  return both;
+bool StandOnCalls(const Selection& terms) {
+  const std::vector<std::string>& calls = CallTermNames();
+  return std::all_of(terms.names.begin(), terms.names.end(), [&](const std::string& name) {
+    return std::find(calls.begin(), calls.end(), name) != calls.end();
+  });
+}
+
+void ReadBoth(const Selection& outcome, const TermNeed& more, Method* method) {
+  method->reads = outcome;
+  method->reads.names.insert(method->reads.names.end(), more.terms.names.begin(),
+                             more.terms.names.end());
+  method->term_needs = {{outcome}, more};
 }
 
 UnitValues GroupNormalised(UnitValues values, const Normaliser& normaliser, bool alone_group) {

@@ -16,8 +16,8 @@ Selection CallTerms(MethodOptions* options);
 // Setting "alone": what a group of one gets, raw or zero.
 Alone AloneOf(MethodOptions* options, Alone otherwise);
 
-// The trajectory's outcome; where the group has no such term, all terms but `except`.
-Values OutcomeSum(Selection outcome, std::vector<std::string> except = {});
+// The trajectory's outcome.
+Values OutcomeSum(Selection outcome);
 
 // The group's mean off, divided by the group's deviation: GRPO's normaliser.
 Normaliser MeanAndDeviation(Alone alone);
@@ -29,8 +29,11 @@ Method OutcomeOnly(MethodOptions* options, const Normaliser& normaliser);
 using IsRight = std::function<bool(const Group&, const Trajectory&)>;
 IsRight CorrectOnly(MethodOptions* options, Selection outcome);
 
-// The two selections together.
-Selection Both(const Selection& a, const Selection& b);
+// Whether all of them are what single calls earn.
+bool StandOnCalls(const Selection& terms);
+
+// The method reads the outcome and these terms, and needs both.
+void ReadBoth(const Selection& outcome, const TermNeed& more, Method* method);
 
 // GRPO's normalisation of one number per trajectory where they are not written by a channel.
 // Absent stays absent.

@@ -50,7 +50,7 @@ void CompareSiblings(const Group& group, double format_weight, std::map<NodeId, 
 
 Estimator Fork(const Selection& outcome, double gamma, double format_weight, double weight) {
   return {"fork", [=](const Group& group, Ledger* ledger) {
-            const UnitValues outcomes = TrajectorySums(group, OutcomeOf(group, outcome));
+            const UnitValues outcomes = TrajectorySums(group, outcome);
             std::map<NodeId, Step> steps = StepsOf(group, outcomes, gamma);
             CompareSiblings(group, format_weight, &steps);
             for (size_t i = 0; i < outcomes.size(); ++i) {

@@ -43,10 +43,10 @@ Method Awpo(MethodOptions* options) {
   method.needs = "an outcome per trajectory, a judge's score of it";
   const Selection outcome = OutcomeTerms(options);
   const Selection quality{options->Names("quality", {"preference"}), {}};
-  method.reads = Both(outcome, quality);
+  ReadBoth(outcome, {quality, StandOnCalls(quality)}, &method);
   Channel channel;
   channel.name = "outcome";
-  channel.values = OutcomeSum(outcome, quality.names);
+  channel.values = OutcomeSum(outcome);
   channel.normaliser = MeanAndDeviation(Alone::kZero);
   method.channels = {std::move(channel)};
   const double weight = options->Number("weight", 1);

@@ -38,10 +38,10 @@ UnitValues EarnedByActions(const Group& group, const Selection& calls) {
   return values;
 }
 
-Channel OutcomeChannel(const Selection& outcome, const Selection& calls, TokenMask mask) {
+Channel OutcomeChannel(const Selection& outcome, TokenMask mask) {
   Channel channel;
   channel.name = "outcome";
-  channel.values = OutcomeSum(outcome, calls.names);
+  channel.values = OutcomeSum(outcome);
   channel.mask = mask;
   return channel;
 }
@@ -93,8 +93,8 @@ Method TwoChannels(MethodOptions* options, TokenMask outcome_mask, TokenMask act
   Method method;
   const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
   method.needs = "an outcome per trajectory, terms on calls";
-  method.reads = Both(outcome, calls);
-  method.channels = {OutcomeChannel(outcome, calls, outcome_mask),
+  ReadBoth(outcome, {calls, /*on_calls=*/true}, &method);
+  method.channels = {OutcomeChannel(outcome, outcome_mask),
                      ActionChannel(options, calls, action_mask)};
   ReadNorm(options, &method);
   method.promises.shift_invariant = true;
@@ -114,9 +114,8 @@ Method ToolPoPerCall(MethodOptions* options) {
   const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
   method.about = "outcome on all tokens, each call's own reward on its own tokens";
   method.needs = "an outcome per trajectory, terms on calls";
-  method.reads = Both(outcome, calls);
-  method.channels = {OutcomeChannel(outcome, calls, TokenMask::kAll),
-                     PerCallChannel(options, calls)};
+  ReadBoth(outcome, {calls, /*on_calls=*/true}, &method);
+  method.channels = {OutcomeChannel(outcome, TokenMask::kAll), PerCallChannel(options, calls)};
   ReadNorm(options, &method);
   method.promises.shift_invariant = true;
   return method;

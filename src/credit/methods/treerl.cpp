@@ -21,7 +21,7 @@ Method TreeRl(MethodOptions* options) {
            int leaves = 0;
            double value() const { return sum / leaves; }
          };
-         const UnitValues rewards = TrajectorySums(group, OutcomeOf(group, outcome));
+         const UnitValues rewards = TrajectorySums(group, outcome);
          std::map<NodeId, Mean> below;
          Mean root;
          for (size_t i = 0; i < rewards.size(); ++i) {
