@@ -34,17 +34,16 @@ class SocketExchange final : public HttpExchange {
   void Probe();
 
   // Something was answered, or begun to be.
-  bool begun() const { return begun_; }
+  bool begun() {
+    MutexLock lock(mutex_);
+    return begun_;
+  }
   // Whatever the client wants, this is the connection's last answer.
   void MakeLast() { last_ = true; }
   // After the handler: ends the answer. True when another request may follow.
   bool End();
 
  private:
-  bool begun() {
-    MutexLock lock(mutex_);
-    return begun_;
-  }
   std::string Head(const HttpAnswer& answer);
   bool Send(std::string_view bytes);
 
