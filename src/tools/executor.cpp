@@ -62,6 +62,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   Core(ExecutorOptions options, Timeline* timeline)
       : options_(std::move(options)), timeline_(timeline) {}
 
+  // The mutex is never held while a responder, session or journal runs: it may come back in here.
   uint64_t Submit(CallRequest request) {
     auto call = std::make_shared<Pending>();
     call->request = std::move(request);
@@ -71,7 +72,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       call->ticket = ++last_ticket_;
       pending_[call->ticket] = call;
     }
-    if (std::optional<ToolReply> fault = AgentFault(call.get())) {
+    if (std::optional<ToolReply> fault = RefusalOf(call.get())) {
       {
         MutexLock lock(mutex_);
         call->settled = true;
@@ -100,6 +101,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
 
   std::optional<CallOutcome> Next(std::stop_token stop) {
     while (true) {
+      // Before looking: what comes between the look and the wait ends the wait.
       const uint64_t seen = timeline_->news();
       if (std::optional<CallOutcome> outcome = Poll()) return outcome;
       {
@@ -145,8 +147,9 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   }
 
  private:
-  // What is wrong with the call itself, if anything; else the call gets its tool and its place.
-  std::optional<ToolReply> AgentFault(Pending* call) {
+  // Why no tool is asked, if so: mostly something that is wrong with the call itself. Else the call
+  // gets its tool and its place.
+  std::optional<ToolReply> RefusalOf(Pending* call) {
     CallRequest& request = call->request;
     const Toolbox& toolbox = *request.sessions->toolbox();
     const Toolbox::Tool* tool = toolbox.Find(request.tool);
@@ -161,14 +164,16 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                        .blame = Blame::kAgent,
                        .content = std::move(why)};
     };
+    // Before the schema is asked, whose work grows with the arguments.
     const size_t bytes = DumpJson(request.arguments).size();
     if (bytes > static_cast<size_t>(call->limits->max_argument_bytes)) {
       return invalid(fmt::format("the arguments have {} bytes; at most {} are allowed", bytes,
                                  call->limits->max_argument_bytes));
     }
-    if (std::optional<std::string> problem = tool->checker.Problem(request.arguments)) {
-      return invalid(*std::move(problem));
-    }
+    ArgumentChecker::Verdict verdict = tool->checker.Check(request.arguments);
+    // A schema that cannot be checked in bounded time is its tool's fault, not the agent's.
+    if (verdict.undecided) return Unavailable(std::move(verdict.problem), Blame::kTool);
+    if (!verdict.problem.empty()) return invalid(std::move(verdict.problem));
     call->tool = tool;
     call->place = request.sessions->Enter(*tool, request.arguments);
     call->content = {.environment_seed = request.sessions->seed(),
@@ -189,6 +194,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     {
       MutexLock lock(mutex_);
       if (call->settled) return;
+      // All new: the attempt before may still be running somewhere.
       ++call->attempt;
       call->began = timeline_->Now();
       call->stop = std::stop_source();
@@ -208,6 +214,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                   .stop = call->stop.get_token(),
                   .note = call->note,
                   .in_journal = call->in_journal};
+      // Weakly: a timer that nobody waits for any more must not keep the executor alive.
       call->timer = timeline_->At(until, [core = weak_from_this(), call, number = call->attempt] {
         if (const auto alive = core.lock()) alive->OnTimeout(call, number);
       });
@@ -243,6 +250,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       call->asked = responder + 1;
       return true;
     }
+    // Not an error: tools, networks and faults on purpose do this, and it must change nothing.
     const bool answered = call->attempt == attempt && call->asked == responder + 1;
     ++(answered ? counts_.duplicate_replies : counts_.late_replies);
     return false;
@@ -253,6 +261,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     {
       MutexLock lock(mutex_);
       if (call->settled || call->attempt != attempt) return;
+      // Who plays a tool may be slower than the tool is said to be.
       played = options_.patience.count() > 0 && call->note->injected().empty();
       const Clock::Duration until = call->began + options_.patience;
       if (played && timeline_->Now() < until) {
@@ -278,6 +287,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   }
 
   void OnAnswer(const PendingPtr& call, int32_t attempt, CallAnswer answer) {
+    // What was recorded is how the call ended, its retries included.
     if (answer.recorded) return Conclude(call, std::move(answer));
     EndAttempt(call, attempt, std::move(answer));
   }
@@ -311,6 +321,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     if (!again) Conclude(call, std::move(answer));
   }
 
+  // Only where doing it twice is doing it once: what reads, or what was surely not begun.
   static bool WorthRetrying(const Pending& call, const ToolReply& reply) {
     if (reply.status != CallStatus::kUnavailable && reply.status != CallStatus::kTimeout) {
       return false;
@@ -375,6 +386,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     if (options_.record == nullptr) {
       return Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
     }
+    // Committing takes milliseconds and whoever answered has other things to do.
     {
       MutexLock lock(mutex_);
       to_record_.push_back({call, std::move(answer), std::move(result)});
@@ -432,6 +444,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   void Deliver(const PendingPtr& call, ToolResult result, const std::string& source,
                bool session_lost = false) {
     if (call->place) {
+      // A session's history holds what was surely carried out.
       const bool ended =
           result.status == CallStatus::kOk || result.status == CallStatus::kToolError;
       if (options_.remember_answers && result.status == CallStatus::kOk) {

@@ -78,6 +78,22 @@ TEST_F(ExecutorTest, PollTakesWhatIsThereAndLetsNoTimePass) {
   EXPECT_FALSE(executor_->Next().has_value());
 }
 
+TEST_F(ExecutorTest, ASchemaThatCannotBeCheckedIsTheToolsFault) {
+  auto tools = Tools();
+  tools->Add({.name = "plan",
+              .description = "",
+              .parameters =
+                  ParseJson(R"({"type": "object", "properties": {"x": {"pattern": "(.*a){20}"}}})")
+                      .value()},
+             [](const Json&, const CallLimits&) { return Answered("reached"); });
+  UseTools({tools});
+  const ToolResult result = Run("plan", Json::Of({{"x", std::string(200, 'a') + "b"}}));
+  EXPECT_EQ(result.status, CallStatus::kUnavailable);
+  EXPECT_EQ(result.blame, Blame::kTool);
+  EXPECT_NE(result.content.find("could not be checked"), std::string::npos) << result.content;
+  EXPECT_EQ(Run("plan", Json::Of({{"x", "b"}})).status, CallStatus::kInvalidArguments);
+}
+
 TEST_F(ExecutorTest, TheAgentsOwnFaultsNeverReachATool) {
   auto tools = Tools();
   tools->Add({.name = "plan",

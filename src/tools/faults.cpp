@@ -110,7 +110,8 @@ bool Holds(const Plan& plan, size_t index, const CallAttempt& attempt) {
     return false;
   }
   if (rule.attempts > 0 && attempt.attempt > rule.attempts) return false;
-  if (!rule.arguments.empty() && !arguments.Finds(DumpJson(attempt.arguments))) return false;
+  if (!rule.arguments.empty() && !arguments.Finds(DumpJson(attempt.arguments)).value_or(false))
+    return false;
   return RngOf(plan, index, attempt).Split("whether").NextDouble() < rule.probability;
 }
 

@@ -220,7 +220,10 @@ void BindCall(const JournalEntry& entry, const CallTexts& texts, SqliteStatement
       .BindBlob(row.content);
 }
 
-Result<JournalEntry> ReadCall(const SqliteStatement& statement, int first) {
+namespace {
+
+// The columns as they are stored, and the checksum that was stored with them.
+Row ReadRow(const SqliteStatement& statement, int first, int64_t* checksum) {
   int column = first;
   const auto text = [&] { return statement.View(column++); };
   const auto number = [&] { return statement.Integer(column++); };
@@ -243,12 +246,19 @@ Result<JournalEntry> ReadCall(const SqliteStatement& statement, int first) {
   row.cut_bytes = number();
   row.session_lost = number();
   row.recorded_ms = number();
-  const int64_t checksum = number();
+  *checksum = number();
   row.arguments = text();
   if (!statement.IsNull(column)) row.attempt_list = statement.View(column);
   ++column;
   row.content = text();
+  return row;
+}
 
+}  // namespace
+
+Result<JournalEntry> ReadCall(const SqliteStatement& statement, int first) {
+  int64_t checksum = 0;
+  const Row row = ReadRow(statement, first, &checksum);
   JournalEntry entry;
   entry.identity = {std::string(row.run), std::string(row.task), std::string(row.path),
                     static_cast<int32_t>(row.turn), static_cast<int32_t>(row.call)};

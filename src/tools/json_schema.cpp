@@ -49,7 +49,11 @@ struct JsonSchema::Document {
   std::map<std::string, const Json*> anchors;    // by URI#anchor
   std::map<const Json*, Uri> bases;              // of every subschema
 
-  Result<void> Collect(const Json& schema, const Uri& base, int depth);
+  Result<void> Collect(const Json& schema, const Uri& outer, int depth);
+  Uri BaseOf(const Json& schema, const Uri& outer);
+  Result<void> CheckDialect(const Json& schema, int depth) const;
+  Result<void> CollectBelow(const Json& schema, const Uri& base, int depth);
+  Result<void> CompilePatterns(const Json& schema);
   Result<void> Link();
   Result<const Json*> Target(const Json& schema, const std::string& reference) const;
   Result<void> RefuseLoops() const;
@@ -116,20 +120,12 @@ Result<SchemaDraft> DraftOf(const Json& uri) {
 
 }  // namespace
 
-Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer, int depth) {
-  if (!schema.is_object()) {
-    bases[&schema] = outer;
-    return {};
-  }
+// The base URI of a schema, which its $id may set; and the names that the schema can be referred to
+// by.
+Uri JsonSchema::Document::BaseOf(const Json& schema, const Uri& outer) {
   Uri base = outer;
   const bool draft7 = draft == SchemaDraft::kDraft7;
-  if (const Json* reference = schema.Find("$ref");
-      reference != nullptr && !reference->is_string()) {
-    return WrongSchema("$ref", "must be a text");
-  }
-  // In draft 7, nothing beside a $ref counts.
-  const bool only_reference = draft7 && schema.Find("$ref") != nullptr;
-  if (const Json* id = schema.Find("$id"); id != nullptr && id->is_string() && !only_reference) {
+  if (const Json* id = schema.Find("$id"); id != nullptr && id->is_string()) {
     const Uri given = Uri::Parse(id->AsString());
     const bool is_anchor = draft7 && given.WithoutFragment().empty() && !given.fragment.empty();
     if (is_anchor) {
@@ -139,32 +135,31 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
       resources.emplace(base.WithoutFragment(), &schema);
     }
   }
-  bases[&schema] = base;
-  if (only_reference) {
-    // Definitions may still be referred to.
-    if (const Json* named = schema.Find("definitions"); named != nullptr && named->is_object()) {
-      for (const auto& [name, sub] : named->AsObject()) {
-        if (IsSchema(sub)) HONE_RETURN_IF_ERROR(Collect(sub, base, depth + 1));
-      }
-    }
-    return {};
-  }
-  if (const Json* dialect = schema.Find("$schema"); dialect != nullptr && depth > 0) {
-    HONE_ASSIGN_OR_RETURN(const SchemaDraft own, DraftOf(*dialect));
-    if (own != draft) return RefusedSchema("a subschema of another draft");
-  }
-  if (schema.Find("$vocabulary") != nullptr) return RefusedSchema("$vocabulary");
-  for (const char* key : {"$dynamicRef", "$recursiveRef"}) {
-    if (!draft7 && schema.Find(key) != nullptr)
-      return RefusedSchema(fmt::format("the dynamic reference {}", key));
-  }
   for (const char* key : {"$anchor", "$dynamicAnchor"}) {
     const Json* anchor = draft7 ? nullptr : schema.Find(key);
     if (anchor != nullptr && anchor->is_string()) {
       anchors.emplace(base.WithoutFragment() + "#" + anchor->AsString(), &schema);
     }
   }
-  HONE_RETURN_IF_ERROR(CheckKeywords(schema));
+  return base;
+}
+
+// What needs more than the schema itself is refused.
+Result<void> JsonSchema::Document::CheckDialect(const Json& schema, int depth) const {
+  if (const Json* dialect = schema.Find("$schema"); dialect != nullptr && depth > 0) {
+    HONE_ASSIGN_OR_RETURN(const SchemaDraft own, DraftOf(*dialect));
+    if (own != draft) return RefusedSchema("a subschema of another draft");
+  }
+  if (schema.Find("$vocabulary") != nullptr) return RefusedSchema("$vocabulary");
+  for (const char* key : {"$dynamicRef", "$recursiveRef"}) {
+    if (draft != SchemaDraft::kDraft7 && schema.Find(key) != nullptr) {
+      return RefusedSchema(fmt::format("the dynamic reference {}", key));
+    }
+  }
+  return {};
+}
+
+Result<void> JsonSchema::Document::CollectBelow(const Json& schema, const Uri& base, int depth) {
   auto collect = [&](const char* key, const Json& sub) -> Result<void> {
     if (!IsSchema(sub)) return WrongSchema(key, "must be a schema: an object, true or false");
     return Collect(sub, base, depth + 1);
@@ -188,17 +183,48 @@ Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer,
     for (const auto& [name, sub] : named->AsObject()) {
       if (may_list_names && sub.is_array()) continue;
       HONE_RETURN_IF_ERROR(collect(key, sub));
-      if (std::string_view(key) == "patternProperties") {
-        HONE_ASSIGN_OR_RETURN(Regex regex, Regex::Compile(name));
-        patterns[&schema].emplace(name, std::move(regex));
-      }
     }
   }
+  return {};
+}
+
+Result<void> JsonSchema::Document::CompilePatterns(const Json& schema) {
+  const auto compile = [&](const std::string& pattern) -> Result<void> {
+    HONE_ASSIGN_OR_RETURN(Regex regex, Regex::Compile(pattern));
+    patterns[&schema].emplace(pattern, std::move(regex));
+    return {};
+  };
+  if (const Json* named = schema.Find("patternProperties")) {
+    for (const auto& [name, sub] : named->AsObject()) HONE_RETURN_IF_ERROR(compile(name));
+  }
   if (const Json* pattern = schema.Find("pattern"); pattern != nullptr && pattern->is_string()) {
-    HONE_ASSIGN_OR_RETURN(Regex regex, Regex::Compile(pattern->AsString()));
-    patterns[&schema].emplace(pattern->AsString(), std::move(regex));
+    HONE_RETURN_IF_ERROR(compile(pattern->AsString()));
   }
   return {};
+}
+
+Result<void> JsonSchema::Document::Collect(const Json& schema, const Uri& outer, int depth) {
+  bases[&schema] = outer;
+  if (!schema.is_object()) return {};
+  const Json* reference = schema.Find("$ref");
+  if (reference != nullptr && !reference->is_string()) {
+    return WrongSchema("$ref", "must be a text");
+  }
+  if (draft == SchemaDraft::kDraft7 && reference != nullptr) {
+    // Nothing beside a $ref counts, but definitions may still be referred to.
+    if (const Json* named = schema.Find("definitions"); named != nullptr && named->is_object()) {
+      for (const auto& [name, sub] : named->AsObject()) {
+        if (IsSchema(sub)) HONE_RETURN_IF_ERROR(Collect(sub, outer, depth + 1));
+      }
+    }
+    return {};
+  }
+  HONE_RETURN_IF_ERROR(CheckDialect(schema, depth));
+  const Uri base = BaseOf(schema, outer);
+  bases[&schema] = base;
+  HONE_RETURN_IF_ERROR(CheckKeywords(schema));
+  HONE_RETURN_IF_ERROR(CollectBelow(schema, base, depth));
+  return CompilePatterns(schema);
 }
 
 Result<const Json*> JsonSchema::Document::Target(const Json& schema,

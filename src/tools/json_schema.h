@@ -26,6 +26,9 @@ class JsonSchema {
   struct Problem {
     std::string path;     // "day", "items[2].name"; empty: the value itself
     std::string message;  // "expected one of "mon", "tue", got "Mondy""
+    // Whether the value fits could not be found out: a pattern of the schema takes too long on it.
+    // That is the only problem then, and not the value's.
+    bool undecided = false;
     // "`day`: expected ..., got ...": what a model can act on.
     std::string Text() const;
   };

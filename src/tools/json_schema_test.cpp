@@ -144,5 +144,41 @@ TEST(JsonSchema, ToolArgumentsAsPythonJudgesThem) {
   EXPECT_GT(right, 500);
 }
 
+TEST(JsonSchema, AValueIsNotBlamedForAPatternThatTakesTooLong) {
+  const JsonSchema schema =
+      JsonSchema::Compile(*ParseJson(R"({"properties": {"x": {"pattern": "(.*a){20}"}}})")).value();
+  const auto check = [&](const std::string& text) {
+    return schema.Check(Json::Of({{"x", text}, {"y", 1}}));
+  };
+  const auto problems = check(std::string(200, 'a') + "b");  // it matches
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_TRUE(problems[0].undecided);
+  EXPECT_NE(problems[0].Text().find("`x`: could not be checked"), std::string::npos);
+  EXPECT_FALSE(check("b")[0].undecided);
+  // What is undecided stays so under "not".
+  const JsonSchema inverted =
+      JsonSchema::Compile(*ParseJson(R"({"not": {"pattern": "(.*a){20}"}})")).value();
+  EXPECT_TRUE(inverted.Check(Json(std::string(200, 'a') + "b"))[0].undecided);
+}
+
+TEST(JsonSchema, ManyUniqueItemsAreCheckedInLinearTime) {
+  const JsonSchema schema = JsonSchema::Compile(*ParseJson(R"({"uniqueItems": true})")).value();
+  Json::Array many;
+  for (int64_t i = 0; i < 200000; ++i) many.emplace_back(i);
+  EXPECT_TRUE(schema.Check(Json(many)).empty());
+  many.emplace_back(7.0);
+  ASSERT_EQ(schema.Check(Json(many)).size(), 1u);
+  EXPECT_EQ(schema.Check(Json(many))[0].Text(), "`[200000]`: the same as item 7");
+  for (const char* same : {R"([{"a":1,"b":[2]},{"b":[2.0],"a":1}])", "[0,-0.0]", R"(["x","x"])",
+                           "[null,null]", "[1e2,100]", "[[1],[1.0]]",
+                           "[123456789012345678901234567890,123456789012345678901234567890]"}) {
+    EXPECT_EQ(schema.Check(*ParseJson(same)).size(), 1u) << same;
+  }
+  for (const char* other : {R"([{"a":1},{"a":2}])", "[0,false]", R"(["1",1])", "[[1],[1,1]]",
+                            "[[[1],1],[[1,1]]]", "[9007199254740993,9007199254740992]"}) {
+    EXPECT_TRUE(schema.Check(*ParseJson(other)).empty()) << other;
+  }
+}
+
 }  // namespace
 }  // namespace hone

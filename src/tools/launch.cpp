@@ -73,6 +73,7 @@ struct Prepared {
   int landlock_ruleset = -1;
   std::vector<sock_filter> filter;
   bool same_addresses = false;
+  int death_signal = SIGKILL;
   pid_t parent = 0;
   int report = -1;
 };
@@ -126,7 +127,8 @@ void GiveUpPrivileges(const Prepared& plan) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
   if (::syscall(SYS_capset, &header, none) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+      ::prctl(PR_SET_PDEATHSIG, plan.death_signal) != 0 ||
+      ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     Fail(plan, Step::kPrivileges);
   }
   if (::getppid() != plan.parent) ::_exit(127);  // it died before we asked to be told
@@ -199,6 +201,7 @@ Result<pid_t> Launch(const LaunchPlan& plan) {
   prepared.identity = plan.identity;
   prepared.filter = plan.filter;
   prepared.same_addresses = plan.same_addresses;
+  prepared.death_signal = plan.death_signal;
   prepared.parent = ::getpid();
 
   std::vector<Descriptor> ours;

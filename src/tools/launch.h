@@ -36,14 +36,16 @@ struct LaunchPlan {
   int landlock_ruleset = -1;        // negative: none
   std::vector<sock_filter> filter;  // of system calls; empty: none. kOwnProcess is filled in
   bool same_addresses = false;      // no address randomisation, where the system lets us
+  int death_signal = 9;             // what it gets when the thread that started it ends: SIGKILL
 };
 
 // Stands for the program's own process id in a filter.
 inline constexpr uint32_t kOwnProcess = 0x7ffffffe;
 
 // Starts it in a session and process group of its own, without capabilities and unable to gain
-// rights (no_new_privs). It is killed when the *thread* that called this ends. The error says which
-// step failed; no process is left then. The caller reaps the child.
+// rights (no_new_privs). It is killed when the *thread* that called this ends. Descendants whose
+// parents end become its children. The error says which step failed; no process is left then. The
+// caller reaps the child.
 Result<pid_t> Launch(const LaunchPlan& plan);
 
 }  // namespace hone

@@ -138,6 +138,27 @@ Result<Json> OpenApiSchemas::WriteOut(const Json& schema) const {
   return Write(schema, &writing);
 }
 
+// What is referred to, in the place of the reference.
+Result<Json> OpenApiSchemas::WriteReference(const Json& schema, const std::string& name,
+                                            Writing* writing) const {
+  if (std::find(writing->open.begin(), writing->open.end(), name) != writing->open.end()) {
+    return Json::Of({{"description", fmt::format("again {}, which contains itself",
+                                                 name.substr(name.rfind('/') + 1))}});
+  }
+  HONE_ASSIGN_OR_RETURN(const Json* target, Target(name));
+  writing->open.push_back(name);
+  ++writing->depth;
+  Result<Json> written = Write(*target, writing);
+  --writing->depth;
+  writing->open.pop_back();
+  // What stands beside a reference says more about this use of it.
+  const Json* description = schema.Find("description");
+  if (written.ok() && written->is_object() && description != nullptr) {
+    written->Set("description", *description);
+  }
+  return written;
+}
+
 Result<Json> OpenApiSchemas::Write(const Json& schema, Writing* writing) const {
   if (++writing->nodes > kMaxNodes || writing->depth > kDeepestOpenapi) {
     return Error(ErrorCode::kUnsupported,
@@ -148,25 +169,8 @@ Result<Json> OpenApiSchemas::Write(const Json& schema, Writing* writing) const {
   if (!schema.is_object()) return Error(ErrorCode::kInvalidArgument, "a schema must be an object");
 
   if (const Json* reference = schema.Find("$ref"); reference != nullptr && reference->is_string()) {
-    const std::string& name = reference->AsString();
-    if (std::find(writing->open.begin(), writing->open.end(), name) != writing->open.end()) {
-      return Json::Of({{"description", fmt::format("again {}, which contains itself",
-                                                   name.substr(name.rfind('/') + 1))}});
-    }
-    HONE_ASSIGN_OR_RETURN(const Json* target, Target(name));
-    writing->open.push_back(name);
-    ++writing->depth;
-    Result<Json> written = Write(*target, writing);
-    --writing->depth;
-    writing->open.pop_back();
-    // What stands beside a reference says more about this use of it.
-    const Json* description = schema.Find("description");
-    if (written.ok() && written->is_object() && description != nullptr) {
-      written->Set("description", *description);
-    }
-    return written;
+    return WriteReference(schema, reference->AsString(), writing);
   }
-
   ++writing->depth;
   Json out = Json::Of({});
   for (const auto& [key, value] : schema.AsObject()) {

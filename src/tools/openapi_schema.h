@@ -29,6 +29,7 @@ class OpenApiSchemas {
  private:
   struct Writing;
   Result<Json> Write(const Json& schema, Writing* writing) const;
+  Result<Json> WriteReference(const Json& schema, const std::string& name, Writing* writing) const;
   Result<const Json*> Target(const std::string& reference) const;
 
   const Json& document_;

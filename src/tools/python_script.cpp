@@ -32,6 +32,7 @@ def prctl(option, first, second=0):
 def confine(parent):
     prctl(PR_SET_DUMPABLE, 1)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if os.getppid() != parent:
         os._exit(1)
     if settings["cpu_seconds"]:
@@ -237,6 +238,9 @@ def supervise():
 
 prctl(PR_SET_DUMPABLE, 0)  # the children cannot look into us
 signal.signal(signal.SIGINT, signal.SIG_DFL)
+# Sent when whoever started us is gone: what the code started goes with us.
+if os.getpid() != 1:
+    signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
 sys.path[:] = [path for path in sys.path if path]
 os.chdir("/")
 control = _socket.socket(fileno=CONTROL)

@@ -28,7 +28,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 // How long the supervisor, whose work is a fork, may take on a busy machine.
 constexpr milliseconds kPatience{20000};
-// How long a wait lasts before the stop token and the scratch folder are looked at again.
+// How long a wait lasts before the stop token is looked at again.
 constexpr milliseconds kSlice{20};
 
 int MillisecondsLeft(SteadyClock::time_point deadline, milliseconds most) {
@@ -177,6 +177,7 @@ Result<void> PythonWorker::Launch(const Sandbox& sandbox) {
   program.supervisor = true;
   program.same_addresses = true;
   HONE_ASSIGN_OR_RETURN(pid_, sandbox.Start(program));
+  watch_ = std::make_unique<SandboxWatch>(sandbox, scratch_.get(), true);
   return {};
 }
 
@@ -215,6 +216,7 @@ Result<void> PythonWorker::Renew() {
       SendWith(control_.get(), "next",
                {conversation.second.get(), output.second.get(), error.second.get()}));
   starting_ = true;
+  paused_ = false;
   conversation_ = std::move(conversation.first);
   output_ = std::move(output.first);
   error_ = std::move(error.first);
@@ -249,9 +251,10 @@ bool PythonWorker::ReadOutputs(PythonOutcome* outcome) {
   return std::max(outcome->standard_output.size(), outcome->standard_error.size()) <= most;
 }
 
-bool PythonWorker::ScratchIsFull() const {
-  return scratch_ != nullptr &&
-         scratch_->HoldsMoreThan(static_cast<uint64_t>(limits_.scratch_mb) << 20);
+bool PythonWorker::IsExcessive() {
+  std::optional<std::string> excess = watch_->Excess(pid_);
+  if (excess) excess_ = *std::move(excess);
+  return !excess_.empty();
 }
 
 PythonWorker::Finish PythonWorker::Converse(std::string_view request, milliseconds time,
@@ -260,19 +263,21 @@ PythonWorker::Finish PythonWorker::Converse(std::string_view request, millisecon
   const auto deadline = SteadyClock::now() + time;
   // Escapes make up to six characters of one.
   const size_t longest_reply = 6 * options_.max_output_bytes + 4096;
-  auto look_again = SteadyClock::now() + 2 * kSlice;
+  auto look_again = SteadyClock::now() + kBetweenLooks;
   while (true) {
     if (stop.stop_requested()) return Finish::kStopped;
     const auto now = SteadyClock::now();
     if (now >= deadline) return Finish::kLate;
     if (now >= look_again) {
-      if (ScratchIsFull()) return Finish::kScratchFull;
-      look_again = SteadyClock::now() + 2 * kSlice;
+      if (IsExcessive()) return Finish::kExcess;
+      // A look takes long where there is much to see; it must not be all that we do.
+      const auto looked = SteadyClock::now();
+      look_again = looked + std::max<SteadyClock::duration>(kBetweenLooks, 4 * (looked - now));
     }
     const short wanted = request.empty() ? POLLIN : POLLIN | POLLOUT;
     pollfd polled[3] = {
         {conversation_.get(), wanted, 0}, {output_.get(), POLLIN, 0}, {error_.get(), POLLIN, 0}};
-    ::poll(polled, 3, MillisecondsLeft(deadline, kSlice));
+    ::poll(polled, 3, MillisecondsLeft(deadline, kBetweenLooks));
     if (!request.empty() && (polled[0].revents & POLLOUT) != 0) {
       const ssize_t count =
           ::send(conversation_.get(), request.data(), request.size(), MSG_NOSIGNAL);
@@ -305,10 +310,7 @@ Result<void> PythonWorker::End(Finish finish, milliseconds time, PythonOutcome* 
       outcome->ended =
           fmt::format("the code printed or returned more than {} bytes", options_.max_output_bytes);
       return {};
-    case Finish::kScratchFull:
-      outcome->ended = fmt::format(
-          "the code wrote more than {} MB, or too many files, to its folder", limits_.scratch_mb);
-      return {};
+    case Finish::kExcess: outcome->ended = "the code " + std::exchange(excess_, {}); return {};
     case Finish::kLate:
       outcome->ended = fmt::format("the code ran longer than {} ms", time.count());
       outcome->out_of_time = true;
@@ -327,6 +329,8 @@ Result<PythonOutcome> PythonWorker::Execute(std::string_view code, uint64_t seed
       DumpJson(Json::Of({{"nonce", nonce}, {"seed", seed}, {"code", code}})) + "\n";
   PythonOutcome outcome;
   std::string reply;
+  if (paused_) watch_->Continue(pid_);
+  paused_ = false;
   Finish finish = Converse(request, time, stop, &outcome, &reply);
   if (finish == Finish::kReplied) {
     // Whatever is not our script's answer to this very request was written by the code.
@@ -339,8 +343,8 @@ Result<PythonOutcome> PythonWorker::Execute(std::string_view code, uint64_t seed
                       (raised == nullptr || raised->is_string());
     if (ours && answer->Find("long") != nullptr) {
       finish = Finish::kTooMuch;
-    } else if (ours && options_.keep_state && ScratchIsFull()) {
-      finish = Finish::kScratchFull;
+    } else if (ours && options_.keep_state && IsExcessive()) {
+      finish = Finish::kExcess;
     } else if (ours) {
       if (value != nullptr) outcome.value = value->AsString();
       if (raised != nullptr) outcome.raised = raised->AsString();
@@ -350,6 +354,11 @@ Result<PythonOutcome> PythonWorker::Execute(std::string_view code, uint64_t seed
     }
   } else {
     HONE_RETURN_IF_ERROR(End(finish, time, &outcome));
+  }
+  if (options_.keep_state && outcome.ended.empty()) {
+    // Threads, timers and processes that the code left behind use no processor between its calls.
+    watch_->Pause(pid_);
+    paused_ = true;
   }
   outcome.standard_output = Utf8Lossy(outcome.standard_output);
   outcome.standard_error = Utf8Lossy(outcome.standard_error);

@@ -10,6 +10,7 @@
 #include "base/descriptor.h"
 #include "base/result.h"
 #include "tools/sandbox.h"
+#include "tools/sandbox_watch.h"
 
 namespace hone {
 
@@ -69,21 +70,24 @@ class PythonWorker {
   Result<std::string> Acknowledged(std::chrono::milliseconds time, const std::stop_token& stop);
   // Asks how the interpreter ended.
   Result<std::string> HowItEnded();
-  enum class Finish { kReplied, kClosed, kTooMuch, kScratchFull, kLate, kStopped };
+  enum class Finish { kReplied, kClosed, kTooMuch, kExcess, kLate, kStopped };
   Finish Converse(std::string_view request, std::chrono::milliseconds time,
                   const std::stop_token& stop, PythonOutcome* outcome, std::string* reply);
   bool ReadOutputs(PythonOutcome* outcome);
-  bool ScratchIsFull() const;
+  bool IsExcessive();
   Result<void> End(Finish finish, std::chrono::milliseconds time, PythonOutcome* outcome);
 
   PythonWorkerOptions options_;
   SandboxOptions limits_;
   bool reusable_ = true;
   std::unique_ptr<Scratch> scratch_;  // null: the sandbox has its own
+  std::unique_ptr<SandboxWatch> watch_;
+  std::string excess_;  // what the code had too much of
   int pid_ = -1;
   Descriptor control_, log_;
   Descriptor conversation_, output_, error_;
   bool starting_ = false;  // a "next" is not acknowledged yet
+  bool paused_ = false;    // the interpreter is stopped until its next call
 };
 
 }  // namespace hone

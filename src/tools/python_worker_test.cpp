@@ -2,7 +2,10 @@
 
 #include <csignal>
 
+#include <fmt/format.h>
+
 #include "support/confinement.h"
+#include "tools/process_tree.h"
 
 namespace hone {
 namespace {
@@ -75,6 +78,53 @@ TEST_P(PythonWorkerTest, LargeCodeAndLargeAnswersGoThrough) {
   const auto outcome = worker->Execute("print('b' * 1000000)\n'c' * 1000000", 0, seconds(20), {});
   EXPECT_EQ(outcome->standard_output.size(), 1000001u);
   EXPECT_EQ(outcome->value->size(), 1000002u);
+}
+
+TEST_P(PythonWorkerTest, WhatCodeLeavesRunningIsStoppedBetweenItsCalls) {
+  PythonWorkerOptions options;
+  options.keep_state = true;
+  const auto worker = Start(options);
+  const auto begun = worker->Execute(R"(
+import threading
+beats = 0
+def burn():
+    global beats
+    while True: beats += 1
+threading.Thread(target=burn, daemon=True).start())",
+                                     0, seconds(20), {});
+  ASSERT_TRUE(begun.ok());
+  ASSERT_EQ(begun->ended, "");
+  const auto state = [&] { return ProcessTree(worker->pid()).back().state; };
+  for (int i = 0; i < 100000 && state() != 'T'; ++i) {  // it stops at its next turn
+  }
+  EXPECT_EQ(state(), 'T');
+  const auto then =
+      worker->Execute("before = beats\nwhile beats == before: pass\n'on'", 0, seconds(20), {});
+  ASSERT_TRUE(then.ok());
+  EXPECT_EQ(then->value, "'on'") << then->ended;
+}
+
+// As kill -9 of a training would.
+TEST_P(PythonWorkerTest, NothingOutlivesUs) {
+  HONE_NEED_COUNTED_PROCESSES();
+  SandboxOptions options;
+  options.isolation = method();
+  options.max_processes = 4;
+  const Sandbox sandbox = Sandbox::New(options).value();
+  const std::string mark = fmt::format("{}0000001", ::getpid());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto worker = PythonWorker::Start(sandbox, {});
+    const std::string code =
+        fmt::format("import subprocess\nsubprocess.Popen(['/bin/sleep', '{}'])\n1", mark);
+    const bool begun = worker.ok() && (*worker)->Execute(code, 0, seconds(20), {})->value == "1";
+    if (begun) ::raise(SIGKILL);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the program was not begun";
+  EXPECT_TRUE(NoProcessWith(mark));
 }
 
 TEST_P(PythonWorkerTest, AnInterpreterThatIsNoPythonSaysWhatItSaid) {

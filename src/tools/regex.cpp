@@ -99,10 +99,13 @@ int Search(pcre2_code* code, std::string_view text, size_t start, uint32_t optio
 
 }  // namespace
 
-bool Regex::Finds(std::string_view text) const {
+std::optional<bool> Regex::Finds(std::string_view text) const {
   auto* code = static_cast<pcre2_code*>(code_.get());
   const MatchData match = NewMatchData(code);
-  return Search(code, text, 0, 0, match.get()) >= 0;
+  const int found = Search(code, text, 0, 0, match.get());
+  const bool exhausted = found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT ||
+                         found == PCRE2_ERROR_HEAPLIMIT;
+  return exhausted ? std::nullopt : std::optional(found >= 0);
 }
 
 Result<std::vector<Regex::Match>> Regex::FindAll(std::string_view text) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,9 @@ class Regex {
   // The error quotes the expression and says where it is wrong.
   static Result<Regex> Compile(std::string_view expression);
 
-  // Whether the expression matches somewhere in the text. A text on which the search would take
-  // too long counts as not matching.
-  bool Finds(std::string_view text) const;
+  // Whether the expression matches somewhere in the text; nothing where finding out would take too
+  // long.
+  std::optional<bool> Finds(std::string_view text) const;
 
   struct Match {
     size_t begin = 0;

@@ -30,7 +30,9 @@ TEST(RegexTest, ASearchWithoutEndIsAnError) {
   const std::string text = std::string(200, 'a') + "c";
   const Regex regex = *Regex::Compile("(a|aa)+$");
   EXPECT_EQ(regex.FindAll(text).error().code(), ErrorCode::kDeadline);
-  EXPECT_FALSE(regex.Finds(text));
+  EXPECT_EQ(regex.Finds(text), std::nullopt);
+  EXPECT_EQ(regex.Finds("aac c"), false);
+  EXPECT_EQ(regex.Finds("caa"), true);
 }
 
 TEST(RegexTest, AWrongExpressionIsQuoted) {

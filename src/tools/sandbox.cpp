@@ -1,7 +1,9 @@
 #include "tools/sandbox.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -19,6 +21,7 @@
 #include "tools/bubblewrap.h"
 #include "tools/landlock.h"
 #include "tools/ordinary_user.h"
+#include "tools/sandbox_watch.h"
 #include "tools/seccomp_filter.h"
 
 namespace hone {
@@ -27,7 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// Threads that a program may have on top of its processes; the kernel counts both together.
+// The kernel counts threads and processes together, so its limit leaves room for threads; how many
+// of them are processes is what SandboxWatch looks at.
 constexpr uint64_t kThreads = 64;
 // Landlock has no count of its own: the kernel counts all that the user has, and somebody else may
 // start some meanwhile. What matters is that there is an end.
@@ -62,6 +66,13 @@ Result<Descriptor> FilterFile(const std::vector<sock_filter>& filter) {
     return ErrnoError("cannot hand the filter of system calls over");
   }
   return file;
+}
+
+// What SandboxWatch counts on where a scratch folder lies on a disk.
+void BoundFiles(bool supervisor, SyscallRules* rules) {
+  rules->allocate_ahead = false;
+  rules->pass_descriptors = false;
+  rules->hide_files = supervisor;  // which hides from its programs; they have a filter of their own
 }
 
 }  // namespace
@@ -197,6 +208,7 @@ std::vector<sock_filter> Sandbox::InnerFilter() const {
   rules.leave_group = !landlock;
   rules.file_metadata = !landlock;
   rules.truncate_paths = !landlock || LandlockVersion() >= kLandlockTruncates;
+  rules.hide_files = !landlock;
   return SeccompFilter(rules);
 }
 
@@ -228,6 +240,8 @@ Result<pid_t> Sandbox::Start(const Program& program) const {
   if (options_.cpu_seconds > 0 && !program.supervisor) {
     plan.limits.push_back({RLIMIT_CPU, static_cast<uint64_t>(options_.cpu_seconds)});
   }
+  // A supervisor takes the others with it when it hears that we are gone; a room ends as a whole.
+  if (program.supervisor && method_ != SandboxMethod::kBubblewrap) plan.death_signal = SIGTERM;
   switch (method_) {
     case SandboxMethod::kBubblewrap: return StartInRoom(program, std::move(plan));
     case SandboxMethod::kLandlock: return StartUnderLandlock(program, std::move(plan));
@@ -243,6 +257,7 @@ Result<pid_t> Sandbox::StartInRoom(const Program& program, LaunchPlan plan) cons
   SyscallRules rules;
   rules.processes = program.supervisor || options_.max_processes > 1;
   rules.outlive_parent = program.supervisor;
+  if (program.scratch != nullptr) BoundFiles(program.supervisor, &rules);
   HONE_ASSIGN_OR_RETURN(const Descriptor filter, FilterFile(SeccompFilter(rules)));
   BubblewrapRoom room;
   room.readable = ReadablePaths(options_);
@@ -276,6 +291,7 @@ Result<pid_t> Sandbox::StartUnderLandlock(const Program& program, LaunchPlan pla
   rules.leave_group = false;
   rules.file_metadata = false;
   rules.truncate_paths = version >= kLandlockTruncates;
+  BoundFiles(program.supervisor, &rules);
   plan.filter = SeccompFilter(rules);
   LandlockRules files;
   files.readable = ReadablePaths(options_);
@@ -299,36 +315,38 @@ Result<SubprocessResult> RunConfined(const Sandbox& sandbox, const ConfinedRun& 
   }
   SubprocessOptions options;
   options.max_output_bytes = run.max_output_bytes;
+  std::atomic<pid_t> leader = 0;
   options.launch = [&](int input, int output, int error) {
     Sandbox::Program program;
     program.command = run.command;
     program.environment = run.environment;
     program.descriptors = {input, output, error};
     program.scratch = scratch.get();
-    return sandbox.Start(program);
+    Result<pid_t> started = sandbox.Start(program);
+    if (started.ok()) leader = *started;
+    return started;
   };
-  // No limit of the kernel's holds for a folder as a whole, so somebody looks.
-  const uint64_t most_bytes = static_cast<uint64_t>(sandbox.options().scratch_mb) << 20;
+  // No limit of the kernel's holds for a folder or for several processes, so somebody looks.
+  SandboxWatch watch(sandbox, scratch.get(), false);
   std::stop_source end;
   std::stop_callback passed_on(stop, [&end] { end.request_stop(); });
-  bool full = false;
+  std::optional<std::string> excess;
   Result<SubprocessResult> result = [&] {
     std::jthread watcher([&](const std::stop_token& done) {
       Mutex mutex;
       MutexLock lock(mutex);
       ConditionVariable over;
-      while (!over.wait_for(lock, done, milliseconds(50), [&] { return done.stop_requested(); })) {
-        if (!scratch->HoldsMoreThan(most_bytes)) continue;
-        full = true;
+      while (!over.wait_for(lock, done, kBetweenLooks, [&] { return done.stop_requested(); })) {
+        if (leader > 0) excess = watch.Excess(leader);
+        if (!excess) continue;
         end.request_stop();
         return;
       }
     });
     return RunSubprocess(run.command, run.input, run.deadline, options, end.get_token());
   }();
-  if (full && !result.ok() && result.error().code() == ErrorCode::kStopped) {
-    return Error(ErrorCode::kFull, fmt::format("{}: wrote more than {} MB to its folder",
-                                               run.command[0], sandbox.options().scratch_mb));
+  if (excess && !result.ok() && result.error().code() == ErrorCode::kStopped) {
+    return Error(ErrorCode::kFull, fmt::format("{}: {}", run.command[0], *excess));
   }
   return result;
 }

@@ -17,9 +17,14 @@ namespace hone {
 
 // Running programs that nobody has read, such as those an agent writes.
 //
-// Under every method the program has no network, sees no file of the user, can write only to its
-// scratch folder, reaches no other process, is bounded in time, memory, processes and output, and
-// is gone, with all it started, when we are done with it.
+// Under every method the program has no network, reads no file of the user (Landlock: it can ask
+// whether a file is there, how large and how old), can write only to its scratch folder, reaches no
+// other process, is bounded in time, memory, processes and output, and is gone, with all it
+// started, when we are done with it.
+
+// How long the bounds that only somebody who looks can hold are not looked at. In that time a
+// program can write some ten megabytes.
+inline constexpr std::chrono::milliseconds kBetweenLooks{10};
 
 enum class SandboxMethod {
   kBubblewrap,  // namespaces of its own, made by bubblewrap; a filter of system calls
@@ -33,9 +38,9 @@ struct SandboxOptions {
   // "auto" (what holds here; the environment variable HONE_SANDBOX may name one) or a method.
   std::string isolation = "auto";
   std::vector<std::string> readable;  // paths to read and execute from, besides the system's
-  int64_t memory_mb = 512;            // address space of each process
+  int64_t memory_mb = 512;            // address space of a process, and memory of all together
   int64_t cpu_seconds = 60;           // of each process; 0: no limit of this kind
-  int64_t max_processes = 1;          // at once; 1: it may not start any
+  int64_t max_processes = 1;          // at once, whatever their threads; 1: it may not start any
   int64_t scratch_mb = 64;            // in its folder, in /tmp, and in any one file
   int64_t max_open_files = 128;       // of each process
 };
@@ -110,7 +115,8 @@ struct ConfinedRun {
 };
 
 // Runs a program confined, to its end: for instance an answer with its unit tests. kDeadline when
-// it took too long, kFull when it printed or wrote too much. A program that the kernel ended has
+// it took too long, kFull when it printed or wrote too much or went beyond another bound that
+// SandboxWatch (tools/sandbox_watch.h) looks after. A program that the kernel ended has
 // the exit code 128 + signal (SIGXCPU: too much processor time).
 Result<SubprocessResult> RunConfined(const Sandbox& sandbox, const ConfinedRun& run,
                                      std::stop_token stop = {});

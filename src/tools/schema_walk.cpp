@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "tools/same_value.h"
 
 namespace hone {
 
@@ -33,28 +37,6 @@ std::string Shown(const Json& value) {
 namespace {
 
 constexpr size_t kMostProblems = 20;
-
-// Numbers by their mathematical value, everything else as JSON has it.
-bool SameValue(const Json& a, const Json& b) {
-  if (a.is_number() && b.is_number()) {
-    if (a.kind() == b.kind()) return a == b;
-    return a.kind() != Json::Kind::kBigInteger && b.kind() != Json::Kind::kBigInteger &&
-           a.AsDouble() == b.AsDouble();
-  }
-  if (a.kind() != b.kind()) return false;
-  if (a.is_array()) {
-    return std::equal(a.AsArray().begin(), a.AsArray().end(), b.AsArray().begin(),
-                      b.AsArray().end(), SameValue);
-  }
-  if (a.is_object()) {
-    if (a.AsObject().size() != b.AsObject().size()) return false;
-    return std::all_of(a.AsObject().begin(), a.AsObject().end(), [&](const Json::Member& member) {
-      const Json* other = b.Find(member.first);
-      return other != nullptr && SameValue(member.second, *other);
-    });
-  }
-  return a == b;
-}
 
 bool HasType(const Json& value, std::string_view type) {
   if (type == "integer") return IsWhole(value);
@@ -124,10 +106,12 @@ class SchemaWalk {
     return fits;
   }
 
+  const std::optional<JsonSchema::Problem>& undecided() const { return undecided_; }
+
  private:
   static bool Say(Problems* problems, const std::string& path, std::string message) {
     if (problems != nullptr && problems->size() < kMostProblems) {
-      problems->push_back({path, std::move(message)});
+      problems->push_back({path, std::move(message), false});
     }
     return false;
   }
@@ -214,7 +198,7 @@ class SchemaWalk {
     bool fits = FitsCount(schema, "minLength", "maxLength", length, "characters", path, problems);
     const Json* pattern = schema.Find("pattern");
     if (pattern != nullptr && pattern->is_string() &&
-        !patterns_.at(&schema).at(pattern->AsString()).Finds(text)) {
+        !Matches(schema, pattern->AsString(), text, path)) {
       fits = Say(problems, path,
                  fmt::format("expected text like {}, got {}", pattern->AsString(), Shown(value)));
     }
@@ -282,6 +266,29 @@ class SchemaWalk {
     return fits;
   }
 
+  static bool FitsUnique(const Json::Array& array, const std::string& path, Problems* problems) {
+    bool fits = true;
+    for (const auto& [later, earlier] : RepeatedItems(array)) {
+      fits = Say(problems, ItemPath(path, later), fmt::format("the same as item {}", earlier));
+    }
+    return fits;
+  }
+
+  // Where that cannot be found out, the first such place is kept, and what is returned does not
+  // matter any more.
+  bool Matches(const Json& schema, const std::string& pattern, std::string_view text,
+               const std::string& path) const {
+    const std::optional<bool> found = patterns_.at(&schema).at(pattern).Finds(text);
+    if (!found && !undecided_) {
+      undecided_ = {path,
+                    fmt::format("could not be checked: to find out whether it is like {} takes too "
+                                "long",
+                                pattern),
+                    true};
+    }
+    return found.value_or(true);
+  }
+
   bool FitsArray(const Json& schema, const Json& value, const std::string& path, Evaluated* seen,
                  Problems* problems) const {
     const Json::Array& array = value.AsArray();
@@ -292,14 +299,7 @@ class SchemaWalk {
     };
     if (const Json* unique = schema.Find("uniqueItems");
         unique != nullptr && *unique == Json(true)) {
-      for (size_t i = 0; i < array.size(); ++i) {
-        for (size_t j = 0; j < i; ++j) {
-          if (SameValue(array[i], array[j])) {
-            fits = Say(problems, ItemPath(path, i), fmt::format("the same as item {}", j));
-            j = i;
-          }
-        }
-      }
+      fits &= FitsUnique(array, path, problems);
     }
     // The first items one by one, then the rest: under other names in the two drafts.
     const bool draft7 = draft_ == SchemaDraft::kDraft7;
@@ -383,7 +383,7 @@ class SchemaWalk {
       }
       if (by_pattern != nullptr) {
         for (const auto& [pattern, sub] : by_pattern->AsObject()) {
-          if (patterns_.at(&schema).at(pattern).Finds(name)) fits &= fits_member(sub);
+          if (Matches(schema, pattern, name, at)) fits &= fits_member(sub);
         }
       }
       if (!known && others != nullptr) {
@@ -440,6 +440,7 @@ class SchemaWalk {
   SchemaDraft draft_;
   const SchemaReferences& references_;
   const SchemaPatterns& patterns_;
+  mutable std::optional<JsonSchema::Problem> undecided_;
 };
 
 }  // namespace
@@ -449,8 +450,9 @@ std::vector<JsonSchema::Problem> WalkSchema(SchemaDraft draft, const SchemaRefer
                                             const Json& value) {
   std::vector<JsonSchema::Problem> problems;
   Evaluated seen;
-  const bool fits =
-      SchemaWalk(draft, references, patterns).Fits(schema, value, "", &seen, &problems);
+  const SchemaWalk walk(draft, references, patterns);
+  const bool fits = walk.Fits(schema, value, "", &seen, &problems);
+  if (walk.undecided()) return {*walk.undecided()};
   CHECK(fits == problems.empty(), "a value that does not fit has a problem");
   return problems;
 }

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,11 +28,15 @@ namespace fs = std::filesystem;
 constexpr int kMostEntries = 10000;
 constexpr int kDeepestFolder = 64;
 
-// The names in a folder, but for "." and "..".
-std::vector<std::string> NamesIn(int folder) {
+// What every scratch folder's name begins with.
+constexpr std::string_view kName = "hone-sandbox-";
+
+// The names in a folder, but for "." and "..". *listed: whether it could be looked into.
+std::vector<std::string> NamesIn(int folder, bool* listed = nullptr) {
   std::vector<std::string> names;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* listing = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (listed != nullptr) *listed = listing != nullptr;
   if (listing == nullptr) {
     if (copy >= 0) ::close(copy);
     return names;
@@ -41,6 +47,35 @@ std::vector<std::string> NamesIn(int folder) {
   }
   ::closedir(listing);
   return names;
+}
+
+struct Count {
+  uint64_t bytes_left = 0;
+  int entries = 0;
+};
+
+// Takes what a folder holds off the count; false when there is more than that, or when it cannot be
+// known. What goes away meanwhile is not counted.
+bool CountIn(int folder, int depth, Count* count) {
+  bool listed = true;
+  const std::vector<std::string> names = NamesIn(folder, &listed);
+  if (!listed || depth > kDeepestFolder) return false;
+  for (const std::string& name : names) {
+    struct stat info {};
+    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) continue;
+      return false;
+    }
+    const uint64_t used = static_cast<uint64_t>(info.st_blocks) * 512;
+    if (used > count->bytes_left || ++count->entries > kMostEntries) return false;
+    count->bytes_left -= used;
+    if (!S_ISDIR(info.st_mode)) continue;
+    const Descriptor inner(
+        ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!inner.ok() && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) continue;
+    if (!inner.ok() || !CountIn(inner.get(), depth + 1, count)) return false;
+  }
+  return true;
 }
 
 // Removes a file, a link or an empty folder. A folder that stays is made accessible.
@@ -83,14 +118,42 @@ void RemoveTree(const fs::path& path) {
   }
 }
 
+void RemoveAbandonedScratch(const fs::path& parent) {
+  const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.ok()) return;
+  for (const std::string& name : NamesIn(folder.get())) {
+    if (!name.starts_with(kName)) continue;
+    const Descriptor found(
+        ::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat info {};
+    if (!found.ok() || ::fstat(found.get(), &info) != 0) continue;
+    // As root we make some for an ordinary user; otherwise only our own are our business.
+    if (info.st_uid != ::geteuid() && ::geteuid() != 0) continue;
+    if (::flock(found.get(), LOCK_EX | LOCK_NB) == 0) RemoveTree(parent / name);
+  }
+}
+
 Result<std::unique_ptr<Scratch>> Scratch::New(const std::optional<LaunchPlan::Identity>& owner) {
   std::error_code failed;
-  const fs::path parent = fs::temp_directory_path(failed);
-  std::string pattern = ((failed ? fs::path("/tmp") : parent) / "hone-scratch-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return ErrnoError("cannot create " + pattern);
-  std::unique_ptr<Scratch> scratch(new Scratch(pattern, owner));
-  HONE_RETURN_IF_ERROR(scratch->GiveToOwner(scratch->path_));
-  return scratch;
+  fs::path parent = fs::temp_directory_path(failed);
+  if (failed) parent = "/tmp";
+  static std::once_flag once;
+  std::call_once(once, [&] { RemoveAbandonedScratch(parent); });
+  while (true) {
+    std::string path = (parent / fmt::format("{}XXXXXX", kName)).string();
+    if (::mkdtemp(path.data()) == nullptr) return ErrnoError("cannot create " + path);
+    Descriptor lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat info {};
+    // Before we had the lock somebody may have taken the folder for an abandoned one.
+    if (!lock.ok() || ::flock(lock.get(), LOCK_EX) != 0 || ::fstat(lock.get(), &info) != 0) {
+      if (errno == ENOENT || errno == EINTR) continue;
+      return ErrnoError("cannot lock " + path);
+    }
+    if (info.st_nlink == 0) continue;
+    std::unique_ptr<Scratch> scratch(new Scratch(path, std::move(lock), owner));
+    HONE_RETURN_IF_ERROR(scratch->GiveToOwner(scratch->path_));
+    return scratch;
+  }
 }
 
 Scratch::~Scratch() { RemoveTree(path_); }
@@ -124,20 +187,9 @@ Result<void> Scratch::Write(std::string_view name, std::string_view content) {
 }
 
 bool Scratch::HoldsMoreThan(uint64_t bytes) const {
-  std::error_code failed;
-  uint64_t used = 0;
-  int entries = 0;
-  fs::recursive_directory_iterator at(path_, fs::directory_options::skip_permission_denied, failed);
-  for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
-    struct stat info {};
-    if (::lstat(at->path().c_str(), &info) != 0) {
-      if (errno == ENAMETOOLONG) return true;
-      continue;  // it went away meanwhile
-    }
-    used += static_cast<uint64_t>(info.st_blocks) * 512;
-    if (used > bytes || ++entries > kMostEntries || at.depth() > kDeepestFolder) return true;
-  }
-  return false;
+  Descriptor top(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Count count{.bytes_left = bytes};
+  return top.ok() && !CountIn(top.get(), 0, &count);
 }
 
 }  // namespace hone

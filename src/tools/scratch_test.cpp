@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <thread>
+
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -62,6 +66,42 @@ TEST(Scratch, KnowsWhenItHoldsTooMuch) {
   for (int i = 0; i < 70; ++i) deep /= "d";
   fs::create_directories(scratch->path() / deep);
   EXPECT_TRUE(scratch->HoldsMoreThan(1000000));
+}
+
+TEST(Scratch, AFolderThatCannotBeLookedIntoIsTooMuch) {
+  const bool root = ::geteuid() == 0;
+  const auto owner = root ? std::optional(LaunchPlan::Identity{65534, 65534}) : std::nullopt;
+  const auto scratch = Scratch::New(owner).value();
+  // Root looks into every folder; this thread is somebody else's.
+  std::thread([&] {
+    if (root) ::syscall(SYS_setfsuid, 65534);
+    EXPECT_FALSE(scratch->HoldsMoreThan(100000));
+    ASSERT_EQ(::mkdir((scratch->path() / "hidden").c_str(), 0300), 0);
+    EXPECT_TRUE(scratch->HoldsMoreThan(100000));
+  }).join();
+}
+
+TEST(Scratch, FoldersThatNobodyUsesAnyMoreAreRemoved) {
+  const auto used = Scratch::New(std::nullopt).value();
+  const fs::path parent = used->path().parent_path();
+  std::string left = (parent / "hone-sandbox-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(left.data()), nullptr);
+  ASSERT_TRUE(WriteFileAtomic(fs::path(left) / "a", "x").ok());
+  RemoveAbandonedScratch(parent);
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(used->path()));
+}
+
+// Whoever removes what is abandoned and whoever makes a folder do not come into each other's way.
+TEST(Scratch, CanBeMadeWhileOthersAreRemoved) {
+  const fs::path parent = Scratch::New(std::nullopt).value()->path().parent_path();
+  std::jthread remover([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) RemoveAbandonedScratch(parent);
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto scratch = Scratch::New(std::nullopt).value();
+    ASSERT_TRUE(scratch->Write("a", "x").ok()) << i;
+  }
 }
 
 TEST(Scratch, BelongsToTheOneItIsFor) {

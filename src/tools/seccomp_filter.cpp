@@ -35,10 +35,10 @@ constexpr int kHarmless[] = {
     SYS_preadv2, SYS_pwritev2, SYS_openat, SYS_close, SYS_close_range, SYS_lseek, SYS_newfstatat,
     SYS_fstat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
     SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_mkdirat, SYS_unlinkat, SYS_renameat,
-    SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_ftruncate, SYS_fallocate,
-    SYS_fadvise64, SYS_readahead, SYS_fsync, SYS_fdatasync, SYS_flock, SYS_sendfile,
-    SYS_copy_file_range, SYS_umask, SYS_dup, SYS_dup3, SYS_pipe2, SYS_getxattr, SYS_lgetxattr,
-    SYS_fgetxattr, SYS_listxattr, SYS_llistxattr, SYS_flistxattr,
+    SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_ftruncate, SYS_fadvise64,
+    SYS_readahead, SYS_fsync, SYS_fdatasync, SYS_flock, SYS_sendfile, SYS_copy_file_range,
+    SYS_umask, SYS_dup, SYS_dup3, SYS_pipe2, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr,
+    SYS_listxattr, SYS_llistxattr, SYS_flistxattr,
 #if defined(__x86_64__)
     SYS_open, SYS_creat, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_getdents, SYS_mkdir,
     SYS_rmdir, SYS_unlink, SYS_rename, SYS_link, SYS_symlink, SYS_mknod, SYS_dup2, SYS_pipe,
@@ -76,8 +76,8 @@ constexpr int kHarmless[] = {
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigsuspend,
     SYS_rt_sigtimedwait, SYS_sigaltstack, SYS_restart_syscall,
     // a pair of sockets, once there is one
-    SYS_sendto, SYS_recvfrom, SYS_sendmsg, SYS_recvmsg, SYS_shutdown, SYS_getsockopt,
-    SYS_setsockopt, SYS_getsockname, SYS_getpeername,
+    SYS_sendto, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_getsockopt, SYS_setsockopt,
+    SYS_getsockname, SYS_getpeername,
     // giving up more rights
     SYS_seccomp, SYS_landlock_create_ruleset, SYS_landlock_add_rule, SYS_landlock_restrict_self};
 
@@ -164,6 +164,10 @@ constexpr int kFileMetadata[] = {
 constexpr int kSignals[] = {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo};
 constexpr int kOnAProcess[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler,
                                SYS_sched_setparam, SYS_sched_setattr};
+
+// Older names of fallocate, which every file system takes.
+constexpr uint32_t kReserveSpace = 0x40305828, kReserveSpace64 = 0x4030582a,
+                   kZeroRange = 0x40305839;
 
 constexpr uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                  CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -263,6 +267,9 @@ std::vector<sock_filter> SeccompFilter(const SyscallRules& rules) {
   filter.All(kLeaveGroup, allowed_if(rules.leave_group));
   filter.All(kFileMetadata, allowed_if(rules.file_metadata));
   filter.One(SYS_truncate, allowed_if(rules.truncate_paths));
+  // As a file system says that cannot do it: C libraries then write instead.
+  filter.One(SYS_fallocate, rules.allocate_ahead ? kAllow : Refuse(EOPNOTSUPP));
+  filter.One(SYS_sendmsg, allowed_if(rules.pass_descriptors));
   for (const int call : kSignals) {
     // Not 0 for signals: that would be the whole group, and us with it.
     filter.ByArgument(call, 0, {kOwnProcess}, kAllow, allowed_if(rules.signal_others));
@@ -273,11 +280,15 @@ std::vector<sock_filter> SeccompFilter(const SyscallRules& rules) {
   filter.One(SYS_setpriority, allowed_if(rules.adjust_others));
   // A debugger cannot be invited.
   const uint32_t death = rules.outlive_parent ? PR_SET_PTRACER : PR_SET_PDEATHSIG;
-  filter.ByArgument(SYS_prctl, 0, {death, PR_SET_PTRACER, PR_SET_MM}, Refuse(EPERM), kAllow);
+  const uint32_t hiding = rules.hide_files ? PR_SET_PTRACER : PR_SET_DUMPABLE;
+  filter.ByArgument(SYS_prctl, 0, {death, hiding, PR_SET_PTRACER, PR_SET_MM}, Refuse(EPERM),
+                    kAllow);
   // Signals by way of a descriptor's owner; keystrokes put into a terminal.
   filter.ByArgument(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG}, Refuse(EPERM), kAllow);
-  filter.ByArgument(SYS_ioctl, 1, {TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP}, Refuse(EPERM),
-                    kAllow);
+  filter.ByArgument(
+      SYS_ioctl, 1,
+      {TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP, kReserveSpace, kReserveSpace64, kZeroRange},
+      Refuse(EPERM), kAllow);
   filter.SocketPair();
   filter.All(kForbidden, Refuse(EPERM));
   return filter.Finish(Refuse(ENOSYS));

@@ -8,13 +8,16 @@ namespace hone {
 
 // What a confined program may ask of the kernel, beyond what all of them may.
 struct SyscallRules {
-  bool processes = false;       // start other processes (threads may be started always)
-  bool signal_others = true;    // signal other processes
-  bool adjust_others = true;    // change limits and priorities of other processes
-  bool leave_group = true;      // leave its process group or session
-  bool file_metadata = true;    // change modes, owners, times and attributes of files
-  bool truncate_paths = true;   // truncate a file by its name
-  bool outlive_parent = false;  // say what it gets when its parent dies, instead of being killed
+  bool processes = false;        // start other processes (threads may be started always)
+  bool signal_others = true;     // signal other processes
+  bool adjust_others = true;     // change limits and priorities of other processes
+  bool leave_group = true;       // leave its process group or session
+  bool file_metadata = true;     // change modes, owners, times and attributes of files
+  bool truncate_paths = true;    // truncate a file by its name
+  bool outlive_parent = false;   // say what it gets when its parent dies, instead of being killed
+  bool allocate_ahead = true;    // give files room without writing to them: gigabytes in no time
+  bool pass_descriptors = true;  // send open files, which nobody has open while they are under way
+  bool hide_files = true;        // keep others from seeing what files it has open
 };
 
 // A seccomp program (x86-64, aarch64) that lets through a list of harmless system calls, and

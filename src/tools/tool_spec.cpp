@@ -122,14 +122,20 @@ Result<ArgumentChecker> ArgumentChecker::For(const ToolSpec& spec) {
   return ArgumentChecker(*std::move(schema));
 }
 
-std::optional<std::string> ArgumentChecker::Problem(const Json& arguments) const {
-  if (!arguments.is_object()) return "the arguments must be an object";
-  std::string out;
+ArgumentChecker::Verdict ArgumentChecker::Check(const Json& arguments) const {
+  if (!arguments.is_object()) return {"the arguments must be an object", false};
+  Verdict verdict;
   for (const JsonSchema::Problem& problem : schema_.Check(arguments)) {
-    out += (out.empty() ? "" : "\n") + problem.Text();
+    verdict.problem += (verdict.problem.empty() ? "" : "\n") + problem.Text();
+    verdict.undecided |= problem.undecided;
   }
-  if (out.empty()) return std::nullopt;
-  return out;
+  return verdict;
+}
+
+std::optional<std::string> ArgumentChecker::Problem(const Json& arguments) const {
+  Verdict verdict = Check(arguments);
+  if (verdict.problem.empty() || verdict.undecided) return std::nullopt;
+  return std::move(verdict.problem);
 }
 
 }  // namespace hone

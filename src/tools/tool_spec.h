@@ -50,7 +50,13 @@ class ArgumentChecker {
  public:
   static Result<ArgumentChecker> For(const ToolSpec& spec);
 
-  // Nothing when the arguments fit; else one line per problem, which a model can act on.
+  // What is wrong, one line per problem, which a model can act on.
+  struct Verdict {
+    std::string problem;     // empty: the arguments fit
+    bool undecided = false;  // it is the schema, not the arguments: see JsonSchema::Problem
+  };
+  Verdict Check(const Json& arguments) const;
+  // What the agent is to blame for; nothing when the arguments fit, or when nobody can tell.
   std::optional<std::string> Problem(const Json& arguments) const;
 
  private:
