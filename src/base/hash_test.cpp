@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "base/sha256_blocks.h"
+
 namespace hone {
 namespace {
 
@@ -23,6 +27,19 @@ TEST(Sha256, PadsRightAroundTheBlockBoundary) {
             "04c26261370ee7541549d16dee320c723e3fd14671e66a099afe0a377c16888e");
   EXPECT_EQ(Sha256Hex(std::string(64, 'x')),
             "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
+}
+
+TEST(Sha256, TheProcessorsInstructionsDoWhatTheDefinitionDoes) {
+  const Sha256Blocks fast = Sha256BlocksOfProcessor();
+  if (fast == nullptr) GTEST_SKIP() << "this processor has none";
+  std::vector<uint8_t> data(64 * 40);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>(i * i * 31 + i / 7);
+  for (const size_t blocks : {0, 1, 2, 40}) {
+    Sha256State plain = {1, 2, 3, 4, 0xffffffff, 6, 7, 8}, other = plain;
+    Sha256BlocksPlain(data.data(), blocks, &plain);
+    fast(data.data(), blocks, &other);
+    EXPECT_EQ(other, plain) << blocks;
+  }
 }
 
 TEST(Hash64, IsFrozen) {
