@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "learn/checksums.h"
 #include "learn/run_folder.h"
+#include "support/planted.h"
+#include "support/tiny_training.h"
 
 namespace hone {
 namespace {
@@ -65,6 +68,20 @@ TEST_F(ModelPlaceTest, WhatIsNoModelIsSaid) {
   ExpectError("run", "last", "no checkpoint yet");
   WriteRun({4}, std::nullopt, 0);
   ExpectError("run", "best", "not evaluated on dev");
+}
+
+TEST_F(ModelPlaceTest, ADamagedModelIsNotOpenedUnlessItsOwnerSaysItIsMeant) {
+  const std::filesystem::path folder = directory_.path() / "model";
+  ASSERT_TRUE(Engine(TinyModel(), {.threads = 1}).Save(folder, SaveType::kF32).ok());
+  ASSERT_TRUE(WriteChecksums(folder).ok());
+  EXPECT_TRUE(OpenModel(folder, {.threads = 1}).ok());
+  FlipBit(folder / "training_state.safetensors", 9, 3);
+  const auto damaged = OpenModel(folder, {.threads = 1});
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.error().code(), ErrorCode::kCorrupt);
+  EXPECT_NE(damaged.error().message().find("remove checksums.json"), std::string::npos);
+  std::filesystem::remove(folder / "checksums.json");
+  EXPECT_TRUE(OpenModel(folder, {.threads = 1}).ok());
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ KernelList AvailableKernels();
 
 // The fastest of them; HONE_ISA=plain|avx2|avx512|avx512_bf16|amx asks for another one (hone doctor
 // says which runs). Asking for what the processor lacks, or for an unknown one, gives the plain
-// ones.
+// ones; CheckAskedKernels (asked.h) tells.
 const Kernels& BestKernels();
 
 // While it lives, this thread rounds to nearest and treats numbers too small for the normal range
