@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "base/exact_math.h"
 
 namespace hone {
 namespace {
 
-// Rows of a tile: one per position and query head.
+// What Attend holds for its queries. Rows of a tile: one per position and query head. The heads of
+// a group share their keys, so they are rows of one product instead of products of their own.
 struct Tile {
   int64_t rows, wide;  // wide: head_dim in whole panels
   Floats q, scores, more, out, top, sum, shrink;
@@ -42,18 +44,143 @@ void Gather(const float* from, int64_t row, int64_t count, int64_t group_width, 
     std::copy_n(from + t * row, group_width, to + t * group_width);
 }
 
-void Run(const Kernels& kernels, Precision precision, Product product, const float* a,
-         int64_t a_row, int64_t rows, float* out, int64_t out_row) {
-  product.a = a;
-  product.a_row = a_row;
-  product.rows = rows;
-  product.out = out;
-  product.out_row = out_row;
-  (precision == Precision::kBf16 ? kernels.product_bf16 : kernels.product_f32)(product);
+// What a right operand is multiplied with, and where the product goes.
+struct LeftRows {
+  const float* a;
+  int64_t a_row, rows;
+  float* out;
+  int64_t out_row;
+};
+
+void Run(const Kernels& kernels, Precision precision, Product right, const LeftRows& left) {
+  right.a = left.a;
+  right.a_row = left.a_row;
+  right.rows = left.rows;
+  right.out = left.out;
+  right.out_row = left.out_row;
+  (precision == Precision::kBf16 ? kernels.product_bf16 : kernels.product_f32)(right);
+}
+
+// Query rows whose weights of a block the gradient holds at once: they stay in the cache between
+// the five products that read them.
+constexpr int64_t kBackwardRows = 128;
+
+// What the gradient of attention holds: the rows of the queries, one per position and query head,
+// and one block of keys. Rows have whole panels (`wide`), so that q and dout can be right operands
+// as they lie; what lies beyond `dim` is zero and adds nothing.
+struct BackwardTile {
+  int64_t rows, dim, wide;
+  Floats q, dout, dq, lse, inner;                          // per row
+  std::vector<int32_t> visible;                            // per row: keys of the block it sees
+  Floats scores, dp;                                       // of kBackwardRows rows
+  Floats keys, values, key_panels, value_columns, dk, dv;  // of the block
+
+  void Begin(const AttentionHead& head, const AttentionQueries& queries, const AttentionGradient& g,
+             const Kernels& kernels);
+  void BeginBlock(const AttentionHead& head, PageId page);
+  void AddRows(const AttentionHead& head, PageId page, int64_t at, const Kernels& kernels);
+  void AddToKeys(int64_t at, int64_t some, const Kernels& kernels);
+};
+
+void BackwardTile::Begin(const AttentionHead& head, const AttentionQueries& queries,
+                         const AttentionGradient& g, const Kernels& kernels) {
+  rows = queries.count * head.group;
+  dim = head.head_dim;
+  wide = RoundUp(dim, kLanes);
+  ZeroRoom(&q, rows * wide);
+  ZeroRoom(&dout, rows * wide);
+  ZeroRoom(&dq, rows * wide);
+  Room(&lse, rows);
+  Room(&inner, rows);
+  for (int64_t t = 0; t < queries.count; ++t) {
+    for (int64_t h = 0; h < head.group; ++h) {
+      const int64_t r = t * head.group + h;
+      const float* row_dout = g.dout + t * g.dout_row + h * dim;
+      std::copy_n(queries.q + t * queries.q_row + h * dim, dim, q.data() + r * wide);
+      std::copy_n(row_dout, dim, dout.data() + r * wide);
+      lse[static_cast<size_t>(r)] = queries.lse[t * queries.lse_row + h];
+      // The weights of a row sum to one, so its gradient loses their mean, which is dout out: no
+      // second pass over the keys is needed for it.
+      inner[static_cast<size_t>(r)] =
+          kernels.dot(row_dout, queries.out + t * queries.out_row + h * dim, dim);
+    }
+  }
+  visible.resize(static_cast<size_t>(rows));
+  Room(&scores, kBackwardRows * kKeyBlock);
+  Room(&dp, kBackwardRows * kKeyBlock);
+  Room(&keys, kKeyBlock * dim);
+  Room(&values, kKeyBlock * dim);
+  ZeroRoom(&key_panels, kKeyBlock * wide);  // a block writes only what lies below `dim`
+  Room(&value_columns, kKeyBlock * dim);
+  Room(&dk, kKeyBlock * wide);
+  Room(&dv, kKeyBlock * wide);
+}
+
+// The block's keys and values as right operands. The pages hold both the way that forward wants
+// them; the gradient multiplies with either the other way round.
+void BackwardTile::BeginBlock(const AttentionHead& head, PageId page) {
+  head.pages->Read(page, head.layer, head.kv_head, keys.data(), values.data());
+  for (int64_t j = 0; j < kKeyBlock; ++j) {
+    for (int64_t d = 0; d < dim; ++d) {
+      key_panels[static_cast<size_t>((d / kLanes * kKeyBlock + j) * kLanes + d % kLanes)] =
+          keys[static_cast<size_t>(j * dim + d)];  // over keys, by dim
+      value_columns[static_cast<size_t>((j / kLanes * dim + d) * kLanes + j % kLanes)] =
+          values[static_cast<size_t>(j * dim + d)];  // over dim, by keys
+    }
+  }
+  std::fill_n(dk.begin(), kKeyBlock * wide, 0.0f);
+  std::fill_n(dv.begin(), kKeyBlock * wide, 0.0f);
+}
+
+// Some rows, from `at` on: to their dq, and to the block's dk and dv.
+void BackwardTile::AddRows(const AttentionHead& head, PageId page, int64_t at,
+                           const Kernels& kernels) {
+  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  const int64_t some = std::min(kBackwardRows, rows - at);
+  // The scores are computed again, as forward computed them: to the bit, or the weights would not
+  // be those that lse belongs to.
+  Run(kernels, head.precision, head.pages->Keys(page, head.layer, head.kv_head),
+      {q.data() + at * wide, wide, some, scores.data(), kKeyBlock});
+  Product product;  // dp = dout values^T
+  product.b = value_columns.data();
+  product.b_panel = dim * kLanes;
+  product.k = dim;
+  product.columns = kKeyBlock;
+  Run(kernels, Precision::kF32, product,
+      {dout.data() + at * wide, wide, some, dp.data(), kKeyBlock});
+  // Leaves the weights in scores, and the gradient of the scores, ds, in dp.
+  kernels.softmax_block_backward(scores.data(), dp.data(), some, visible.data() + at, scale,
+                                 lse.data() + at, inner.data() + at);
+  product = {};  // dq += ds keys
+  product.b = key_panels.data();
+  product.b_panel = kKeyBlock * kLanes;
+  product.k = kKeyBlock;
+  product.columns = wide;
+  product.accumulate = true;
+  Run(kernels, Precision::kF32, product, {dp.data(), kKeyBlock, some, dq.data() + at * wide, wide});
+  AddToKeys(at, some, kernels);
+}
+
+// dk += ds^T q, dv += p^T dout: the left operands lie by columns, the right ones by rows.
+void BackwardTile::AddToKeys(int64_t at, int64_t some, const Kernels& kernels) {
+  for (const auto& [weights, right, sums] :
+       {std::tuple(&dp, &q, &dk), std::tuple(&scores, &dout, &dv)}) {
+    Product product;
+    product.a_step = kKeyBlock;
+    product.b = right->data() + at * wide;
+    product.b_row = wide;
+    product.b_panel = kLanes;
+    product.k = some;
+    product.columns = wide;
+    product.accumulate = true;
+    Run(kernels, Precision::kF32, product, {weights->data(), 1, kKeyBlock, sums->data(), wide});
+  }
 }
 
 }  // namespace
 
+// Some 64 rows are enough to fill the kernels' products; more would compute more scores of keys
+// that the early positions of the tile do not see.
 int64_t AttentionTile(int64_t group) { return std::max<int64_t>(1, 64 / group); }
 
 void Attend(const AttentionHead& head, const AttentionQueries& queries, const Kernels& kernels) {
@@ -63,6 +190,7 @@ void Attend(const AttentionHead& head, const AttentionQueries& queries, const Ke
   const bool round = head.precision == Precision::kBf16;
   tile.Shape(count * group, dim);
   Gather(queries.q, queries.q_row, count, group * dim, tile.q.data());
+  // Every row sees at least key 0, so no maximum stays infinite.
   std::fill_n(tile.top.begin(), tile.rows, -std::numeric_limits<float>::infinity());
   std::fill_n(tile.sum.begin(), tile.rows, 0.0f);
   std::fill_n(tile.out.begin(), tile.rows * tile.wide, 0.0f);
@@ -74,15 +202,18 @@ void Attend(const AttentionHead& head, const AttentionQueries& queries, const Ke
     float* scores = tile.scores.data();
     const PageId page = queries.table[static_cast<size_t>(block / kKeyBlock)];
     Run(kernels, head.precision, head.pages->Keys(page, head.layer, head.kv_head),
-        tile.q.data() + skip * dim, dim, rows, scores, kKeyBlock);
+        {tile.q.data() + skip * dim, dim, rows, scores, kKeyBlock});
     SetVisible(queries.position, count, group, block, tile.visible.data());
+    // The sums so far belong to the largest score so far; where the block has a larger one,
+    // `shrink` is what they must be multiplied with, else 1.
     kernels.softmax_block(scores, rows, tile.visible.data() + skip, scale, round,
                           tile.top.data() + skip, tile.sum.data() + skip, tile.shrink.data());
-    Run(kernels, head.precision, head.pages->Values(page, head.layer, head.kv_head), scores,
-        kKeyBlock, rows, tile.more.data(), tile.wide);
+    Run(kernels, head.precision, head.pages->Values(page, head.layer, head.kv_head),
+        {scores, kKeyBlock, rows, tile.more.data(), tile.wide});
     kernels.rescale_add(tile.more.data(), tile.wide, tile.shrink.data(), rows, dim,
                         tile.out.data() + skip * tile.wide, tile.wide);
   }
+  // Divided once at the end: a division per block would round once per block.
   for (int64_t t = 0; t < count; ++t) {
     for (int64_t h = 0; h < group; ++h) {
       const int64_t r = t * group + h;
@@ -100,99 +231,31 @@ void Attend(const AttentionHead& head, const AttentionQueries& queries, const Ke
 
 void AttendBackward(const AttentionHead& head, const AttentionQueries& queries,
                     const AttentionGradient& g, const Kernels& kernels) {
-  struct Scratch {
-    Floats q, dout, dq, lse, inner, scores, dp;
-    Floats keys, values, key_panels, value_columns, block_dk, block_dv;
-    std::vector<int32_t> visible;
-  };
-  static thread_local Scratch s;
+  static thread_local BackwardTile tile;
   const int64_t dim = head.head_dim, group = head.group, count = queries.count;
-  const int64_t rows = count * group, wide = RoundUp(dim, kLanes), panels = wide / kLanes;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
-  // Rows of whole panels, so that q and dout can be right operands as they lie.
-  float* q = ZeroRoom(&s.q, rows * wide);
-  float* dout = ZeroRoom(&s.dout, rows * wide);
-  float* dq = ZeroRoom(&s.dq, rows * wide);
-  float* lse = Room(&s.lse, rows);
-  float* inner = Room(&s.inner, rows);
-  for (int64_t t = 0; t < count; ++t) {
-    for (int64_t h = 0; h < group; ++h) {
-      const int64_t r = t * group + h;
-      std::copy_n(queries.q + t * queries.q_row + h * dim, dim, q + r * wide);
-      std::copy_n(g.dout + t * g.dout_row + h * dim, dim, dout + r * wide);
-      lse[r] = queries.lse[t * queries.lse_row + h];
-      inner[r] = kernels.dot(g.dout + t * g.dout_row + h * dim,
-                             queries.out + t * queries.out_row + h * dim, dim);
-    }
-  }
-  float* keys = Room(&s.keys, kKeyBlock * dim);
-  float* values = Room(&s.values, kKeyBlock * dim);
-  float* key_panels = ZeroRoom(&s.key_panels, kKeyBlock * wide);   // over keys, by dim
-  float* value_columns = Room(&s.value_columns, kKeyBlock * dim);  // over dim, by keys
-  float* block_dk = Room(&s.block_dk, kKeyBlock * wide);
-  float* block_dv = Room(&s.block_dv, kKeyBlock * wide);
-  s.visible.resize(static_cast<size_t>(rows));
-  constexpr int64_t kAtOnce = 128;  // query rows
-  float* scores = Room(&s.scores, kAtOnce * kKeyBlock);
-  float* dp = Room(&s.dp, kAtOnce * kKeyBlock);
-
+  tile.Begin(head, queries, g, kernels);
   const int64_t last = queries.position + count - 1;
+  // Blocks outside, rows inside: a block's dk and dv are summed over all rows before they are added
+  // to those of the path, so a key gets one addition per tile, in the order of the tree.
   for (int64_t block = 0; block <= last; block += kKeyBlock) {
     const PageId page = queries.table[static_cast<size_t>(block / kKeyBlock)];
-    head.pages->Read(page, head.layer, head.kv_head, keys, values);
-    for (int64_t j = 0; j < kKeyBlock; ++j) {
-      for (int64_t d = 0; d < dim; ++d) {
-        key_panels[(d / kLanes * kKeyBlock + j) * kLanes + d % kLanes] = keys[j * dim + d];
-        value_columns[(j / kLanes * dim + d) * kLanes + j % kLanes] = values[j * dim + d];
-      }
-    }
-    std::fill_n(block_dk, kKeyBlock * wide, 0.0f);
-    std::fill_n(block_dv, kKeyBlock * wide, 0.0f);
-    SetVisible(queries.position, count, group, block, s.visible.data());
+    tile.BeginBlock(head, page);
+    SetVisible(queries.position, count, group, block, tile.visible.data());
+    // Rows before the block see nothing of it, as in forward.
     const int64_t first = std::max<int64_t>(0, block - queries.position) * group;
-    for (int64_t at = first; at < rows; at += kAtOnce) {
-      const int64_t some = std::min(kAtOnce, rows - at);
-      Run(kernels, head.precision, head.pages->Keys(page, head.layer, head.kv_head), q + at * wide,
-          wide, some, scores, kKeyBlock);
-      Product product;  // dp = dout values^T
-      product.b = value_columns;
-      product.b_panel = dim * kLanes;
-      product.k = dim;
-      product.columns = kKeyBlock;
-      Run(kernels, Precision::kF32, product, dout + at * wide, wide, some, dp, kKeyBlock);
-      kernels.softmax_block_backward(scores, dp, some, s.visible.data() + at, scale, lse + at,
-                                     inner + at);
-      product = {};  // dq += ds keys
-      product.b = key_panels;
-      product.b_panel = kKeyBlock * kLanes;
-      product.k = kKeyBlock;
-      product.columns = wide;
-      product.accumulate = true;
-      Run(kernels, Precision::kF32, product, dp, kKeyBlock, some, dq + at * wide, wide);
-      // dk += ds^T q, dv += p^T dout: the left operands lie by columns, the right ones by rows.
-      for (const auto& [weights, right, sums] :
-           {std::tuple(dp, q, block_dk), std::tuple(scores, dout, block_dv)}) {
-        product = {};
-        product.a_step = kKeyBlock;
-        product.b = right + at * wide;
-        product.b_row = wide;
-        product.b_panel = kLanes;
-        product.k = some;
-        product.columns = panels * kLanes;
-        product.accumulate = true;
-        Run(kernels, Precision::kF32, product, weights, 1, kKeyBlock, sums, wide);
-      }
+    for (int64_t at = first; at < tile.rows; at += kBackwardRows) {
+      tile.AddRows(head, page, at, kernels);
     }
     const int64_t present = std::min<int64_t>(kKeyBlock, last + 1 - block);
     for (int64_t j = 0; j < present; ++j) {
       const int64_t to = g.row_of[static_cast<size_t>(block + j)] * g.dkv_row;
-      kernels.add(block_dk + j * wide, dim, g.dk + to);
-      kernels.add(block_dv + j * wide, dim, g.dv + to);
+      kernels.add(tile.dk.data() + j * tile.wide, dim, g.dk + to);
+      kernels.add(tile.dv.data() + j * tile.wide, dim, g.dv + to);
     }
   }
   for (int64_t t = 0; t < count; ++t) {
     for (int64_t h = 0; h < group; ++h) {
-      std::copy_n(dq + (t * group + h) * wide, dim, g.dq + t * g.dq_row + h * dim);
+      std::copy_n(tile.dq.data() + (t * group + h) * tile.wide, dim, g.dq + t * g.dq_row + h * dim);
     }
   }
 }

@@ -37,7 +37,7 @@ struct Cache {
       : pages(Config(), Precision::kF32), sequence(&pages) {
     sequence.Extend(length);
     for (int64_t i = 0; i < length; ++i) {
-      pages.Write(sequence.table()[static_cast<size_t>(i / kKeyBlock)], i % kKeyBlock, 0, 0,
+      pages.Write({sequence.table()[static_cast<size_t>(i / kKeyBlock)], i % kKeyBlock, 0, 0},
                   p.k.data() + i * kDim, p.v.data() + i * kDim);
     }
   }

@@ -99,12 +99,12 @@ Measurement MeasureGemm(Scale* scale, ThreadPool* pool, int64_t m, int64_t k, in
                         int pairs) {
   const Floats a = RandomBf16(1, m * k), b = RandomBf16(2, k * n);
   Panels panels;
-  panels.Pack(b.data(), n, 1, k, n, Precision::kBf16, BestKernels(), pool);
+  panels.Pack({b.data(), n, 1, k, n}, Precision::kBf16, BestKernels(), pool);
   Floats out(static_cast<size_t>(m * n));
   const double operations =
       2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
   return Pairs(fmt::format("product {} x {} x {}", m, k, n), scale, operations, 0, pairs, [&] {
-    Multiply({a.data(), k}, m, panels, out.data(), n, false, BestKernels(), pool);
+    Multiply({a.data(), k}, panels, {out.data(), m, n}, BestKernels(), pool);
   });
 }
 

@@ -175,8 +175,9 @@ void Decoder::WriteKeys(int64_t index, const Rows& rows, KvPages* pages, const L
         const float* row = state.qkv.data() + rows.first_row[i] * wide + q_size + head * dim;
         for (size_t t = 0; t < chunk.tokens.size(); ++t, row += wide) {
           const int64_t at = chunk.position + static_cast<int64_t>(t);
-          pages->Write(chunk.table[static_cast<size_t>(at / kKeyBlock)], at % kKeyBlock, index,
-                       head, row, row + kv_size);
+          pages->Write(
+              {chunk.table[static_cast<size_t>(at / kKeyBlock)], at % kKeyBlock, index, head}, row,
+              row + kv_size);
         }
       }
     }

@@ -90,6 +90,7 @@ class Decoder {
   struct Rows;        // the rows of one pass
   struct TreeBatch;   // trees as rows
   struct NormRows;    // what backward of a norm reads and writes
+  struct KeptNorm;    // a norm with what forward kept of it
 
   void PackForBackward();
   void Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden);
@@ -107,17 +108,24 @@ class Decoder {
   void OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* gradients);
 
   void LayersBackward(TreeBatch* batch, Gradients* gradients);
-  void BackwardLayer(int64_t index, const TreeBatch& batch, const LayerState& state,
-                     Gradients* gradients);
+  void FeedForwardBackward(int64_t index, int64_t rows, const LayerState& state,
+                           Gradients* gradients);
+  void AttentionHalfBackward(int64_t index, const TreeBatch& batch, const LayerState& state,
+                             Gradients* gradients);
   void AttentionBackward(int64_t index, const TreeBatch& batch, const LayerState& state,
                          Gradients* gradients);
+  void HeadNormsBackward(int64_t index, int64_t rows, const LayerState& state,
+                         Gradients* gradients);
+  void AddBiasGradient(const float* dy, int64_t dy_row, int64_t rows, int64_t size,
+                       Floats* dbias) const;
   void NormBackward(const NormRows& rows, int norm, Gradients* gradients);
   void NormBackwardBlock(const NormRows& rows, int norm, int64_t begin, int64_t end,
                          float* partial) const;
   void AddNormPartials(const float* partial, int64_t rows, int64_t size, int norm,
                        Gradients* gradients) const;
-  void NormAgain(const Floats& input, const Floats& scale, int norm, int64_t begin, int64_t end,
-                 float* normed) const;
+  void NormBlockBackward(const KeptNorm& norm, const float* dy, int64_t begin, int64_t end) const;
+  void NormAgain(const KeptNorm& norm, int64_t begin, int64_t end, float* normed) const;
+  void RoundBlock(int64_t begin, int64_t end) const;
 
   void ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>& body) const;
   void ForBlocks(int64_t rows,

@@ -5,22 +5,27 @@
 #include "engine/decoder_parts.h"
 
 namespace hone {
-namespace {
 
-// dbias += the sum of dy's rows, in their order.
-void AddBiasGradient(const float* dy, int64_t dy_row, int64_t rows, int64_t size,
-                     const Kernels& kernels, ThreadPool* pool, Floats* dbias) {
+// One of a layer's norms, with what forward kept of it: its input and the scale of each row.
+struct Decoder::KeptNorm {
+  const Floats& input;
+  const Floats& scale;
+  int weight;
+};
+
+// dbias += the sum of dy's rows, in their order. Threads share the columns, not the rows: a sum
+// over rows that was cut would round differently.
+void Decoder::AddBiasGradient(const float* dy, int64_t dy_row, int64_t rows, int64_t size,
+                              Floats* dbias) const {
   if (dbias->empty()) return;  // not trained
-  pool->ParallelFor(static_cast<size_t>(size), 128, [&](size_t begin, size_t end) {
+  pool_->ParallelFor(static_cast<size_t>(size), 128, [&](size_t begin, size_t end) {
     const FloatMode mode;
     const auto from = static_cast<int64_t>(begin), count = static_cast<int64_t>(end - begin);
     for (int64_t r = 0; r < rows; ++r) {
-      kernels.add(dy + r * dy_row + from, count, dbias->data() + from);
+      kernels_.add(dy + r * dy_row + from, count, dbias->data() + from);
     }
   });
 }
-
-}  // namespace
 
 // Backward of a norm for some rows. The gradient of its weight goes into `partial`, one sum per
 // slice of rows; where slices lie does not depend on the number of threads. dx is added to.
@@ -54,15 +59,43 @@ void Decoder::NormBackward(const NormRows& n, int norm, Gradients* gradients) {
   AddNormPartials(partial, n.rows, n.size, norm, gradients);
 }
 
-// The norm's output again, as it entered the product.
-void Decoder::NormAgain(const Floats& input, const Floats& scale, int norm, int64_t begin,
-                        int64_t end, float* normed) const {
+// The norm's output again, as it entered the product. Two multiplications and a rounding per value
+// are cheaper than to keep a third copy of the rows in every layer.
+void Decoder::NormAgain(const KeptNorm& norm, int64_t begin, int64_t end, float* normed) const {
   const int64_t width = config().width;
   for (int64_t r = begin; r < end; ++r) {
-    kernels_.scale_by(input.data() + r * width, Weights(norm), scale[static_cast<size_t>(r)], width,
-                      normed + r * width);
+    kernels_.scale_by(norm.input.data() + r * width, Weights(norm.weight),
+                      norm.scale[static_cast<size_t>(r)], width, normed + r * width);
   }
   Round(normed + begin * width, (end - begin) * width);
+}
+
+// From the gradient of a norm's output, for the rows of a block, to work_->dx. The residual stream
+// goes round the norm as well, and dx holds the gradient that came that way: so it is added to.
+void Decoder::NormBlockBackward(const KeptNorm& norm, const float* dy, int64_t begin,
+                                int64_t end) const {
+  const int64_t width = config().width;
+  NormBackwardBlock({.x = norm.input.data(),
+                     .x_row = width,
+                     .scale = norm.scale.data(),
+                     .scale_row = 1,
+                     .dy = dy - begin * width,  // the block's first row is row `begin`
+                     .dy_row = width,
+                     .dx = work_->dx.data(),
+                     .dx_row = width,
+                     .rows = end,
+                     .heads = 1,
+                     .size = width},
+                    norm.weight, begin, end, work_->norm_gradient.data());
+}
+
+// Products want rounded gradients in bf16, the residual stream's own stays as it is: what is lost
+// in a layer's copy is not lost for the layers below.
+void Decoder::RoundBlock(int64_t begin, int64_t end) const {
+  const int64_t width = config().width;
+  float* rounded = work_->rounded.data() + begin * width;
+  std::copy_n(work_->dx.data() + begin * width, (end - begin) * width, rounded);
+  Round(rounded, (end - begin) * width);
 }
 
 // From the gradient of what attention gave (work_->dattended) to that of the projection's output
@@ -76,7 +109,8 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
   constexpr int64_t kQueriesAtOnce = 512;
   float* dqkv = ZeroRoom(&work_->dqkv, rows * wide);
   const auto kv_heads = static_cast<size_t>(c.kv_heads);
-  // A tree and a head at a time: nodes add to the keys of their ancestors, in the tree's order.
+  // A tree and a head at a time: nodes add to the keys of their ancestors, in the tree's order. So
+  // no two threads add to one key, and the sums have the same bits on any number of threads.
   pool_->ParallelFor(batch.trees.size() * kv_heads, 1, [&](size_t begin, size_t end) {
     const FloatMode mode;
     for (size_t piece = begin; piece < end; ++piece) {
@@ -120,33 +154,10 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
       }
     }
   });
-  if (c.qk_norm) {
-    const int64_t raw_row = q_size + kv_size, heads = c.heads + c.kv_heads;
-    float* draw = ZeroRoom(&work_->draw, rows * raw_row);
-    NormRows n{.x = s.qkv_raw.data(),
-               .x_row = raw_row,
-               .scale = s.head_scale.data(),
-               .scale_row = heads,
-               .dy = dqkv,
-               .dy_row = wide,
-               .dx = draw,
-               .dx_row = raw_row,
-               .rows = rows,
-               .heads = c.heads,
-               .size = dim};
-    NormBackward(n, p.q_norm, gradients);
-    n.x += q_size;
-    n.scale += c.heads;
-    n.dy += q_size;
-    n.dx += q_size;
-    n.heads = c.kv_heads;
-    NormBackward(n, p.k_norm, gradients);
-    for (int64_t r = 0; r < rows; ++r) std::copy_n(draw + r * raw_row, raw_row, dqkv + r * wide);
-  }
+  if (c.qk_norm) HeadNormsBackward(index, rows, s, gradients);
   if (p.q_bias >= 0) {
     auto add = [&](int bias, int64_t at, int64_t size) {
-      AddBiasGradient(dqkv + at, wide, rows, size, kernels_, pool_,
-                      &(*gradients)[static_cast<size_t>(bias)]);
+      AddBiasGradient(dqkv + at, wide, rows, size, &(*gradients)[static_cast<size_t>(bias)]);
     };
     add(p.q_bias, 0, q_size);
     add(p.k_bias, q_size, kv_size);
@@ -154,49 +165,56 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
   }
 }
 
-// work_->dx goes from the gradient of the layer's output to that of its input. Gradients of weights
-// sum over all rows, so each half keeps what they need of all rows and computes them at its end.
-void Decoder::BackwardLayer(int64_t index, const TreeBatch& batch, const LayerState& s,
-                            Gradients* gradients) {
+// Through the norms of queries and keys, which lie side by side in work_->dqkv. The gradient of a
+// norm's input is added to where it goes, so it cannot go where the gradient of its output lies: a
+// buffer takes it, and is copied back. The values' part of dqkv has no norm.
+void Decoder::HeadNormsBackward(int64_t index, int64_t rows, const LayerState& s,
+                                Gradients* gradients) {
   const ModelConfig& c = model_->config;
   const LayerParameters& p = model_->layers[index];
+  const int64_t dim = c.head_dim, q_size = c.heads * dim, kv_size = c.kv_heads * dim;
+  const int64_t wide = q_size + 2 * kv_size, raw_row = q_size + kv_size;
+  float* dqkv = work_->dqkv.data();
+  float* draw = ZeroRoom(&work_->draw, rows * raw_row);
+  NormRows n{.x = s.qkv_raw.data(),
+             .x_row = raw_row,
+             .scale = s.head_scale.data(),
+             .scale_row = c.heads + c.kv_heads,
+             .dy = dqkv,
+             .dy_row = wide,
+             .dx = draw,
+             .dx_row = raw_row,
+             .rows = rows,
+             .heads = c.heads,
+             .size = dim};
+  NormBackward(n, p.q_norm, gradients);
+  n.x += q_size;
+  n.scale += c.heads;
+  n.dy += q_size;
+  n.dx += q_size;
+  n.heads = c.kv_heads;
+  NormBackward(n, p.k_norm, gradients);
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(draw + r * raw_row, raw_row, dqkv + r * wide);
+}
+
+// work_->dx goes from the gradient of the half's output to that of its input. Gradients of weights
+// sum over all rows, so each half keeps what they need of all rows and computes them at its end;
+// the blocks before that only ever hold some rows, which stay in the cache from step to step.
+void Decoder::FeedForwardBackward(int64_t index, int64_t rows, const LayerState& s,
+                                  Gradients* gradients) {
+  const LayerParameters& p = model_->layers[index];
   const Layer& layer = layers_[static_cast<size_t>(index)];
-  const int64_t rows = batch.total_rows, width = c.width, ffn = c.ffn;
-  const int64_t q_size = c.heads * c.head_dim, wide = q_size + 2 * c.kv_heads * c.head_dim;
-  const int64_t partials = (rows + kNormSlice - 1) / kNormSlice * width;
-  float* dx = work_->dx.data();
-  // The residual stream's own gradient stays as it is; products take a rounded copy.
+  const KeptNorm norm{s.middle, s.middle_scale, p.post_norm};
+  const int64_t width = config().width, ffn = config().ffn;
   float* rounded = Room(&work_->rounded, rows * width);
   float* normed = Room(&work_->normed, rows * width);
-  auto round_block = [&](int64_t begin, int64_t end) {
-    std::copy_n(dx + begin * width, (end - begin) * width, rounded + begin * width);
-    Round(rounded + begin * width, (end - begin) * width);
-  };
-  // From the gradient of a norm's output, for some rows, to dx.
-  auto norm_block = [&](const Floats& input, const Floats& scale, int norm, const float* dy,
-                        int64_t begin, int64_t end) {
-    NormBackwardBlock({.x = input.data(),
-                       .x_row = width,
-                       .scale = scale.data(),
-                       .scale_row = 1,
-                       .dy = dy - begin * width,
-                       .dy_row = width,
-                       .dx = dx,
-                       .dx_row = width,
-                       .rows = rows,
-                       .heads = 1,
-                       .size = width},
-                      norm, begin, end, work_->norm_gradient.data());
-  };
-
-  // The feed-forward half.
   float* activated = Room(&work_->activated, rows * ffn);
   float* dgate_up = Room(&work_->dgate_up, rows * 2 * ffn);
-  ZeroRoom(&work_->norm_gradient, partials);
+  ZeroRoom(&work_->norm_gradient, (rows + kNormSlice - 1) / kNormSlice * width);
   ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
     static thread_local Floats dactivated, dnormed;
     const int64_t count = end - begin;
-    round_block(begin, end);
+    RoundBlock(begin, end);
     ZeroRoom(&dactivated, count * ffn);
     layer.down.BackwardInput(rounded + begin * width, count, use_adapters_, dactivated.data(),
                              pool);
@@ -212,39 +230,51 @@ void Decoder::BackwardLayer(int64_t index, const TreeBatch& batch, const LayerSt
     ZeroRoom(&dnormed, count * width);
     layer.gate_up.BackwardInput(dgate_up + begin * 2 * ffn, count, use_adapters_, dnormed.data(),
                                 pool);
-    NormAgain(s.middle, s.middle_scale, p.post_norm, begin, end, normed);
-    norm_block(s.middle, s.middle_scale, p.post_norm, dnormed.data(), begin, end);
+    NormAgain(norm, begin, end, normed);
+    NormBlockBackward(norm, dnormed.data(), begin, end);
   });
-  layer.down.AddGradients(activated, rounded, rows, use_adapters_, gradients, pool_);
-  layer.gate_up.AddGradients(normed, dgate_up, rows, use_adapters_, gradients, pool_);
-  AddNormPartials(work_->norm_gradient.data(), rows, width, p.post_norm, gradients);
+  layer.down.AddGradients({activated, rounded, rows}, use_adapters_, gradients, pool_);
+  layer.gate_up.AddGradients({normed, dgate_up, rows}, use_adapters_, gradients, pool_);
+  AddNormPartials(work_->norm_gradient.data(), rows, width, norm.weight, gradients);
+}
 
-  // The attention half.
+// The other half of a layer, as FeedForwardBackward.
+void Decoder::AttentionHalfBackward(int64_t index, const TreeBatch& batch, const LayerState& s,
+                                    Gradients* gradients) {
+  const ModelConfig& c = model_->config;
+  const LayerParameters& p = model_->layers[index];
+  const Layer& layer = layers_[static_cast<size_t>(index)];
+  const KeptNorm norm{s.input, s.input_scale, p.input_norm};
+  const int64_t rows = batch.total_rows, width = c.width;
+  const int64_t q_size = c.heads * c.head_dim, wide = q_size + 2 * c.kv_heads * c.head_dim;
   if (p.output_bias >= 0) {
-    AddBiasGradient(dx, width, rows, width, kernels_, pool_,
+    AddBiasGradient(work_->dx.data(), width, rows, width,
                     &(*gradients)[static_cast<size_t>(p.output_bias)]);
   }
+  float* rounded = Room(&work_->rounded, rows * width);
   float* dattended = Room(&work_->dattended, rows * q_size);
   ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
-    round_block(begin, end);
+    RoundBlock(begin, end);
     std::fill_n(dattended + begin * q_size, (end - begin) * q_size, 0.0f);
     layer.output.BackwardInput(rounded + begin * width, end - begin, use_adapters_,
                                dattended + begin * q_size, pool);
   });
-  layer.output.AddGradients(s.attended.data(), rounded, rows, use_adapters_, gradients, pool_);
+  layer.output.AddGradients({s.attended.data(), rounded, rows}, use_adapters_, gradients, pool_);
+  // Attention joins rows, so the blocks end here and begin anew behind it.
   AttentionBackward(index, batch, s, gradients);
-  ZeroRoom(&work_->norm_gradient, partials);
+  float* normed = Room(&work_->normed, rows * width);
+  ZeroRoom(&work_->norm_gradient, (rows + kNormSlice - 1) / kNormSlice * width);
   ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
     static thread_local Floats dnormed;
     float* dqkv = work_->dqkv.data() + begin * wide;
     Round(dqkv, (end - begin) * wide);
     ZeroRoom(&dnormed, (end - begin) * width);
     layer.qkv.BackwardInput(dqkv, end - begin, use_adapters_, dnormed.data(), pool);
-    NormAgain(s.input, s.input_scale, p.input_norm, begin, end, normed);
-    norm_block(s.input, s.input_scale, p.input_norm, dnormed.data(), begin, end);
+    NormAgain(norm, begin, end, normed);
+    NormBlockBackward(norm, dnormed.data(), begin, end);
   });
-  layer.qkv.AddGradients(normed, work_->dqkv.data(), rows, use_adapters_, gradients, pool_);
-  AddNormPartials(work_->norm_gradient.data(), rows, width, p.input_norm, gradients);
+  layer.qkv.AddGradients({normed, work_->dqkv.data(), rows}, use_adapters_, gradients, pool_);
+  AddNormPartials(work_->norm_gradient.data(), rows, width, norm.weight, gradients);
 }
 
 // From work_->dhidden to the gradients of everything below.
@@ -267,15 +297,18 @@ void Decoder::LayersBackward(TreeBatch* batch, Gradients* gradients) {
   batch->position = batch_rows.position;
   for (int64_t i = config().layers; i-- > 0;) {
     const LayerState* state = &states_[static_cast<size_t>(i)];
+    // Only each layer's input was kept: one layer's forward is computed again, the same bits.
     if (options_.recompute_activations) {
       std::copy_n(state->input.data(), rows * width, work_->x.data());
       ForwardLayer(i, batch_rows, batch->pages, &work_->passing);
       state = &work_->passing;
     }
-    BackwardLayer(i, *batch, *state, gradients);
+    FeedForwardBackward(i, rows, *state, gradients);
+    AttentionHalfBackward(i, *batch, *state, gradients);
   }
   Floats& dembedding = (*gradients)[static_cast<size_t>(model_->embedding)];
-  if (dembedding.empty()) return;
+  if (dembedding.empty()) return;  // not trained
+  // By one thread, in the order of the rows: a token that occurs twice has its sum in one order.
   int64_t row = 0;
   for (const Chunk& chunk : batch->chunks) {
     for (const TokenId token : chunk.tokens) {

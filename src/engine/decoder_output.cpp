@@ -129,7 +129,7 @@ void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* 
     });
     float* dstates = ZeroRoom(&work_->dstates, count * width);
     head_.BackwardInput(dlogits, count, use_adapters_, dstates, pool_);
-    head_.AddGradients(states, dlogits, count, use_adapters_, gradients, pool_);
+    head_.AddGradients({states, dlogits, count}, use_adapters_, gradients, pool_);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t row = batch->predictions[slice[static_cast<size_t>(i)]].row;
       kernels_.add(dstates + i * width, width, dhidden + row * width);

@@ -6,6 +6,68 @@
 #include "engine/decoder_parts.h"
 
 namespace hone {
+namespace {
+
+using LeafPaths = std::vector<std::vector<NodeId>>;  // of each leaf, from the root on
+
+// What a loss sees of a path: the scores of its nodes one after the other, and zeros to fill in.
+PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeScores& scores) {
+  PathTerms path;
+  auto append = [](const std::vector<float>& from, std::vector<float>* to) {
+    to->insert(to->end(), from.begin(), from.end());
+  };
+  for (const NodeId node : nodes) {
+    const NodeScores& of_node = scores[static_cast<size_t>(node)];
+    append(of_node.logprobs, &path.logprobs);
+    append(of_node.entropies, &path.entropies);
+    append(of_node.values, &path.values);
+  }
+  path.dlogprobs.assign(path.logprobs.size(), 0.0f);
+  path.dentropies.assign(path.logprobs.size(), 0.0f);
+  path.dvalues.assign(path.values.size(), 0.0f);
+  return path;
+}
+
+// The derivatives of the nodes' tokens: over the paths through each, in the order of the leaves.
+TreeScores SumOverPaths(const Tree& tree, const TreeScores& scores, const LeafPaths& paths,
+                        const TreeTerms& terms, SharedTokens shared) {
+  TreeScores sums(tree.nodes.size());
+  std::vector<int> through(tree.nodes.size(), 0);
+  auto add = [](const std::vector<float>& from, size_t at, std::vector<float>* to) {
+    for (size_t i = 0; i < to->size(); ++i) (*to)[i] += from[at + i];
+  };
+  for (size_t n = 0; n < tree.nodes.size(); ++n) {
+    const size_t size = tree.nodes[n].tokens.size();
+    sums[n].logprobs.assign(size, 0.0f);
+    sums[n].entropies.assign(size, 0.0f);
+    sums[n].values.assign(scores[n].values.size(), 0.0f);
+  }
+  for (size_t l = 0; l < paths.size(); ++l) {
+    const PathTerms& path = terms.paths[l];
+    CHECK(path.dlogprobs.size() == path.logprobs.size() &&
+              path.dentropies.size() == path.logprobs.size() &&
+              path.dvalues.size() == path.values.size(),
+          "a loss must not change the length of a path");
+    size_t at = 0;
+    for (const NodeId id : paths[l]) {
+      const auto node = static_cast<size_t>(id);
+      add(path.dlogprobs, at, &sums[node].logprobs);
+      add(path.dentropies, at, &sums[node].entropies);
+      add(path.dvalues, at, &sums[node].values);
+      at += tree.nodes[node].tokens.size();
+      ++through[node];
+    }
+  }
+  for (size_t n = 0; n < tree.nodes.size() && shared == SharedTokens::kAverage; ++n) {
+    if (through[n] < 2) continue;
+    for (std::vector<float>* part : {&sums[n].logprobs, &sums[n].entropies, &sums[n].values}) {
+      for (float& value : *part) value /= static_cast<float>(through[n]);
+    }
+  }
+  return sums;
+}
+
+}  // namespace
 
 Tree ChainOf(std::vector<TokenId> tokens, const Sampling& sampling, std::vector<Support> supports) {
   Tree tree;
@@ -70,71 +132,23 @@ std::vector<int64_t> Decoder::TreeBatch::PathRows(size_t chunk) const {
 
 void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
   std::vector<TreeTerms> terms(trees.size());
-  std::vector<std::vector<std::vector<NodeId>>> paths(trees.size());
-  auto append = [](const std::vector<float>& from, std::vector<float>* to) {
-    to->insert(to->end(), from.begin(), from.end());
-  };
+  std::vector<LeafPaths> paths(trees.size());
   for (size_t t = 0; t < trees.size(); ++t) {
     CHECK(!trees[t].leaves.empty(), "a tree without leaves has no paths to train on");
     for (const Leaf& leaf : trees[t].leaves) {
       paths[t].push_back(PathTo(trees[t], leaf.node));
-      PathTerms path;
-      for (const NodeId node : paths[t].back()) {
-        const NodeScores& of_node = scores[t][static_cast<size_t>(node)];
-        append(of_node.logprobs, &path.logprobs);
-        append(of_node.entropies, &path.entropies);
-        append(of_node.values, &path.values);
-      }
-      path.dlogprobs.assign(path.logprobs.size(), 0.0f);
-      path.dentropies.assign(path.logprobs.size(), 0.0f);
-      path.dvalues.assign(path.values.size(), 0.0f);
-      terms[t].paths.push_back(std::move(path));
+      terms[t].paths.push_back(TermsOn(paths[t].back(), scores[t]));
     }
   }
   loss(terms);
 
-  // The derivatives of a node's tokens: over the paths through it, in the order of the leaves.
-  std::vector<TreeScores> sums(trees.size());
+  std::vector<TreeScores> sums;
   dvalues.assign(static_cast<size_t>(total_rows), 0.0f);
   for (size_t t = 0; t < trees.size(); ++t) {
-    sums[t].resize(trees[t].nodes.size());
-    std::vector<int> through(trees[t].nodes.size(), 0);
-    auto add = [](const std::vector<float>& from, size_t at, std::vector<float>* to) {
-      for (size_t i = 0; i < to->size(); ++i) (*to)[i] += from[at + i];
-    };
+    sums.push_back(SumOverPaths(trees[t], scores[t], paths[t], terms[t], shared));
     for (size_t n = 0; n < trees[t].nodes.size(); ++n) {
-      const size_t size = trees[t].nodes[n].tokens.size();
-      sums[t][n].logprobs.assign(size, 0.0f);
-      sums[t][n].entropies.assign(size, 0.0f);
-      sums[t][n].values.assign(scores[t][n].values.size(), 0.0f);
-    }
-    for (size_t l = 0; l < paths[t].size(); ++l) {
-      const PathTerms& path = terms[t].paths[l];
-      CHECK(path.dlogprobs.size() == path.logprobs.size() &&
-                path.dentropies.size() == path.logprobs.size() &&
-                path.dvalues.size() == path.values.size(),
-            "a loss must not change the length of a path");
-      size_t at = 0;
-      for (const NodeId id : paths[t][l]) {
-        const auto node = static_cast<size_t>(id);
-        add(path.dlogprobs, at, &sums[t][node].logprobs);
-        add(path.dentropies, at, &sums[t][node].entropies);
-        add(path.dvalues, at, &sums[t][node].values);
-        at += trees[t].nodes[node].tokens.size();
-        ++through[node];
-      }
-    }
-    for (size_t n = 0; n < trees[t].nodes.size(); ++n) {
-      NodeScores& sum = sums[t][n];
-      if (shared == SharedTokens::kAverage && through[n] > 1) {
-        for (std::vector<float>* part : {&sum.logprobs, &sum.entropies, &sum.values}) {
-          for (float& value : *part) value /= static_cast<float>(through[n]);
-        }
-      }
       const int64_t row = first_row[first_chunk[t] + n];
-      for (size_t i = 0; i < sum.values.size(); ++i) {
-        dvalues[static_cast<size_t>(row) + i] = sum.values[i];
-      }
+      std::copy(sums[t][n].values.begin(), sums[t][n].values.end(), dvalues.begin() + row);
     }
   }
   for (Prediction& p : predictions) {

@@ -78,9 +78,9 @@ Product KvPages::Values(PageId page, int64_t layer, int64_t kv_head) const {
   return product;
 }
 
-void KvPages::Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, const float* key,
-                    const float* value) {
-  float* keys = At(page, layer, kv_head);
+void KvPages::Write(const Place& place, const float* key, const float* value) {
+  const int64_t slot = place.slot;
+  float* keys = At(place.page, place.layer, place.kv_head);
   float* values = keys + key_floats_;
   float* key_panel = keys + slot / kLanes * (key_floats_ * kLanes / kKeyBlock);
   const int64_t lane = slot % kLanes;

@@ -39,8 +39,12 @@ class KvPages {
   Product Values(PageId page, int64_t layer, int64_t kv_head) const;
 
   // Writes the key and value of one position; they must hold bfloat16 values in that precision.
-  void Write(PageId page, int64_t slot, int64_t layer, int64_t kv_head, const float* key,
-             const float* value);
+  struct Place {
+    PageId page;
+    int64_t slot;  // in the page
+    int64_t layer, kv_head;
+  };
+  void Write(const Place& place, const float* key, const float* value);
   // Reads them back as [kKeyBlock][head_dim].
   void Read(PageId page, int64_t layer, int64_t kv_head, float* keys, float* values) const;
   void CopyHead(PageId from, PageId to, int64_t layer, int64_t kv_head);

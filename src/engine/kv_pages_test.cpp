@@ -29,8 +29,9 @@ void WriteAll(KvPages* pages, const KvSequence& sequence, int64_t from) {
           key[d] = ValueOf(p, layer, head, d, true);
           value[d] = ValueOf(p, layer, head, d, false);
         }
-        pages->Write(sequence.table()[static_cast<size_t>(p / kKeyBlock)], p % kKeyBlock, layer,
-                     head, key, value);
+        pages->Write(
+            {sequence.table()[static_cast<size_t>(p / kKeyBlock)], p % kKeyBlock, layer, head}, key,
+            value);
       }
     }
   }

@@ -25,7 +25,7 @@ void PackedLinear::Pack(std::span<const Weight> weights, int64_t inputs, Precisi
   Floats joined;
   int64_t outputs = 0;
   const float* source = Join(weights, inputs, &joined, &outputs);
-  forward_.Pack(source, 1, inputs, inputs, outputs, precision, kernels, pool);
+  forward_.Pack({source, 1, inputs, inputs, outputs}, precision, kernels, pool);
 }
 
 void PackedLinear::PackBackward(std::span<const Weight> weights, const Kernels& kernels,
@@ -33,22 +33,17 @@ void PackedLinear::PackBackward(std::span<const Weight> weights, const Kernels& 
   Floats joined;
   int64_t outputs = 0;
   const float* source = Join(weights, inputs(), &joined, &outputs);
-  backward_.Pack(source, inputs(), 1, outputs, inputs(), forward_.precision(), kernels, pool);
+  backward_.Pack({source, inputs(), 1, outputs, inputs()}, forward_.precision(), kernels, pool);
 }
 
 void PackedLinear::Forward(const float* x, int64_t rows, float* y, const Kernels& kernels,
                            ThreadPool* pool) const {
-  Multiply({x, inputs()}, rows, forward_, y, outputs(), false, kernels, pool);
+  Multiply({x, inputs()}, forward_, {y, rows, outputs()}, kernels, pool);
 }
 
-void PackedLinear::BackwardInput(const float* dy, int64_t dy_row, int64_t rows, float* dx,
-                                 const Kernels& kernels, ThreadPool* pool) const {
-  Multiply({dy, dy_row}, rows, backward_, dx, inputs(), true, kernels, pool);
-}
-
-void AddWeightGradient(const float* dy, int64_t dy_row, int64_t outputs, const Panels& x, float* dw,
-                       const Kernels& kernels, ThreadPool* pool) {
-  Multiply({dy, 1, dy_row}, outputs, x, dw, x.columns(), true, kernels, pool);
+void PackedLinear::BackwardInput(const Left& dy, int64_t rows, float* dx, const Kernels& kernels,
+                                 ThreadPool* pool) const {
+  Multiply(dy, backward_, {dx, rows, inputs(), true}, kernels, pool);
 }
 
 }  // namespace hone

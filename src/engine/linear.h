@@ -28,16 +28,11 @@ class PackedLinear {
   void Forward(const float* x, int64_t rows, float* y, const Kernels& kernels,
                ThreadPool* pool) const;
   // dx[r] += W^T dy[r]; dy [rows][outputs] must hold bfloat16 values in that precision.
-  void BackwardInput(const float* dy, int64_t dy_row, int64_t rows, float* dx,
-                     const Kernels& kernels, ThreadPool* pool) const;
+  void BackwardInput(const Left& dy, int64_t rows, float* dx, const Kernels& kernels,
+                     ThreadPool* pool) const;
 
  private:
   Panels forward_, backward_;
 };
-
-// dw[outputs][inputs] += sum over r of dy[r] x[r]^T, in the order of r. The panels are of x
-// [rows][inputs]; rows of dy are dy_row apart.
-void AddWeightGradient(const float* dy, int64_t dy_row, int64_t outputs, const Panels& x, float* dw,
-                       const Kernels& kernels, ThreadPool* pool);
 
 }  // namespace hone

@@ -14,9 +14,10 @@ constexpr int64_t kRowsAtOnce = 192;  // of the left operand: with kAtOnce of k 
 // Of k: a pair of panels this long stays in the first-level cache.
 constexpr int64_t KAtOnce(Precision precision) { return precision == Precision::kF32 ? 256 : 512; }
 
-// to[c][r] = from[r][c] for rows x columns; rows of `from` and `to` are so many floats apart.
-void Transpose(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
-               int64_t to_row) {
+// to[c][r] = source[r][c] for rows x columns; rows of `to` are so many floats apart.
+void Transpose(const Left& source, int64_t rows, int64_t columns, float* to, int64_t to_row) {
+  const float* from = source.data;
+  const int64_t from_row = source.row;
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     int64_t c = 0;
@@ -45,14 +46,16 @@ void Transpose(const float* from, int64_t from_row, int64_t rows, int64_t column
 void TransposeBlock(const float* source, int64_t step, int64_t rows, int64_t count, float* out) {
   constexpr int64_t kStrip = 16;
   for (int64_t k = 0; k < count; k += kStrip) {
-    Transpose(source + k * step, step, std::min(kStrip, count - k), rows, out + k, count);
+    Transpose({source + k * step, step}, std::min(kStrip, count - k), rows, out + k, count);
   }
 }
 
 }  // namespace
 
-void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, int64_t k,
-                  int64_t columns, Precision precision, const Kernels& kernels, ThreadPool* pool) {
+void Panels::Pack(const Source& source, Precision precision, const Kernels& kernels,
+                  ThreadPool* pool) {
+  const int64_t k_stride = source.k_stride, column_stride = source.column_stride;
+  const int64_t k = source.k, columns = source.columns;
   k_ = k;
   columns_ = columns;
   precision_ = precision;
@@ -67,7 +70,7 @@ void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, 
   pool->ParallelFor(static_cast<size_t>(panels), 2, [&](size_t begin, size_t end) {
     static thread_local Floats gathered;
     for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
-      const float* rows = source + panel * kLanes * column_stride;
+      const float* rows = source.data + panel * kLanes * column_stride;
       int64_t row = k_stride;
       const int64_t wide = std::min<int64_t>(kLanes, columns - panel * kLanes);
       if (column_stride != 1 || wide < kLanes) {  // as [k][kLanes] first
@@ -75,7 +78,7 @@ void Panels::Pack(const float* source, int64_t k_stride, int64_t column_stride, 
         if (column_stride == 1) {
           for (int64_t i = 0; i < k; ++i) std::copy_n(rows + i * k_stride, wide, to + i * kLanes);
         } else {
-          Transpose(rows, column_stride, wide, k, to, kLanes);
+          Transpose({rows, column_stride}, wide, k, to, kLanes);
         }
         rows = to;
         row = kLanes;
@@ -108,8 +111,9 @@ int64_t Panels::bytes() const {
   return static_cast<int64_t>(floats_.size() * sizeof(float) + pairs_.size() * sizeof(uint32_t));
 }
 
-void Multiply(const Left& a, int64_t rows, const Panels& b, float* out, int64_t out_row,
-              bool accumulate, const Kernels& kernels, ThreadPool* pool) {
+void Multiply(const Left& a, const Panels& b, const ProductOut& out, const Kernels& kernels,
+              ThreadPool* pool) {
+  const int64_t rows = out.rows;
   if (rows == 0 || b.columns() == 0) return;
   const bool bf16 = b.precision() == Precision::kBf16;
   auto* kernel = bf16 ? kernels.product_bf16 : kernels.product_f32;
@@ -144,9 +148,9 @@ void Multiply(const Left& a, int64_t rows, const Panels& b, float* out, int64_t 
             }
             product.rows = tall;
             product.columns = wide;
-            product.out = out + row * out_row + column;
-            product.out_row = out_row;
-            product.accumulate = accumulate || from > 0;
+            product.out = out.data + row * out.row + column;
+            product.out_row = out.row;
+            product.accumulate = out.accumulate || from > 0;
             kernel(product);
           }
         }

@@ -12,10 +12,14 @@ namespace hone {
 // The right operand of products, laid out in panels for the kernels.
 class Panels {
  public:
-  // Element (k, column) is source[k * k_stride + column * column_stride]; one of the strides is 1.
+  // Element (k, column) is data[k * k_stride + column * column_stride]; one of the strides is 1.
+  struct Source {
+    const float* data;
+    int64_t k_stride, column_stride;
+    int64_t k, columns;
+  };
   // In bf16 the values are rounded.
-  void Pack(const float* source, int64_t k_stride, int64_t column_stride, int64_t k,
-            int64_t columns, Precision precision, const Kernels& kernels, ThreadPool* pool);
+  void Pack(const Source& source, Precision precision, const Kernels& kernels, ThreadPool* pool);
 
   int64_t k() const { return k_; }
   int64_t columns() const { return columns_; }
@@ -38,9 +42,16 @@ struct Left {
   int64_t row, step = 1;
 };
 
-// out[rows][b.columns()] = a b, or added to what is there. Every output is one chain over k, so how
+// Where a product goes: as many rows as it has, so far apart.
+struct ProductOut {
+  float* data;
+  int64_t rows, row;
+  bool accumulate = false;  // the product is added to what is there
+};
+
+// out [out.rows][b.columns()] = a b. Every output is one chain over k, so how
 // the work is cut, and over how many threads, changes no bit.
-void Multiply(const Left& a, int64_t rows, const Panels& b, float* out, int64_t out_row,
-              bool accumulate, const Kernels& kernels, ThreadPool* pool);
+void Multiply(const Left& a, const Panels& b, const ProductOut& out, const Kernels& kernels,
+              ThreadPool* pool);
 
 }  // namespace hone

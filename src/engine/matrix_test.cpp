@@ -39,10 +39,11 @@ TEST(Matrix, ForwardAndBothGradientsAreTheSumsTheyClaimToBe) {
       std::vector<float> y(static_cast<size_t>(rows * outputs)),
           dx(static_cast<size_t>(rows * inputs), 1.0f), dw(static_cast<size_t>(outputs * inputs));
       linear.Forward(x.data(), rows, y.data(), kernels, &pool);
-      linear.BackwardInput(dy.data(), outputs, rows, dx.data(), kernels, &pool);
+      linear.BackwardInput({dy.data(), outputs}, rows, dx.data(), kernels, &pool);
       Panels x_panels;
-      x_panels.Pack(x.data(), inputs, 1, rows, inputs, precision, kernels, &pool);
-      AddWeightGradient(dy.data(), outputs, outputs, x_panels, dw.data(), kernels, &pool);
+      x_panels.Pack({x.data(), inputs, 1, rows, inputs}, precision, kernels, &pool);
+      Multiply({dy.data(), 1, outputs}, x_panels, {dw.data(), outputs, inputs, true}, kernels,
+               &pool);
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t n = 0; n < outputs; ++n) {
           double sum = 0;
@@ -76,15 +77,14 @@ TEST(Matrix, ThreadsAndCompanyChangeNoBit) {
   for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
     ThreadPool one(1), three(3);
     Panels panels;
-    panels.Pack(b.data(), 1, kInner, kInner, kColumns, precision, BestKernels(), &three);
+    panels.Pack({b.data(), 1, kInner, kInner, kColumns}, precision, BestKernels(), &three);
     std::vector<float> alone(kRows * kColumns), threaded(kRows * kColumns), row(kColumns);
-    Multiply({a.data(), kInner}, kRows, panels, alone.data(), kColumns, false, BestKernels(), &one);
-    Multiply({a.data(), kInner}, kRows, panels, threaded.data(), kColumns, false, BestKernels(),
-             &three);
+    Multiply({a.data(), kInner}, panels, {alone.data(), kRows, kColumns}, BestKernels(), &one);
+    Multiply({a.data(), kInner}, panels, {threaded.data(), kRows, kColumns}, BestKernels(), &three);
     EXPECT_EQ(alone, threaded);
     for (const int64_t r : {0, 17, 399}) {
-      Multiply({a.data() + r * kInner, kInner}, 1, panels, row.data(), kColumns, false,
-               BestKernels(), &three);
+      Multiply({a.data() + r * kInner, kInner}, panels, {row.data(), 1, kColumns}, BestKernels(),
+               &three);
       EXPECT_TRUE(std::equal(row.begin(), row.end(), alone.begin() + r * kColumns));
     }
   }

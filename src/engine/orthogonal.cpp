@@ -33,21 +33,20 @@ void Orthogonalize(int64_t rows, int64_t columns, float* matrix, const Kernels& 
   Panels panels;
   for (int step = 0; step < kSteps; ++step) {
     const Left left{matrix, wide ? columns : 1, wide ? 1 : columns};  // [side][length]
-    panels.Pack(matrix, wide ? 1 : columns, wide ? columns : 1, length, side, Precision::kF32,
+    panels.Pack({matrix, wide ? 1 : columns, wide ? columns : 1, length, side}, Precision::kF32,
                 kernels, pool);
-    Multiply(left, side, panels, gram.data(), side, false, kernels, pool);
-    panels.Pack(gram.data(), side, 1, side, side, Precision::kF32, kernels, pool);
-    Multiply({gram.data(), side}, side, panels, polynomial.data(), side, false, kernels, pool);
+    Multiply(left, panels, {gram.data(), side, side}, kernels, pool);
+    panels.Pack({gram.data(), side, 1, side, side}, Precision::kF32, kernels, pool);
+    Multiply({gram.data(), side}, panels, {polynomial.data(), side, side}, kernels, pool);
     for (size_t i = 0; i < count; ++i) polynomial[i] = kCubic * gram[i] + kQuintic * polynomial[i];
     for (int64_t i = 0; i < side; ++i) polynomial[static_cast<size_t>(i * side + i)] += kLinear;
     // The polynomial is symmetric: it stands on the side of the shorter dimension.
     if (wide) {
-      panels.Pack(matrix, columns, 1, rows, columns, Precision::kF32, kernels, pool);
-      Multiply({polynomial.data(), side}, rows, panels, result.data(), columns, false, kernels,
-               pool);
+      panels.Pack({matrix, columns, 1, rows, columns}, Precision::kF32, kernels, pool);
+      Multiply({polynomial.data(), side}, panels, {result.data(), rows, columns}, kernels, pool);
     } else {
-      panels.Pack(polynomial.data(), side, 1, side, side, Precision::kF32, kernels, pool);
-      Multiply({matrix, columns}, rows, panels, result.data(), columns, false, kernels, pool);
+      panels.Pack({polynomial.data(), side, 1, side, side}, Precision::kF32, kernels, pool);
+      Multiply({matrix, columns}, panels, {result.data(), rows, columns}, kernels, pool);
     }
     std::copy(result.begin(), result.end(), matrix);
   }

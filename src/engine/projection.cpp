@@ -74,58 +74,63 @@ void Projection::Forward(const float* x, int64_t rows, bool use_adapters, float*
   }
 }
 
-void Projection::AdapterGradient(const Part& part, const float* dy, int64_t rows, Floats* scaled,
-                                 Floats* dt, ThreadPool* pool) const {
+void Projection::AdapterBackward(const Part& part, const float* dy, int64_t rows,
+                                 AdapterGradients* gradients, ThreadPool* pool) const {
+  auto& [scaled, dt] = *gradients;
   const int64_t rank = part.adapter->rank;
-  float* to = Room(scaled, rows * part.outputs);
+  float* to = Room(&scaled, rows * part.outputs);
   for (int64_t r = 0; r < rows; ++r) {
     const float* from = dy + r * outputs_ + part.offset;
     for (int64_t i = 0; i < part.outputs; ++i) *to++ = from[i] * part.adapter->scale;
   }
-  ZeroRoom(dt, rows * rank);
+  ZeroRoom(&dt, rows * rank);
   const bool bf16 = precision_ == Precision::kBf16;
-  if (bf16) kernels_->round_bf16(scaled->data(), rows * part.outputs);
-  part.up.BackwardInput(scaled->data(), part.outputs, rows, dt->data(), *kernels_, pool);
-  if (bf16) kernels_->round_bf16(dt->data(), rows * rank);
+  if (bf16) kernels_->round_bf16(scaled.data(), rows * part.outputs);
+  part.up.BackwardInput({scaled.data(), part.outputs}, rows, dt.data(), *kernels_, pool);
+  if (bf16) kernels_->round_bf16(dt.data(), rows * rank);
 }
 
 void Projection::BackwardInput(const float* dy, int64_t rows, bool use_adapters, float* dx,
                                ThreadPool* pool) const {
-  packed_.BackwardInput(dy, outputs_, rows, dx, *kernels_, pool);
-  Floats scaled, dt;
+  packed_.BackwardInput({dy, outputs_}, rows, dx, *kernels_, pool);
+  AdapterGradients adapter;
   for (const Part& part : parts_) {
     if (part.adapter == nullptr || !use_adapters) continue;
-    AdapterGradient(part, dy, rows, &scaled, &dt, pool);
-    part.down.BackwardInput(dt.data(), part.adapter->rank, rows, dx, *kernels_, pool);
+    AdapterBackward(part, dy, rows, &adapter, pool);
+    part.down.BackwardInput({adapter.dt.data(), part.adapter->rank}, rows, dx, *kernels_, pool);
   }
 }
 
-void Projection::AddGradients(const float* x, const float* dy, int64_t rows, bool use_adapters,
-                              std::vector<Floats>* gradients, ThreadPool* pool) const {
+void Projection::AddGradients(const Seen& seen, bool use_adapters, std::vector<Floats>* gradients,
+                              ThreadPool* pool) const {
+  const auto& [x, dy, rows] = seen;
   static thread_local Panels x_panels;  // keeps its memory
   bool packed = false;
-  auto panels_of_x = [&]() -> const Panels& {  // only where something of this input is trained
-    if (!packed) x_panels.Pack(x, inputs_, 1, rows, inputs_, precision_, *kernels_, pool);
-    packed = true;
+  auto panels_of_x = [&, x = x, rows = rows]() -> const Panels& {
+    if (!packed) x_panels.Pack({x, inputs_, 1, rows, inputs_}, precision_, *kernels_, pool);
+    packed = true;  // only where something of this input is trained
     return x_panels;
+  };
+  // dw [outputs][inputs] += the sum over rows of dy x^T, with dy as it lies: by columns.
+  auto add = [&](const Left& dy_rows, int64_t outputs, const Panels& inputs, int parameter) {
+    Multiply({dy_rows.data, 1, dy_rows.row}, inputs,
+             {(*gradients)[parameter].data(), outputs, inputs.columns(), true}, *kernels_, pool);
   };
   for (const Part& part : parts_) {
     if (model_->parameters[part.parameter].trained) {
-      AddWeightGradient(dy + part.offset, outputs_, part.outputs, panels_of_x(),
-                        (*gradients)[part.parameter].data(), *kernels_, pool);
+      add({dy + part.offset, outputs_}, part.outputs, panels_of_x(), part.parameter);
     }
     if (part.adapter == nullptr || !use_adapters) continue;
     // y += scale B t with t = A x: dt = B^T (scale dy), dB = (scale dy) t^T, dA = dt x^T.
     const int64_t rank = part.adapter->rank;
-    Floats t, scaled, dt;
+    Floats t;
+    AdapterGradients adapter;
     AdapterInner(part, x, rows, &t, pool);
-    AdapterGradient(part, dy, rows, &scaled, &dt, pool);
+    AdapterBackward(part, dy, rows, &adapter, pool);
     Panels t_panels;
-    t_panels.Pack(t.data(), rank, 1, rows, rank, precision_, *kernels_, pool);
-    AddWeightGradient(scaled.data(), part.outputs, part.outputs, t_panels,
-                      (*gradients)[part.adapter->b].data(), *kernels_, pool);
-    AddWeightGradient(dt.data(), rank, rank, panels_of_x(), (*gradients)[part.adapter->a].data(),
-                      *kernels_, pool);
+    t_panels.Pack({t.data(), rank, 1, rows, rank}, precision_, *kernels_, pool);
+    add({adapter.scaled.data(), part.outputs}, part.outputs, t_panels, part.adapter->b);
+    add({adapter.dt.data(), rank}, rank, panels_of_x(), part.adapter->a);
   }
 }
 

@@ -25,9 +25,14 @@ class Projection {
   // dx[r] += the gradient of the input. In bf16, dy must hold bfloat16 values.
   void BackwardInput(const float* dy, int64_t rows, bool use_adapters, float* dx,
                      ThreadPool* pool) const;
-  // The gradients of trained weights are added to, over all rows at once.
-  void AddGradients(const float* x, const float* dy, int64_t rows, bool use_adapters,
-                    std::vector<Floats>* gradients, ThreadPool* pool) const;
+  // The gradients of trained weights are added to, over all rows at once and in their order.
+  struct Seen {
+    const float* x;   // [rows][inputs], as Forward got it
+    const float* dy;  // [rows][outputs]
+    int64_t rows;
+  };
+  void AddGradients(const Seen& seen, bool use_adapters, std::vector<Floats>* gradients,
+                    ThreadPool* pool) const;
 
  private:
   struct Part {
@@ -41,8 +46,11 @@ class Projection {
   // scale is applied to B's output; t = A x, rounded in bf16.
   void AdapterInner(const Part& part, const float* x, int64_t rows, Floats* t,
                     ThreadPool* pool) const;
-  // From dy to the gradients of B's output (scaled) and of t.
-  void AdapterGradient(const Part& part, const float* dy, int64_t rows, Floats* scaled, Floats* dt,
+  // The gradients of B's output and of t.
+  struct AdapterGradients {
+    Floats scaled, dt;
+  };
+  void AdapterBackward(const Part& part, const float* dy, int64_t rows, AdapterGradients* gradients,
                        ThreadPool* pool) const;
 
   const Model* model_;

@@ -54,7 +54,7 @@ std::vector<LikelyToken> Likeliest(std::span<const float> logits, const Distribu
 
 std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& sampling) {
   const bool all = sampling.top_k == 0 && sampling.top_p >= 1 && sampling.min_p <= 0;
-  if (all) return {};
+  if (all) return {};  // the usual case of training: no sort of the vocabulary
   const FloatMode mode;
   std::vector<TokenId> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
@@ -75,6 +75,7 @@ std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& s
   }
   size_t keep = order.size();
   if (sampling.top_p < 1) {
+    // Of what top_k left. Both sums run in the same order, so the last running one is the total.
     float total = 0, running = 0;
     for (const float weight : weights) total += weight;
     for (size_t i = 0; i < keep; ++i) {
@@ -85,9 +86,11 @@ std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& s
       }
     }
   }
+  // Sorted by weight, so what min_p cuts off is at the end; the likeliest token always stays.
   while (keep > 1 && weights[keep - 1] < sampling.min_p) --keep;
   if (keep == logits.size()) return {};
   order.resize(keep);
+  // Ascending: the draw walks in vocabulary order, and so does whoever scores the turn again.
   std::sort(order.begin(), order.end());
   return order;
 }
@@ -95,6 +98,8 @@ std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& s
 Sampler::Sampler(Decoder* decoder, const SamplerOptions& options)
     : decoder_(decoder),
       options_(options),
+      // At least one page, so that a sampler can be made in any memory; Generate then says what is
+      // missing.
       pages_(decoder->config(), decoder->options().precision,
              std::max<int64_t>(
                  1, options.memory /
@@ -168,7 +173,7 @@ SampleResult Sampler::Take(Id id) {
   auto& supports = sequence.result.supports;
   const bool whole = std::all_of(supports.begin(), supports.end(),
                                  [](const Support& support) { return support.kept.empty(); });
-  if (whole) supports.clear();
+  if (whole) supports.clear();  // "the whole vocabulary" needs no list per token
   return std::move(sequence.result);
 }
 
@@ -250,11 +255,12 @@ bool Sampler::MakeRoom(Id id, int64_t count, Id priority, const std::vector<Work
     for (const Sequence* victim : victims) {
       for (const PageId page : victim->kv.table()) ++owned[page];
     }
+    // A page that forks share is only free when all of its owners let go of it.
     int64_t free_pages = pages_.max_pages() - pages_.in_use();
     for (const auto& [page, owners] : owned) free_pages += owners == pages_.Owners(page) ? 1 : 0;
     if (free_pages < sequence.kv.PagesFor(count)) return false;
     for (Sequence* victim : victims) {
-      victim->kv.Clear();
+      victim->kv.Clear();  // its tokens stay: it is computed again when there is room
       victim->computed = 0;
       ++counters_.preemptions;
       if (sequence.kv.Extend(count)) break;
@@ -267,6 +273,7 @@ bool Sampler::MakeRoom(Id id, int64_t count, Id priority, const std::vector<Work
 // Puts the tokens of a sequence up to `target` into the step, as many as the budget leaves.
 void Sampler::Schedule(Id id, int64_t target, Id priority, int64_t* budget,
                        std::vector<Work>* batch) {
+  // Forks of one prompt all ask for it; it is computed once.
   const bool scheduled =
       std::any_of(batch->begin(), batch->end(), [&](const Work& work) { return work.id == id; });
   const int64_t from = At(id).kv.length(), count = std::min(target - from, *budget);
@@ -297,11 +304,15 @@ void Sampler::Draw(Sequence* sequence, float* row) const {
   const TurnRequest& request = sequence->request;
   const std::span<float> logits(row, static_cast<size_t>(decoder_->config().vocab));
   decoder_->MaskForbidden(request.sampling, row);
+  // The likeliest token has probability 1 at temperature 0, which says nothing: what is recorded is
+  // its probability at temperature 1.
   const bool greedy = request.sampling.temperature == 0;
   std::vector<TokenId> kept =
       greedy ? std::vector<TokenId>() : KeptTokens(logits, request.sampling);
   const Distribution d = DistributionOf(logits, greedy ? 1.0f : request.sampling.temperature, kept,
                                         decoder_->kernels());
+  // The stream goes by the position and not by the number of draws so far: a sequence that was
+  // preempted, forked or continued draws the same numbers.
   const auto position = static_cast<uint64_t>(sequence->tokens.size());
   const TokenId token =
       greedy ? static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin())
@@ -318,36 +329,22 @@ void Sampler::Draw(Sequence* sequence, float* row) const {
   if (request.supports) result.supports.push_back({std::move(kept)});
 }
 
-std::vector<Sampler::Id> Sampler::Step() {
-  std::vector<Id> ended;
+// What the step computes for the turns that wait. The oldest turn comes first, whatever it needs:
+// only it may take pages from everybody, so the sampler always gets on. Then come those that need
+// one token, so that long prompts do not hold them up; then the others.
+std::vector<Sampler::Work> Sampler::Plan(const std::vector<Id>& waiting) {
   std::vector<Work> batch;
   int64_t budget = options_.rows_per_step;
-  std::vector<Id> waiting;
-  auto finish = [&](Id id, Sequence* sequence) {
-    sequence->generating = false;
-    sequence->request.stop = nullptr;
-    ended.push_back(id);
-  };
-  for (auto& [id, sequence] : sequences_) {
-    if (!sequence.generating) continue;
-    if (TurnIsOver(sequence)) {  // nothing was asked for, or there is no position left
-      finish(id, &sequence);
-    } else {
-      waiting.push_back(id);
-    }
-  }
-  // The oldest turn first, whatever it needs; then those that need one token, so that long prompts
-  // do not hold them up; then the others.
   if (!waiting.empty()) ScheduleTurn(waiting[0], &budget, &batch);
   for (const bool one_token : {true, false}) {
     for (const Id id : waiting) {
       if ((At(id).pending() == 1) == one_token) ScheduleTurn(id, &budget, &batch);
     }
   }
-  if (batch.empty()) {
-    CHECK(waiting.empty() || !ended.empty(), "the sampler cannot go on");
-    return ended;
-  }
+  return batch;
+}
+
+void Sampler::Compute(const std::vector<Work>& batch) {
   std::vector<Decoder::Chunk> chunks;
   for (const Work& work : batch) {
     const Sequence& sequence = At(work.id);
@@ -360,35 +357,68 @@ std::vector<Sampler::Id> Sampler::Step() {
   }
   ++counters_.steps;
   decoder_->Forward(chunks, &pages_, &hidden_);
+  // Only now may forks take these positions over: Extend has made room for them, no more.
   for (const Work& work : batch) At(work.id).computed = work.from + work.count;
+}
 
-  // The last row of a sequence that is all computed predicts its next token.
+// The last row of a sequence that is all computed predicts its next token. Only those rows go
+// through the output layer, whose matrix is the largest of all.
+std::vector<Sampler::Id> Sampler::DrawNext(const std::vector<Work>& batch) {
   const int64_t width = decoder_->config().width, vocab = decoder_->config().vocab;
-  std::vector<std::pair<Id, Sequence*>> ready;
+  std::vector<Id> ids;
+  std::vector<Sequence*> ready;
   Room(&last_, static_cast<int64_t>(batch.size()) * width);
   int64_t row = -1;
   for (const Work& work : batch) {
     row += work.count;
     Sequence& sequence = At(work.id);
+    // A prompt that is half computed, or one that is computed for its forks alone, draws nothing.
     if (!sequence.generating || sequence.pending() > 0) continue;
     std::copy_n(hidden_.data() + row * width, width,
                 last_.data() + static_cast<int64_t>(ready.size()) * width);
-    ready.emplace_back(work.id, &sequence);
+    ids.push_back(work.id);
+    ready.push_back(&sequence);
   }
-  if (ready.empty()) return ended;
+  if (ready.empty()) return ids;
   decoder_->Logits(last_.data(), static_cast<int64_t>(ready.size()), &logits_);
   decoder_->pool()->ParallelFor(ready.size(), 4, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      Draw(ready[i].second, logits_.data() + static_cast<int64_t>(i) * vocab);
+      Draw(ready[i], logits_.data() + static_cast<int64_t>(i) * vocab);
     }
   });
   counters_.drawn += static_cast<int64_t>(ready.size());
-  for (const auto& [id, sequence] : ready) {
-    SampleResult& result = sequence->result;
-    const auto& stops = sequence->request.stop_tokens;
+  return ids;
+}
+
+std::vector<Sampler::Id> Sampler::Step() {
+  std::vector<Id> ended, waiting;
+  auto finish = [&](Id id, Sequence* sequence) {
+    sequence->generating = false;
+    sequence->request.stop = nullptr;  // what the asker gave it to hold need not outlive the turn
+    ended.push_back(id);
+  };
+  for (auto& [id, sequence] : sequences_) {
+    if (!sequence.generating) continue;
+    if (TurnIsOver(sequence)) {  // nothing was asked for, or there is no position left
+      finish(id, &sequence);
+    } else {
+      waiting.push_back(id);
+    }
+  }
+  const std::vector<Work> batch = Plan(waiting);
+  if (batch.empty()) {
+    CHECK(waiting.empty() || !ended.empty(), "the sampler cannot go on");
+    return ended;
+  }
+  Compute(batch);
+  // By one thread: `stop` is the asker's, who need not expect to be asked by several at a time.
+  for (const Id id : DrawNext(batch)) {
+    Sequence& sequence = At(id);
+    SampleResult& result = sequence.result;
+    const auto& stops = sequence.request.stop_tokens;
     result.stopped = std::find(stops.begin(), stops.end(), result.tokens.back()) != stops.end() ||
-                     (sequence->request.stop && sequence->request.stop(result.tokens));
-    if (TurnIsOver(*sequence)) finish(id, sequence);
+                     (sequence.request.stop && sequence.request.stop(result.tokens));
+    if (TurnIsOver(sequence)) finish(id, &sequence);
   }
   std::sort(ended.begin(), ended.end());
   return ended;
@@ -402,6 +432,7 @@ Result<std::vector<SampleResult>> DrawSamples(Decoder* decoder, const SamplerOpt
   for (const SampleRequest& request : requests) {
     const auto [found, fresh] = prompts.emplace(request.prompt, -1);
     if (fresh) found->second = sampler.Start(request.prompt);
+    // Forks are made before anything is computed: the first request computes the prompt for all.
     ids.push_back(fresh ? found->second : sampler.Fork(found->second));
   }
   std::map<Sampler::Id, size_t> index;

@@ -130,6 +130,9 @@ class Sampler {
   bool MakeRoom(Id id, int64_t count, Id priority, const std::vector<Work>& batch);
   void Schedule(Id id, int64_t target, Id priority, int64_t* budget, std::vector<Work>* batch);
   void ScheduleTurn(Id id, int64_t* budget, std::vector<Work>* batch);
+  std::vector<Work> Plan(const std::vector<Id>& waiting);
+  void Compute(const std::vector<Work>& batch);
+  std::vector<Id> DrawNext(const std::vector<Work>& batch);
   void Draw(Sequence* sequence, float* logits) const;
   bool TurnIsOver(const Sequence& sequence) const;
 
