@@ -75,9 +75,11 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
     while (true) {
       if (stop.stop_requested()) return Error(ErrorCode::kStopped, "the rollout was stopped");
       HONE_RETURN_IF_ERROR(Admit());
+      // Outcomes before the next step: whoever has its results draws in that step.
       while (std::optional<CallOutcome> outcome = executor_->Poll()) {
         HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
       }
+      // While somebody draws, calls come in beside it; only when nobody does is there time to wait.
       if (!drawing_.empty()) {
         std::vector<Sampler::Id> ended;
         {
@@ -122,13 +124,14 @@ void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, Tr
   trajectory->progress.path = std::move(path);
   trajectory->repetitions = repetitions;
   trajectory->number = next_number_++;
+  // By group first: a group that was begun is finished before later ones take its place.
   queue_[{group->index, trajectory->number}] = trajectory.get();
   group->trajectories[trajectory->number] = std::move(trajectory);
   ++group->under_way;
 }
 
 Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
-  if (trajectory->episode != nullptr) return Generate(trajectory);
+  if (trajectory->episode != nullptr) return Generate(trajectory);  // it had waited
   LiveGroup* group = trajectory->group;
   const Spot& origin = *trajectory->origin;
   {
@@ -149,11 +152,14 @@ Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
       trajectory->sessions = std::make_shared<Sessions>(environment_.tools(), group->session_seed);
     }
   }
+  // The origin's sequence may have grown since: its owner went on. The beginning is what it was.
   trajectory->sequence = sampler_->Fork(origin.sequence, origin.progress.tokens);
   return Generate(trajectory);
 }
 
 Result<void> Scheduler::Generate(LiveTrajectory* trajectory) {
+  // By the path's name alone: which numbers a trajectory draws does not depend on when it is begun,
+  // nor on who draws beside it. A repetition has a name of its own, or it would break again.
   Rng rng = Rng(trajectory->group->request->seed)
                 .Split("trajectory")
                 .Split(trajectory->progress.path.Text());
@@ -202,10 +208,13 @@ Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
   for (const Node& node : **nodes) {
     tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
   }
+  // A segment that fills the context leaves no room for a token of the policy: nothing to learn.
   if (static_cast<int64_t>(tokens.size()) >= policy_.engine().config().max_positions) {
     return Finish(trajectory, Ending::kTokenLimit, Blame::kNone);
   }
   progress.after_results = !trajectory->agent.results.empty();
+  // The results of the last calls belong to the old segment, too: rewards and credit find them
+  // behind the turn that asked, whatever the new segment shows of them.
   if (std::optional<Node> results = TurnCodec::AfterEnding(trajectory->agent)) {
     progress.node = group->tree.Add(progress.node, *std::move(results));
   }
@@ -229,13 +238,14 @@ Result<void> Scheduler::Proceed(LiveTrajectory* trajectory) {
   LiveGroup* group = trajectory->group;
   trajectory->agent = {};
   trajectory->environment = {};
+  // Copied now: when the strategy comes back, episode and sessions will have moved on.
   if (strategy_.traits().returns) {
     HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Spot> spot, SpotOf(*trajectory));
     group->spots.push_back(std::move(spot));
   }
   if (!strategy_.traits().waits) return Generate(trajectory);
   group->waiting.push_back(trajectory);
-  --live_;
+  --live_;  // its place goes to others: what it waits for may need it
   if (--group->under_way == 0) return Decide(group);
   return {};
 }
@@ -261,6 +271,7 @@ Result<void> Scheduler::Finish(LiveTrajectory* trajectory, Ending ending, Blame 
   }
   LiveGroup* group = trajectory->group;
   NodeId node = trajectory->progress.node;
+  // Results that nobody will read any more: rewards look at them.
   if (std::optional<Node> last = TurnCodec::AfterEnding(trajectory->agent)) {
     node = group->tree.Add(node, *std::move(last));
   }
@@ -275,8 +286,9 @@ Result<void> Scheduler::Finish(LiveTrajectory* trajectory, Ending ending, Blame 
   return End(trajectory, true);
 }
 
-// Somebody else broke it: it says nothing about the policy, and is begun again or left out. Whoever
-// sent a letter is not begun again: the letter would be sent twice.
+// Somebody else broke it: it says nothing about the policy, and is begun again or left out. In
+// earnest (options_.in_earnest), a trajectory that may have done what must not be done twice, such
+// as sending a letter, is left out: begun again, it would send the letter a second time.
 Result<void> Scheduler::Break(LiveTrajectory* trajectory, Blame blame, std::string problem) {
   LiveGroup* group = trajectory->group;
   RolloutCounts& counts = result_.counts;
@@ -295,6 +307,7 @@ Result<void> Scheduler::Break(LiveTrajectory* trajectory, Blame blame, std::stri
   return End(trajectory, !again);
 }
 
+// `counts`: it is not begun again, so progress and the strategy see one more that ended.
 Result<void> Scheduler::End(LiveTrajectory* trajectory, bool counts) {
   LiveGroup* group = trajectory->group;
   Rest(trajectory);
@@ -342,6 +355,8 @@ Result<void> Scheduler::Submit(LiveTrajectory* trajectory, const std::vector<Cal
   const Progress& progress = trajectory->progress;
   CallIdentity identity{options_.run, request.task.id, ScopedPath(request, progress.path),
                         progress.turns - 1, 0};
+  // The environment's calls have names of their own, or the journal would take one of them for the
+  // agent's call of the same number.
   if (trajectory->resuming) {
     identity.path += "/environment";
     identity.turn = progress.environment_turns;
@@ -353,6 +368,7 @@ Result<void> Scheduler::Submit(LiveTrajectory* trajectory, const std::vector<Cal
     for (size_t i = 0; i < calls.size(); ++i) {
       ToolResult& result = trajectory->results[i];
       result.call = static_cast<int32_t>(i);
+      // To the agent a hidden tool does not exist: the same words as for a name it made up.
       if (!trajectory->resuming && IsHidden(environment_.traits(), calls[i].name)) {
         result.status = CallStatus::kUnknownTool;
         result.blame = Blame::kAgent;
@@ -400,6 +416,8 @@ Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
   if (trajectory->environment.ending || trajectory->environment.calls.empty()) {
     return Settle(trajectory);
   }
+  // The turn is not complete before the environment has what it asked for: a played user may need
+  // tools to know what it says.
   trajectory->resuming = true;
   const std::vector<Call> calls = std::move(trajectory->environment.calls);
   trajectory->environment.calls.clear();
@@ -426,6 +444,8 @@ Result<void> Scheduler::Settle(LiveTrajectory* trajectory) {
                trajectory->agent, environment));
     }
   }
+  // kUnsupported says that what was said before is written otherwise now; anything else is an
+  // error.
   if (!always_appends_ && !next->ok() && next->error().code() == ErrorCode::kUnsupported) {
     return BeginSegment(trajectory);
   }

@@ -19,6 +19,33 @@ namespace hone {
 // A trajectory is in one of three places: in the queue, under way (drawing a turn or waiting for
 // calls of its own), or waiting for its strategy's decision. Only those under way count against
 // max_live, so that a group whose trajectories wait for each other can never block itself.
+//
+//      Decide: Enqueue
+//             |
+//             v          Decide: its place is named
+//         [queued] <------------------------------- [waiting] ----> given up: it is not named
+//             | Admit: Go                               ^
+//             v                                         |
+//         [drawing] <------------- Proceed -------------+   (only where the strategy waits)
+//             | OnTurn: Submit        ^
+//             v                       |
+//    +--> [calling]                   | GoOn: the context is appended to
+//    |        | OnResults             | BeginSegment: it is written anew
+//    +--------+ (Submit: the          |
+//             |  environment's calls) |
+//             v                       |
+//          Settle --------------------+
+//             | it is over
+//             v
+//          Finish ----> a leaf
+//             | somebody else failed
+//             v
+//          Break -----> another one is queued, from the same origin; or it is dropped
+//
+// A turn without calls passes through [calling] without a stop. Go, BeginSegment and Settle break a
+// trajectory too, where the environment cannot go on. Whatever ends goes through End: once nothing
+// of its group is queued, drawing or calling, Decide asks the strategy what is next, and when that
+// is nothing, FinishGroup puts the tree together.
 class Scheduler {
  public:
   Scheduler(const RolloutOptions& options, const Environment& environment, const Policy& policy,
@@ -34,7 +61,14 @@ class Scheduler {
   Result<void> Admit();
   Result<void> BeginGroup(size_t index);
   Result<void> OpenPrompt(LiveGroup* group);
+  struct Candidate {  // a place, as the strategy may name it
+    const Progress* progress;
+    std::shared_ptr<const Spot> spot;  // null: the open ones have none yet
+    LiveTrajectory* waiting;
+  };
+  static std::vector<Candidate> TakeCandidates(LiveGroup* group);
   Result<void> Decide(LiveGroup* group);
+  Result<void> Extend(LiveGroup* group, int64_t trajectories, Candidate* at);
   void FinishGroup(LiveGroup* group);
 
   // --- trajectories

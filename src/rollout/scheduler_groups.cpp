@@ -35,6 +35,7 @@ Result<void> Scheduler::BeginGroup(size_t index) {
   group->episode_seed = EpisodeSeed(group->request->seed);
   groups_[index] = std::move(owned);
   ++result_.counts.groups;
+  // A task that cannot be opened is its group's problem, not the run's: the others go on.
   if (const Result<void> opened = OpenPrompt(group); !opened.ok()) {
     group->report.problem = opened.error().message();
     FinishGroup(group);
@@ -78,27 +79,30 @@ Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
   return {};
 }
 
-// Nothing of the group is under way. Its places are put into an order that does not tell who came
-// first, and the strategy says what is next.
-Result<void> Scheduler::Decide(LiveGroup* group) {
-  struct Candidate {
-    const Progress* progress;
-    std::shared_ptr<const Spot> spot;  // null: the open ones have none yet
-    LiveTrajectory* waiting;
-  };
+// The group's places, in an order that does not tell who came first. Who waited waits no more: it
+// goes on, or is given up.
+std::vector<Scheduler::Candidate> Scheduler::TakeCandidates(LiveGroup* group) {
   std::vector<Candidate> candidates;
   for (const auto& spot : group->spots) candidates.push_back({&spot->progress, spot, nullptr});
   for (LiveTrajectory* waiting : group->waiting) {
     candidates.push_back({&waiting->progress, nullptr, waiting});
   }
+  // Spots and waiting ones come in the order of time, which depends on latencies; turns and paths
+  // do not.
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.progress->turns, a.progress->path) <
            std::tie(b.progress->turns, b.progress->path);
   });
   candidates.insert(candidates.begin(), {&group->prompt->progress, group->prompt, nullptr});
   group->waiting.clear();
+  return candidates;
+}
 
+// Nothing of the group is under way: the strategy says what is next.
+Result<void> Scheduler::Decide(LiveGroup* group) {
+  std::vector<Candidate> candidates = TakeCandidates(group);
   GroupView view;
+  // Counted by decisions of this group: other groups' decisions come in between as they like.
   view.rng = Rng(group->request->seed).Split("strategy").Split(group->decisions++);
   view.leaves = group->request->leaves;
   view.ended = group->ended;
@@ -119,25 +123,10 @@ Result<void> Scheduler::Decide(LiveGroup* group) {
     CHECK(extension.place >= 0 && extension.place < static_cast<int32_t>(candidates.size()) &&
               extension.trajectories > 0,
           "a strategy named a place that is not there");
-    Candidate& at = candidates[static_cast<size_t>(extension.place)];
-    int64_t fresh = extension.trajectories;
-    LiveTrajectory* going_on = std::exchange(at.waiting, nullptr);
-    if (going_on != nullptr) --fresh;
-    if (fresh > 0 && at.spot == nullptr) {
-      HONE_ASSIGN_OR_RETURN(at.spot, SpotOf(*going_on));
-    }
-    for (int64_t i = 0; i < fresh; ++i) {
-      const TrajectoryPath& path = at.spot->progress.path;
-      const int32_t number = path.parts.empty() ? group->roots++ : ++group->forks[path.Text()];
-      ++group->started;
-      ++wanted_;
-      Enqueue(group, at.spot, path.Child(number), 0);
-    }
-    if (going_on != nullptr) {
-      ++group->under_way;
-      queue_[{group->index, going_on->number}] = going_on;
-    }
+    HONE_RETURN_IF_ERROR(
+        Extend(group, extension.trajectories, &candidates[static_cast<size_t>(extension.place)]));
   }
+  // What still waits was not named: given up, as if it had never been begun.
   for (const Candidate& candidate : candidates) {
     if (candidate.waiting == nullptr) continue;
     --group->started;
@@ -149,7 +138,31 @@ Result<void> Scheduler::Decide(LiveGroup* group) {
   return {};
 }
 
+// So many trajectories go on from a place: the one that waits there, if one does, then new ones.
+Result<void> Scheduler::Extend(LiveGroup* group, int64_t trajectories, Candidate* at) {
+  LiveTrajectory* going_on = std::exchange(at->waiting, nullptr);
+  const int64_t fresh = trajectories - (going_on != nullptr ? 1 : 0);
+  // Copied only where it branches: a copy of an episode can be dear, and most go on alone.
+  if (fresh > 0 && at->spot == nullptr) {
+    HONE_ASSIGN_OR_RETURN(at->spot, SpotOf(*going_on));
+  }
+  for (int64_t i = 0; i < fresh; ++i) {
+    // The one that goes on keeps its name; branches of "0" are "0/1", "0/2" and so on.
+    const TrajectoryPath& path = at->spot->progress.path;
+    const int32_t number = path.parts.empty() ? group->roots++ : ++group->forks[path.Text()];
+    ++group->started;
+    ++wanted_;
+    Enqueue(group, at->spot, path.Child(number), 0);
+  }
+  if (going_on != nullptr) {
+    ++group->under_way;
+    queue_[{group->index, going_on->number}] = going_on;
+  }
+  return {};
+}
+
 void Scheduler::FinishGroup(LiveGroup* group) {
+  // Kept until now: any place of the tree could have been gone on from.
   for (const Sampler::Id sequence : group->sequences) sampler_->Release(sequence);
   RolloutCounts& counts = result_.counts;
   Tree& tree = result_.trees[group->index];
