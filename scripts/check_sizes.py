@@ -5,7 +5,7 @@ most 5 parameters. Tests and benchmarks are free.
     scripts/check_sizes.py [--update] [ROOT]
 
 Data does not count: of a pair of braces that holds no statement (no semicolon) only the first line is counted, so a
-table may be as long as what it lists. A declaration counts where it is defined, or where it is pure virtual.
+table may be as long as what it lists. A function that stands on one line is a table's entry like others. A declaration counts where it is defined, or where it is pure virtual.
 
 scripts/sizes.allowed lists what is larger today, each with its size. The list only ever shrinks: whatever grows beyond
 its entry fails, and so does an entry that is larger than the truth or no longer needed. --update lowers and removes
@@ -26,6 +26,7 @@ NO_CODE = re.compile(
     r"|^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 PREFIX = re.compile(r"\s*(?:(?:public|private|protected)\s*:(?!:)|template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>|\[\[.*?\]\])")
 SCOPE = re.compile(r"(?:inline\s+)?namespace\b|(?:class|struct|union)\b|extern\s*$")
+ONE_LINE = re.compile(r"\{[^{}\n]*\}")
 INITIALISERS = re.compile(r"\)\s*(?:noexcept\s*)?:(?!:)")
 
 
@@ -84,7 +85,7 @@ def functions_of(text):
             if not open_braces:
                 continue
             kind, opened, began = open_braces.pop()
-            if kind == "inner" and ";" not in code[opened:at]:
+            if kind == "inner" and ";" not in ONE_LINE.sub("", code[opened + 1:at]):
                 data_lines.update(range(line_of(opened) + 1, line_of(at) + 1))
             if kind == "function":
                 head = code_of_head(code[began:opened])

@@ -38,7 +38,7 @@ class Sum final : public Rewarder {
     for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
       Score score{static_cast<int32_t>(leaf), {}};
       for (size_t p = 0; p < parts_.size(); ++p) {
-        Append(parts_[p], given, p, leaf, context.step, &score);
+        Append(given, p, leaf, context.step, &score);
       }
       all.push_back(std::move(score));
     }
@@ -46,8 +46,10 @@ class Sum final : public Rewarder {
   }
 
  private:
-  static void Append(const RewardPart& part, const std::vector<std::vector<Score>>& given,
-                     size_t index, size_t leaf, int64_t step, Score* score) {
+  // What a part gave a leaf, as the composition counts it.
+  void Append(const std::vector<std::vector<Score>>& given, size_t index, size_t leaf, int64_t step,
+              Score* score) const {
+    const RewardPart& part = parts_[index];
     std::optional<double> gate;
     if (part.gate) gate = SumOf(given, leaf, part.gate->term);
     const double weight = part.weight.At(step);

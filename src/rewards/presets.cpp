@@ -8,6 +8,16 @@
 #include "rewards/published_rewarders.h"
 
 namespace hone {
+namespace {
+
+std::unique_ptr<Rewarder> NewDefaultReward(const PresetOptions& options) {
+  ComponentOptions components;
+  components.runner = options.runner;
+  components.panels = options.panels;
+  return NewComponents(std::move(components));
+}
+
+}  // namespace
 
 std::vector<Preset> BuiltInPresets() {
   using Options = const PresetOptions&;
@@ -16,12 +26,7 @@ std::vector<Preset> BuiltInPresets() {
        "the seven components, success paid far more than failure costs",
        ComponentNames(),
        {"tool_needed", "calls", "answer"},
-       [](Options options) {
-         ComponentOptions components;
-         components.runner = options.runner;
-         components.panels = options.panels;
-         return NewComponents(std::move(components));
-       }},
+       [](Options options) { return NewDefaultReward(options); }},
       {"outcome",
        "the answer's score from 0 to 1",
        {"outcome"},

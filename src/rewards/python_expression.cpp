@@ -15,11 +15,7 @@ using Parsed = std::optional<PythonNode>;  // nothing: it is no Python
 constexpr int kDeepest = 100;
 
 PythonNode Made(Kind kind, std::string text, std::vector<PythonNode> children) {
-  PythonNode node;
-  node.kind = kind;
-  node.text = std::move(text);
-  node.children = std::move(children);
-  return node;
+  return {.kind = kind, .text = std::move(text), .children = std::move(children)};
 }
 
 // The levels of arithmetic, loosest first.

@@ -8,32 +8,32 @@
 namespace hone {
 namespace {
 
-// The answer as it can be given, or what is wrong with it in *problem.
-std::optional<PlayedAnswer> Checked(const SimulatedCall& call, PlayedAnswer answer,
+// The answer as it can be given, or what is wrong with it in call->problem.
+std::optional<PlayedAnswer> Checked(SimulatedCall* call, PlayedAnswer answer,
                                     const CheckOptions& options, AnswerChecker* checker,
-                                    CheckedPlay* play, std::string* problem) {
+                                    CheckedPlay* play) {
   if (answer.problem.empty() && answer.content.empty()) answer.problem = "it was empty";
   if (!answer.problem.empty()) {
     ++play->invalid;
-    *problem = std::move(answer.problem);
+    call->problem = std::move(answer.problem);
     return std::nullopt;
   }
   if (answer.status != CallStatus::kOk) return answer;
   // A write may say something new; a read must not.
-  if (!call.writes.empty() && call.spec->effect == Effect::kReads) {
+  if (!call->writes.empty() && call->spec->effect == Effect::kReads) {
     const Json value = ValueOf(answer.content);
-    const std::vector<Contradiction> found = Contradictions(call.arguments, value, call.writes);
+    const std::vector<Contradiction> found = Contradictions(call->arguments, value, call->writes);
     if (!found.empty()) {
       ++play->contradicted;
-      *problem = found[0].Text();
+      call->problem = found[0].Text();
       if (!options.repair) return std::nullopt;
       play->repaired = true;
-      answer.content = DumpJson(WithoutContradictions(call.arguments, value, call.writes));
+      answer.content = DumpJson(WithoutContradictions(call->arguments, value, call->writes));
     }
   }
-  if (std::optional<std::string> misfit = checker->Problem(*call.spec, answer.content)) {
+  if (std::optional<std::string> misfit = checker->Problem(*call->spec, answer.content)) {
     ++play->invalid;
-    *problem = *std::move(misfit);
+    call->problem = *std::move(misfit);
     return std::nullopt;
   }
   return answer;
@@ -55,8 +55,7 @@ CheckedPlay PlayChecked(Player* player, SimulatedCall call, const std::string& k
       play.passing = true;
       return play;
     }
-    std::optional<PlayedAnswer> good =
-        Checked(call, *std::move(played), options, checker, &play, &call.problem);
+    std::optional<PlayedAnswer> good = Checked(&call, *std::move(played), options, checker, &play);
     if (good) {
       play.answer = *std::move(good);
       return play;

@@ -100,6 +100,65 @@ Method TurnLeaveOneOut(MethodOptions* options) {
   return method;
 }
 
+namespace {
+
+// A trajectory as OTB sees it: its tokens, those of all turns one after the other.
+struct OtbRow {
+  size_t trajectory;
+  std::vector<float> returns;
+  std::vector<double> weights;
+};
+
+std::vector<OtbRow> OtbRows(const Group& group, const UnitValues& sums, const Selection& reads) {
+  std::vector<OtbRow> rows;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const Trajectory& trajectory = group.trajectories[i];
+    if (!sums[i][0]) continue;
+    OtbRow row{i, RewardsOnTokens(trajectory, reads), {}};
+    TokenGae({1, 1}, row.returns, std::vector<float>(row.returns.size(), 0.0f), row.returns);
+    double weight = 0;
+    for (const Turn& turn : trajectory.turns) {
+      const Node& node = group.tree().nodes[turn.node];
+      for (size_t t = 0; t < node.tokens.size(); ++t) {
+        // The squared size of the token's gradient. The record has no sum of squared probabilities;
+        // exp(-entropy) is a lower bound of it.
+        weight +=
+            std::max(1 - 2 * Exponential(node.logprobs[t]) + Exponential(-node.entropies[t]), 0.0);
+        row.weights.push_back(weight);
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Takes its baseline from the return of every token.
+void SubtractOtbBaselines(bool cut_tail, std::vector<OtbRow>* rows) {
+  std::vector<size_t> lengths;
+  for (const OtbRow& row : *rows) lengths.push_back(row.returns.size());
+  std::sort(lengths.rbegin(), lengths.rend());
+  // Behind the second longest there is nobody to compare with.
+  const size_t shared = lengths.size() > 1 ? lengths[1] : 0;
+  for (size_t t = 0; t < lengths[0]; ++t) {
+    double weighted = 0, weights = 0, plain = 0, count = 0;
+    for (const OtbRow& row : *rows) {
+      if (t >= row.returns.size()) continue;
+      weighted += row.weights[t] * row.returns[t];
+      weights += row.weights[t];
+      plain += row.returns[t], ++count;
+    }
+    // Where nothing was in doubt no gradient has a size: all count the same.
+    double baseline = weights > 0 ? weighted / weights : plain / count;
+    const bool alone = t >= shared;
+    if (rows->size() < 2 || (alone && cut_tail)) baseline = 0;
+    for (OtbRow& row : *rows) {
+      if (t < row.returns.size()) row.returns[t] -= static_cast<float>(baseline);
+    }
+  }
+}
+
+}  // namespace
+
 // Optimal token baseline, over the policy's own tokens (OTB-TIR): positions are those of the
 // compacted sequence, so tool results of different length do not misalign trajectories.
 Method Otb(MethodOptions* options) {
@@ -108,62 +167,19 @@ Method Otb(MethodOptions* options) {
   method.needs = "rewards where they were earned, log-probabilities, entropies";
   method.reads = {options->Names("terms", {"*"}), {}};
   const bool cut_tail = options->Flag("cut_tail", true);
-  method.estimators = {
-      {"otb", [=, reads = method.reads](const Group& group, Ledger* ledger) {
-         const UnitValues sums = TrajectorySums(group, reads);
-         RemarkUnscored(group, sums, ledger);
-         struct Row {
-           size_t trajectory;
-           std::vector<float> returns;
-           std::vector<double> weights;
-         };
-         std::vector<Row> rows;
-         std::vector<size_t> lengths;
-         for (size_t i = 0; i < sums.size(); ++i) {
-           const Trajectory& trajectory = group.trajectories[i];
-           if (!sums[i][0]) continue;
-           Row row{i, RewardsOnTokens(trajectory, reads), {}};
-           TokenGae({1, 1}, row.returns, std::vector<float>(row.returns.size(), 0.0f), row.returns);
-           double weight = 0;
-           for (const Turn& turn : trajectory.turns) {
-             const Node& node = group.tree().nodes[turn.node];
-             for (size_t t = 0; t < node.tokens.size(); ++t) {
-               // The squared size of the token's gradient. The record has no sum of squared
-               // probabilities; exp(-entropy) is a lower bound of it.
-               weight += std::max(
-                   1 - 2 * Exponential(node.logprobs[t]) + Exponential(-node.entropies[t]), 0.0);
-               row.weights.push_back(weight);
-             }
-           }
-           lengths.push_back(row.returns.size());
-           rows.push_back(std::move(row));
-         }
-         if (rows.empty()) return;
-         std::sort(lengths.rbegin(), lengths.rend());
-         // Behind the second longest there is nobody to compare with.
-         const size_t shared = lengths.size() > 1 ? lengths[1] : 0;
-         for (size_t t = 0; t < lengths[0]; ++t) {
-           double weighted = 0, weights = 0, plain = 0, count = 0;
-           for (const Row& row : rows) {
-             if (t >= row.returns.size()) continue;
-             weighted += row.weights[t] * row.returns[t];
-             weights += row.weights[t];
-             plain += row.returns[t], ++count;
-           }
-           // Where nothing was in doubt no gradient has a size: all count the same.
-           double baseline = weights > 0 ? weighted / weights : plain / count;
-           const bool alone = t >= shared;
-           if (rows.size() < 2 || (alone && cut_tail)) baseline = 0;
-           for (Row& row : rows) {
-             if (t < row.returns.size()) row.returns[t] -= static_cast<float>(baseline);
-           }
-         }
-         if (rows.size() < 2 && group.trajectories.size() > 1) {
-           ledger->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
-           return;
-         }
-         for (const Row& row : rows) ledger->AddEach(row.trajectory, row.returns);
-       }}};
+  method.estimators = {{"otb", [=, reads = method.reads](const Group& group, Ledger* ledger) {
+                          const UnitValues sums = TrajectorySums(group, reads);
+                          RemarkUnscored(group, sums, ledger);
+                          std::vector<OtbRow> rows = OtbRows(group, sums, reads);
+                          if (rows.empty()) return;
+                          SubtractOtbBaselines(cut_tail, &rows);
+                          if (rows.size() < 2 && group.trajectories.size() > 1) {
+                            ledger->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
+                            return;
+                          }
+                          for (const OtbRow& row : rows)
+                            ledger->AddEach(row.trajectory, row.returns);
+                        }}};
   return method;
 }
 
