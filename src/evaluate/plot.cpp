@@ -104,6 +104,38 @@ std::string DrawCurve(const Plot& plot, const Curve& curve, const char* colour, 
   return svg;
 }
 
+std::string DrawMarks(const Plot& plot, const Extent& across, const Axis& x) {
+  std::string svg;
+  for (const Plot::Mark& mark : plot.marks) {
+    if (mark.x < across.low || mark.x > across.high || (plot.log_x && mark.x <= 0)) continue;
+    const bool late = x(mark.x) > 0.7 * kPlotWidth;  // its word stands before it
+    svg += fmt::format(
+        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"#dc2626\" "
+        "stroke-dasharray=\"3 3\"/><text x=\"{3:.1f}\" y=\"{4:g}\" "
+        "fill=\"#dc2626\"{6}>{5}</text>\n",
+        x(mark.x), kPlotTop, kPlotHeight - kPlotBottom, x(mark.x) + (late ? -4 : 4), kPlotTop + 10,
+        EscapeHtml(mark.text), late ? " text-anchor=\"end\"" : "");
+  }
+  return svg;
+}
+
+// The curves' names below the plot, three to a row.
+std::string DrawLegend(const Plot& plot) {
+  std::string svg;
+  for (size_t i = 0; i < plot.curves.size(); ++i) {
+    const double left =
+        kPlotLeft + static_cast<double>(i % 3) * (kPlotWidth - kPlotLeft - kPlotRight) / 3;
+    const double line = kPlotHeight + 8 + 18 * std::floor(static_cast<double>(i) / 3);
+    svg += fmt::format(
+        "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:g}\" y2=\"{2:g}\" stroke=\"{3}\" "
+        "stroke-width=\"3\"{4}/><text x=\"{5:.1f}\" y=\"{6:g}\">{7}</text>\n",
+        left, left + 22, line - 4, kColours[i % kColours.size()],
+        plot.curves[i].dashed ? " stroke-dasharray=\"6 4\"" : "", left + 28, line,
+        EscapeHtml(plot.curves[i].name));
+  }
+  return svg;
+}
+
 }  // namespace
 
 std::vector<double> Ticks(double low, double high, int count) {
@@ -169,30 +201,11 @@ std::string ToSvg(const Plot& plot) {
       (kPlotLeft + kPlotWidth - kPlotRight) / 2, kPlotHeight - kPlotBottom + 38,
       EscapeHtml(plot.x_label), (kPlotTop + kPlotHeight - kPlotBottom) / 2,
       EscapeHtml(plot.y_label));
-  for (const Plot::Mark& mark : plot.marks) {
-    if (mark.x < across.low || mark.x > across.high || (plot.log_x && mark.x <= 0)) continue;
-    const bool late = x(mark.x) > 0.7 * kPlotWidth;  // its word stands before it
-    svg += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"#dc2626\" "
-        "stroke-dasharray=\"3 3\"/><text x=\"{3:.1f}\" y=\"{4:g}\" "
-        "fill=\"#dc2626\"{6}>{5}</text>\n",
-        x(mark.x), kPlotTop, kPlotHeight - kPlotBottom, x(mark.x) + (late ? -4 : 4), kPlotTop + 10,
-        EscapeHtml(mark.text), late ? " text-anchor=\"end\"" : "");
-  }
+  svg += DrawMarks(plot, across, x);
   for (size_t i = 0; i < plot.curves.size(); ++i) {
     svg += DrawCurve(plot, plot.curves[i], kColours[i % kColours.size()], x, y);
   }
-  for (size_t i = 0; i < plot.curves.size(); ++i) {
-    const double left =
-        kPlotLeft + static_cast<double>(i % 3) * (kPlotWidth - kPlotLeft - kPlotRight) / 3;
-    const double line = kPlotHeight + 8 + 18 * std::floor(static_cast<double>(i) / 3);
-    svg += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:g}\" y2=\"{2:g}\" stroke=\"{3}\" "
-        "stroke-width=\"3\"{4}/><text x=\"{5:.1f}\" y=\"{6:g}\">{7}</text>\n",
-        left, left + 22, line - 4, kColours[i % kColours.size()],
-        plot.curves[i].dashed ? " stroke-dasharray=\"6 4\"" : "", left + 28, line,
-        EscapeHtml(plot.curves[i].name));
-  }
+  svg += DrawLegend(plot);
   return svg + "</svg>\n";
 }
 

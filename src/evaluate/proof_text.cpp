@@ -308,6 +308,33 @@ size_t EffectCount(const Proof& proof) {
   return most;
 }
 
+// One row per change and length.
+TableRows RatioRows(const Proof& proof) {
+  TableRows ratios = {{"what changes", "calls", "laboratory", "laboratory, root", "measured",
+                       "seeds sooner, later, neither", "p", "what it shows"}};
+  for (size_t e = 0; e < EffectCount(proof); ++e) {
+    for (const ProofRow& row : proof.rows) {
+      if (e >= row.effects.size()) continue;
+      const ProofEffect& effect = row.effects[e];
+      const auto predicted = [&](bool root) {
+        const std::optional<double> ratio = row.Predicted(effect.without, effect.with, root);
+        return ratio ? RatioText(*ratio) : std::string("-");
+      };
+      const char* shown = !effect.ratio           ? "-"
+                          : !ShowsTime(effect)    ? "no effect shown"
+                          : effect.ratio->low > 1 ? "fewer"
+                                                  : "more";
+      ratios.push_back({effect.name, std::to_string(row.length), predicted(false), predicted(true),
+                        effect.ratio ? effect.ratio->Text() : "-",
+                        effect.race ? fmt::format("{}, {}, {}", effect.race->a_first,
+                                                  effect.race->b_first, effect.race->ties)
+                                    : "-",
+                        effect.race ? fmt::format("{:.2g}", effect.race->p) : "-", shown});
+    }
+  }
+  return ratios;
+}
+
 }  // namespace
 
 std::vector<std::string> ProofSentences(const Proof& proof) {
@@ -348,31 +375,9 @@ std::vector<ReportTable> ProofTables(const Proof& proof) {
          "figure of the first line is the main measure (docs/prove.md says since when); of the "
          "others about one in twenty shows something by chance."});
   }
-  TableRows ratios = {{"what changes", "calls", "laboratory", "laboratory, root", "measured",
-                       "seeds sooner, later, neither", "p", "what it shows"}};
-  for (size_t e = 0; e < EffectCount(proof); ++e) {
-    for (const ProofRow& row : proof.rows) {
-      if (e >= row.effects.size()) continue;
-      const ProofEffect& effect = row.effects[e];
-      const auto predicted = [&](bool root) {
-        const std::optional<double> ratio = row.Predicted(effect.without, effect.with, root);
-        return ratio ? RatioText(*ratio) : std::string("-");
-      };
-      const char* shown = !effect.ratio           ? "-"
-                          : !ShowsTime(effect)    ? "no effect shown"
-                          : effect.ratio->low > 1 ? "fewer"
-                                                  : "more";
-      ratios.push_back({effect.name, std::to_string(row.length), predicted(false), predicted(true),
-                        effect.ratio ? effect.ratio->Text() : "-",
-                        effect.race ? fmt::format("{}, {}, {}", effect.race->a_first,
-                                                  effect.race->b_first, effect.race->ties)
-                                    : "-",
-                        effect.race ? fmt::format("{:.2g}", effect.race->p) : "-", shown});
-    }
-  }
   tables.push_back(
       {"How many times as many trajectories it takes to the goal without the change",
-       std::move(ratios),
+       RatioRows(proof),
        "Without / with the change: the ratio of the medians over seeds; 95 % of 2000 resamples of "
        "the seeds in pairs, or Student's of the seeds' ratios where that reaches further. \"More "
        "than\", \"less than\": without it, or with it, the goal was not reached when the runs "
