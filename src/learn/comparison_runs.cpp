@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
-#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/file_lock.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "learn/run_folder.h"
@@ -104,13 +104,7 @@ class Maker {
       : plan_(plan), runs_(runs), options_(options), states_(runs.size()) {}
 
   Result<void> Make() {
-    int64_t there = 0;
-    for (size_t i = 0; i < runs_.size(); ++i) {
-      const bool kept = options_.ledger != nullptr && options_.ledger->Find(plan_, runs_[i]);
-      if (!kept && !IsFinished(runs_[i], ReadNote(runs_[i]))) continue;
-      states_[i].phase = Phase::kThere;
-      ++there;
-    }
+    const int64_t there = FindFinished();
     wanted_ = static_cast<double>(runs_.size()) - static_cast<double>(there);
     observer().OnBegin(static_cast<int64_t>(runs_.size()), there);
     {
@@ -118,6 +112,7 @@ class Maker {
       const int64_t count = std::min<int64_t>(options_.jobs, static_cast<int64_t>(wanted_));
       for (int64_t i = 0; i < count; ++i) workers.emplace_back([this] { Work(); });
     }
+    const MutexLock lock(mutex_);
     if (!problem_.ok()) return problem_;
     if (Stops()) {
       return Error(ErrorCode::kStopped, "stopped; the same command goes on from there");
@@ -135,12 +130,24 @@ class Maker {
   ComparisonObserver& observer() {
     return options_.observer != nullptr ? *options_.observer : nobody_;
   }
+  // How many runs need not be made again.
+  int64_t FindFinished() {
+    const MutexLock lock(mutex_);
+    int64_t there = 0;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      const bool kept = options_.ledger != nullptr && options_.ledger->Find(plan_, runs_[i]);
+      if (!kept && !IsFinished(runs_[i], ReadNote(runs_[i]))) continue;
+      states_[i].phase = Phase::kThere;
+      ++there;
+    }
+    return there;
+  }
   bool Stops() const { return options_.stop && options_.stop(); }
 
   // The next run to be made; rather not one whose beginning another one is just making, which would
   // only wait for it.
   std::optional<size_t> Next() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::optional<size_t> waiting;
     if (!problem_.ok()) return waiting;
     for (size_t i = 0; i < runs_.size(); ++i) {
@@ -164,7 +171,7 @@ class Maker {
       const std::optional<size_t> next = Next();
       if (!next) return;
       const Result<void> made = MakeOne(*next);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!made.ok() && problem_.ok()) problem_ = made.error();
     }
   }
@@ -176,7 +183,7 @@ class Maker {
     if (Stops()) return {};
     HONE_RETURN_IF_ERROR(WriteNote(run, NoteOf(run, "begun")));
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       observer().OnRunBegin(ReadComparedRun(plan_, run));
     }
     std::vector<std::string> command = {options_.program, "train", plan_.arms[run.arm].recipe};
@@ -209,7 +216,7 @@ class Maker {
       note.Set("why", WhyOf(process->LastErrors(), exit_code));
       HONE_RETURN_IF_ERROR(WriteNote(run, note));
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     HONE_RETURN_IF_ERROR(Keep(run));
     states_[place] = {Phase::kDone, 1};
     observer().OnRunEnd(ReadComparedRun(plan_, run));
@@ -241,7 +248,7 @@ class Maker {
   }
 
   void OnEvent(size_t place, const Json& event, Json* end) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::string kind = TextOf(event, "event");
     if (kind == "end") *end = event;
     const std::string of = TextOf(event, kind == "stage" ? "kind" : "stage");
@@ -264,7 +271,7 @@ class Maker {
     observer().OnRunEvent(record, event);
   }
 
-  void Progress() {
+  void Progress() HONE_REQUIRES(mutex_) {
     double done = 0;
     for (const State& state : states_) done += state.phase == Phase::kThere ? 0 : state.done;
     observer().OnProgress(done, wanted_);
@@ -288,10 +295,10 @@ class Maker {
   const std::vector<PlannedRun>& runs_;
   const ComparisonOptions& options_;
   ComparisonObserver nobody_;
-  std::mutex mutex_;
-  std::vector<State> states_;
+  Mutex mutex_;
+  std::vector<State> states_ HONE_GUARDED_BY(mutex_);
   double wanted_ = 0;
-  Result<void> problem_;
+  Result<void> problem_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace
