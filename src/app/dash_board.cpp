@@ -117,31 +117,33 @@ struct DashBoard::Entry {
       : place(std::move(run_place)), metrics(place.folder / "metrics.jsonl") {}
 
   const RunPlace place;
-  std::mutex mutex;
-  MetricsLog metrics;
-  std::string recipe;
-  RecipeFacts facts;
-  std::optional<double> recipe_time, result_time, store_time;
-  std::optional<Json> result;
-  std::optional<TrainingState> state;
-  int64_t state_step = -1;  // whose checkpoint it is
-  std::optional<double> state_time;
-  std::shared_ptr<const Tokenizer> tokenizer;
-  std::optional<Error> store_problem;
-  std::string problem;  // the first thing that could not be read
+  Mutex mutex;
+  MetricsLog metrics HONE_GUARDED_BY(mutex);
+  std::string recipe HONE_GUARDED_BY(mutex);
+  RecipeFacts facts HONE_GUARDED_BY(mutex);
+  std::optional<double> recipe_time HONE_GUARDED_BY(mutex);
+  std::optional<double> result_time HONE_GUARDED_BY(mutex);
+  std::optional<double> store_time HONE_GUARDED_BY(mutex);
+  std::optional<Json> result HONE_GUARDED_BY(mutex);
+  std::optional<TrainingState> state HONE_GUARDED_BY(mutex);
+  int64_t state_step HONE_GUARDED_BY(mutex) = -1;  // whose checkpoint it is
+  std::optional<double> state_time HONE_GUARDED_BY(mutex);
+  std::shared_ptr<const Tokenizer> tokenizer HONE_GUARDED_BY(mutex);
+  std::optional<Error> store_problem HONE_GUARDED_BY(mutex);
+  std::string problem HONE_GUARDED_BY(mutex);  // the first thing that could not be read
 
-  void Refresh();
-  Json Line(double now);
-  Json Alarms() const;
+  void Refresh() HONE_REQUIRES(mutex);
+  Json Line(double now) HONE_REQUIRES(mutex);
+  Json Alarms() const HONE_REQUIRES(mutex);
 
  private:
-  void Note(const Error& error) {
+  void Note(const Error& error) HONE_REQUIRES(mutex) {
     if (problem.empty()) problem = error.message();
   }
-  void ReadRecipe();
-  void ReadResult();
-  void ReadState();
-  void CheckStore();
+  void ReadRecipe() HONE_REQUIRES(mutex);
+  void ReadResult() HONE_REQUIRES(mutex);
+  void ReadState() HONE_REQUIRES(mutex);
+  void CheckStore() HONE_REQUIRES(mutex);
 };
 
 void DashBoard::Entry::ReadRecipe() {
@@ -273,7 +275,7 @@ DashBoard::~DashBoard() = default;
 
 void DashBoard::FindAgain() {
   const std::vector<RunPlace> places = FindRuns(roots_);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::map<std::string, std::shared_ptr<Entry>> entries;
   for (const RunPlace& place : places) {
     const auto known = entries_.find(place.id);
@@ -287,7 +289,7 @@ void DashBoard::FindAgain() {
 Result<std::shared_ptr<DashBoard::Entry>> DashBoard::Find(const std::string& id) {
   for (const bool again : {false, true}) {
     if (again) FindAgain();  // it may have begun since
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto found = entries_.find(id); found != entries_.end()) return found->second;
   }
   return Error(ErrorCode::kNotFound, fmt::format("there is no run \"{}\" here", id));
@@ -297,12 +299,12 @@ Json DashBoard::Runs(double now) {
   FindAgain();
   std::vector<std::shared_ptr<Entry>> entries;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [id, entry] : entries_) entries.push_back(entry);
   }
   Json::Array runs;
   for (const std::shared_ptr<Entry>& entry : entries) {
-    const std::scoped_lock lock(entry->mutex);
+    const MutexLock lock(entry->mutex);
     entry->Refresh();
     runs.push_back(entry->Line(now));
   }
@@ -313,7 +315,7 @@ Json DashBoard::Runs(double now) {
 
 Result<Json> DashBoard::Run(const std::string& id, double now) {
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Entry> entry, Find(id));
-  const std::scoped_lock lock(entry->mutex);
+  const MutexLock lock(entry->mutex);
   entry->Refresh();
   Json run = entry->Line(now);
   run.Set("folder", entry->place.folder.string());
@@ -346,7 +348,7 @@ Result<Json> DashBoard::Run(const std::string& id, double now) {
 Result<Json> DashBoard::Metrics(const std::string& id, const std::vector<std::string>& names,
                                 int64_t generation, int64_t first_row) {
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Entry> entry, Find(id));
-  const std::scoped_lock lock(entry->mutex);
+  const MutexLock lock(entry->mutex);
   HONE_RETURN_IF_ERROR(entry->metrics.Refresh());
   return entry->metrics.ToJson(names.empty() ? entry->metrics.Names() : names, generation,
                                first_row);
@@ -372,7 +374,7 @@ Result<Json> DashBoard::Group(const std::string& id, int64_t tree, const std::st
   std::shared_ptr<const Tokenizer> tokenizer;
   RecipeFacts facts;
   {
-    const std::scoped_lock lock(entry->mutex);
+    const MutexLock lock(entry->mutex);
     const std::filesystem::path file = entry->place.folder / "tokenizer.json";
     std::error_code ignored;
     if (entry->tokenizer == nullptr && std::filesystem::exists(file, ignored)) {

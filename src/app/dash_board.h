@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "app/dash_runs.h"
 #include "app/dash_trees.h"
 #include "base/json.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "learn/run_folder.h"
 
@@ -47,8 +47,8 @@ class DashBoard {
   Result<std::shared_ptr<Entry>> Find(const std::string& id);
 
   const std::vector<std::filesystem::path> roots_;
-  std::mutex mutex_;  // of entries_
-  std::map<std::string, std::shared_ptr<Entry>> entries_;
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Entry>> entries_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace hone

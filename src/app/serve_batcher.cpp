@@ -44,19 +44,20 @@ size_t CommonBeginning(const std::vector<TokenId>& a, const std::vector<TokenId>
 }  // namespace
 
 std::vector<BatchTicket::News> BatchTicket::Wait(std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, stop, [&] { return !news_.empty() || left_ == 0 || failure_; });
+  MutexLock lock(mutex_);
+  changed_.wait(lock, stop,
+                [&]() HONE_REQUIRES(mutex_) { return !news_.empty() || left_ == 0 || failure_; });
   if (stop.stop_requested() || failure_) return {};
   return std::exchange(news_, {});
 }
 
 std::optional<Error> BatchTicket::failure() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return failure_;
 }
 
 void BatchTicket::Cancel() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   cancelled_ = true;
 }
 
@@ -68,7 +69,7 @@ Batcher::Batcher(Engine* engine, const Options& options) : engine_(engine), opti
 Batcher::~Batcher() {
   Abandon(Error(ErrorCode::kStopped, "the server is shutting down"));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ending_ = true;
     changed_.notify_all();
   }
@@ -76,9 +77,8 @@ Batcher::~Batcher() {
 }
 
 Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
-  auto ticket = std::make_shared<BatchTicket>();
-  ticket->left_ = turns.size();
-  std::lock_guard lock(mutex_);
+  auto ticket = std::make_shared<BatchTicket>(turns.size());
+  MutexLock lock(mutex_);
   if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
   if (static_cast<int64_t>(turns.size()) > options_.max_live + options_.max_waiting) {
     return Error(ErrorCode::kInvalidArgument,
@@ -101,36 +101,38 @@ Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
 }
 
 void Batcher::Close() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = true;
 }
 
 bool Batcher::WaitIdle(std::chrono::milliseconds deadline) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, deadline, [&] { return waiting_.empty() && counters_.live == 0; });
+  MutexLock lock(mutex_);
+  return changed_.wait_for(lock, deadline, [&]() HONE_REQUIRES(mutex_) {
+    return waiting_.empty() && counters_.live == 0;
+  });
 }
 
 void Batcher::Abandon(const Error& why) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = true;
   abandoned_ = why;
   changed_.notify_all();
 }
 
 Batcher::Counters Batcher::counters() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Counters counters = counters_;
   counters.waiting = static_cast<int64_t>(waiting_.size());
   return counters;
 }
 
 bool Batcher::Gone(const Job& job) {
-  std::lock_guard lock(job.ticket->mutex_);
+  MutexLock lock(job.ticket->mutex_);
   return job.ticket->cancelled_ || job.ticket->failure_;
 }
 
 void Batcher::Fail(const Job& job, const Error& why) {
-  std::lock_guard lock(job.ticket->mutex_);
+  MutexLock lock(job.ticket->mutex_);
   if (!job.ticket->failure_) job.ticket->failure_ = why;
   job.ticket->changed_.notify_all();
 }
@@ -170,7 +172,7 @@ void Batcher::DropCancelled(Sampler* sampler) {
   const auto count = live_.end() - gone;
   for (auto job = gone; job != live_.end(); ++job) sampler->Release(job->id);
   live_.erase(gone, live_.end());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   counters_.cancelled += count;
 }
 
@@ -180,7 +182,7 @@ void Batcher::Tell(Sampler* sampler, Job* job, bool ended) {
   BatchTicket& ticket = *job->ticket;
   BatchTicket::News news{job->index, Since(drawn, job->told), ended};
   job->told = drawn.tokens.size();
-  std::lock_guard lock(ticket.mutex_);
+  MutexLock lock(ticket.mutex_);
   ticket.news_.push_back(std::move(news));
   if (ended) --ticket.left_;
   ticket.changed_.notify_all();
@@ -220,10 +222,12 @@ void Batcher::FailAll(const Error& why) {
 
 bool Batcher::Round(Sampler* sampler) {
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     counters_.live = static_cast<int64_t>(live_.size());
     if (live_.empty() && waiting_.empty()) changed_.notify_all();  // for WaitIdle
-    changed_.wait(lock, [&] { return ending_ || !live_.empty() || !waiting_.empty(); });
+    changed_.wait(lock, [&]() HONE_REQUIRES(mutex_) {
+      return ending_ || !live_.empty() || !waiting_.empty();
+    });
     if (ending_ && live_.empty() && waiting_.empty()) return false;
   }
   TakeIn(sampler);
@@ -244,7 +248,7 @@ bool Batcher::Round(Sampler* sampler) {
     job.id = -1;
   }
   std::erase_if(live_, [](const Job& job) { return job.id < 0; });
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   counters_.tokens += static_cast<int64_t>(drawn);
   ++counters_.steps;
   return true;
@@ -253,7 +257,7 @@ bool Batcher::Round(Sampler* sampler) {
 void Batcher::TakeIn(Sampler* sampler) {
   std::optional<Error> abandoned;
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     abandoned = abandoned_;
     while (!waiting_.empty() && (abandoned || counters_.live < options_.max_live)) {
       admitted_.push_back(std::move(waiting_.front()));

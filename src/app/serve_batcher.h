@@ -1,15 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/engine.h"
 
 namespace hone {
@@ -23,6 +22,8 @@ class BatchTicket {
     bool ended = false;  // nothing more will come of this turn
   };
 
+  explicit BatchTicket(size_t turns) : left_(turns) {}
+
   // Waits for news. Nothing when all turns have ended, when it was stopped, or when it failed.
   std::vector<News> Wait(std::stop_token stop);
   // Why the turns were given up, if they were.
@@ -32,12 +33,12 @@ class BatchTicket {
 
  private:
   friend class Batcher;
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::vector<News> news_;
-  size_t left_ = 0;  // turns that have not ended
-  std::optional<Error> failure_;
-  bool cancelled_ = false;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::vector<News> news_ HONE_GUARDED_BY(mutex_);
+  size_t left_ HONE_GUARDED_BY(mutex_);  // turns that have not ended
+  std::optional<Error> failure_ HONE_GUARDED_BY(mutex_);
+  bool cancelled_ HONE_GUARDED_BY(mutex_) = false;
 };
 
 // Draws turns for many at a time: they join and leave between two steps of the engine. What is
@@ -103,12 +104,13 @@ class Batcher {
   Engine* engine_;
   const Options options_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> waiting_;
-  bool closed_ = false, ending_ = false;
-  std::optional<Error> abandoned_;
-  Counters counters_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Job> waiting_ HONE_GUARDED_BY(mutex_);
+  bool closed_ HONE_GUARDED_BY(mutex_) = false;
+  bool ending_ HONE_GUARDED_BY(mutex_) = false;
+  std::optional<Error> abandoned_ HONE_GUARDED_BY(mutex_);
+  Counters counters_ HONE_GUARDED_BY(mutex_);
 
   // Only of the thread.
   std::vector<Job> admitted_, live_;

@@ -181,8 +181,7 @@ Result<std::unique_ptr<ConversationRecorder>> ConversationRecorder::Open(
   HONE_RETURN_IF_ERROR(KeepTokenizer(*tokenizer, folder));
   HONE_ASSIGN_OR_RETURN(const int64_t trees, store->CountTrees());
   std::unique_ptr<ConversationRecorder> recorder(
-      new ConversationRecorder(*std::move(run), std::move(store), dialect, tokenizer));
-  recorder->conversations_ = trees;
+      new ConversationRecorder(*std::move(run), std::move(store), trees, dialect, tokenizer));
   recorder->limit_ = limit;
   return recorder;
 }
@@ -206,7 +205,7 @@ void ConversationRecorder::Remember(const std::string& said, const Mark& mark) {
 }
 
 Result<RecordedPlace> ConversationRecorder::Enter(const ServedChat& request) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const std::vector<Message>& messages = request.conversation.messages;
   RecordedPlace place;
   place.said = Beginning(request);
@@ -282,7 +281,7 @@ Task ConversationRecorder::TaskOf(const ServedChat& request, const RecordedPlace
 Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
                                        const RecordedPlace& place, const std::string& completion,
                                        std::vector<RecordedTurn> turns) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   int64_t id = place.tree;
   bool has_prompt = false;
   std::string group;
@@ -336,7 +335,7 @@ Result<void> ConversationRecorder::Add(const ServedChat& request, uint64_t seed,
 
 Result<void> ConversationRecorder::Reward(const std::string& completion, int64_t choice,
                                           const std::string& name, double value) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = completions_.find(completion);
   if (found == completions_.end() || choice < 0 ||
       choice >= static_cast<int64_t>(found->second.nodes.size())) {

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "app/serve_model.h"
 #include "app/serve_request.h"
+#include "base/mutex.h"
 #include "learn/run_folder.h"
 #include "record/store.h"
 #include "text/dialect.h"
@@ -94,27 +94,32 @@ class ConversationRecorder {
   };
 
   ConversationRecorder(std::unique_ptr<RunFolder> run, std::unique_ptr<RunStore> store,
-                       const Dialect* dialect, const Tokenizer* tokenizer)
-      : run_(std::move(run)), store_(std::move(store)), dialect_(dialect), tokenizer_(tokenizer) {}
-  Mark* Find(const std::string& said);
+                       int64_t conversations, const Dialect* dialect, const Tokenizer* tokenizer)
+      : run_(std::move(run)),
+        store_(std::move(store)),
+        dialect_(dialect),
+        tokenizer_(tokenizer),
+        conversations_(conversations) {}
+  Mark* Find(const std::string& said) HONE_REQUIRES(mutex_);
   Result<void> Continue(const ServedChat& request, size_t known, const Mark& mark,
                         RecordedPlace* place) const;
-  Task TaskOf(const ServedChat& request, const RecordedPlace& place);
-  void Remember(const std::string& said, const Mark& mark);
+  Task TaskOf(const ServedChat& request, const RecordedPlace& place) HONE_REQUIRES(mutex_);
+  void Remember(const std::string& said, const Mark& mark) HONE_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::unique_ptr<RunFolder> run_;  // its lock
   std::unique_ptr<RunStore> store_;
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
-  int64_t conversations_ = 0;
   PromptLimit limit_;
-  std::map<std::string, Group> groups_;             // of named tasks
-  std::deque<std::string> grouped_;                 // the keys of groups_, oldest first
-  std::map<std::string, std::vector<Mark>> marks_;  // by what was said
-  std::deque<std::string> marked_;                  // the keys of marks_, oldest first
-  std::map<std::string, Completion> completions_;
-  std::deque<std::string> completed_;  // the keys of completions_, oldest first
+  int64_t conversations_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, Group> groups_ HONE_GUARDED_BY(mutex_);  // of named tasks
+  std::deque<std::string> grouped_ HONE_GUARDED_BY(mutex_);  // the keys of groups_, oldest first
+  std::map<std::string, std::vector<Mark>> marks_ HONE_GUARDED_BY(mutex_);  // by what was said
+  std::deque<std::string> marked_ HONE_GUARDED_BY(mutex_);  // the keys of marks_, oldest first
+  std::map<std::string, Completion> completions_ HONE_GUARDED_BY(mutex_);
+  std::deque<std::string> completed_
+      HONE_GUARDED_BY(mutex_);  // the keys of completions_, oldest first
 };
 
 }  // namespace hone
