@@ -116,7 +116,10 @@ NodeId AddPrompt(const RecordedPlace& place, ScoredTree* record) {
   for (size_t i = 0; i < place.fresh.size(); ++i) {
     Node node = place.fresh[i];
     node.parent = parent;
-    if (i == 0) node.folded_from = place.folded_from;
+    if (i == 0) {
+      node.folded_from = place.folded_from;
+      node.rewritten = place.folded_from != kNoNode;
+    }
     parent = static_cast<NodeId>(record->tree.nodes.size());
     record->tree.nodes.push_back(std::move(node));
   }

@@ -121,7 +121,9 @@ class TreePainter {
           node.entropies.empty() ? 0.0 : entropy / static_cast<double>(node.entropies.size()),
           node.policy_version);
     }
-    if (node.folded_from != kNoNode) details += fmt::format("  folds #{}", node.folded_from);
+    if (node.folded_from != kNoNode) {
+      details += fmt::format("  {} #{}", IsFold(node) ? "folds" : "rewrites", node.folded_from);
+    }
     out_ += fmt::format("{}{} {}\n", terminal_.Dim(before), AuthorLabel(node.author),
                         terminal_.Dim(details));
   }

@@ -75,11 +75,11 @@ Trajectory TrajectoryOf(const Tree& tree, int32_t leaf) {
     const auto size = static_cast<int32_t>(node.tokens.size());
     const bool begun = !trajectory.turns.empty() || node.author == Author::kPolicy;
     if (begun) trajectory.length += size;
-    if (node.folded_from != kNoNode) trajectory.folded = true;
+    if (IsFold(node)) trajectory.folded = true;
     if (node.author == Author::kUser && begun) ++rounds;
     if (node.author == Author::kTool && begun) result_seen = true;
     if (node.author != Author::kPolicy) continue;
-    const bool folds = next != nullptr && next->folded_from == path[i];
+    const bool folds = next != nullptr && IsFold(*next) && next->folded_from == path[i];
     Turn turn;
     turn.node = path[i];
     turn.tokens = {trajectory.tokens, trajectory.tokens + size};

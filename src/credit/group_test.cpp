@@ -65,7 +65,8 @@ TEST(CreditGroup, OthersFaultsAndInterruptionsDoNotCount) {
   EXPECT_TRUE(group.trajectories[3].counts);
 }
 
-TEST(CreditGroup, AFoldIsAnAction) {
+// A turn, and a second segment that takes its place.
+ScoredTree TwoSegments(bool rewritten) {
   ScoredTree record;
   record.tree.task.id = "t";
   auto add = [&](NodeId parent, NodeId folded, Author author) {
@@ -81,7 +82,13 @@ TEST(CreditGroup, AFoldIsAnAction) {
   add(0, kNoNode, Author::kPolicy);
   add(kNoNode, 1, Author::kSystem);
   add(2, kNoNode, Author::kPolicy);
+  record.tree.nodes[2].rewritten = rewritten;
   record.tree.leaves = {{3, Ending::kAnswered, Blame::kNone, {}}};
+  return record;
+}
+
+TEST(CreditGroup, AFoldIsAnAction) {
+  const ScoredTree record = TwoSegments(false);
   const Group group = *GroupOf(record);
   const Trajectory& one = group.trajectories[0];
   EXPECT_TRUE(one.folded);
@@ -90,6 +97,14 @@ TEST(CreditGroup, AFoldIsAnAction) {
   EXPECT_EQ(one.actions[0].kind, ActionKind::kFold);
   EXPECT_EQ(one.actions[0].tokens, (Span{0, 2}));
   EXPECT_EQ(one.Calls(), 0);
+}
+
+TEST(CreditGroup, ASegmentThatATemplateRewroteIsNoFold) {
+  const ScoredTree record = TwoSegments(true);
+  const Group group = *GroupOf(record);
+  EXPECT_FALSE(group.trajectories[0].folded);
+  EXPECT_TRUE(group.trajectories[0].actions.empty());
+  EXPECT_EQ(group.trajectories[0].tokens, 4) << "credit flows across all the same";
 }
 
 TEST(CreditGroup, EqualObservationsHaveEqualHashes) {

@@ -138,6 +138,7 @@ class Search {
     node_ = static_cast<NodeId>(i);
     One("place", a.parent, b.parent);
     One("place", a.folded_from, b.folded_from);
+    One("place", a.rewritten, b.rewritten);
     One("author", AuthorName(a.author), AuthorName(b.author));
     All("results", a.results, b.results);  // before their tokens, which are made of them
     All("tokens", a.tokens, b.tokens);

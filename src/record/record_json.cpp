@@ -124,6 +124,7 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
   fields.Optional("token_versions", &node->token_versions);
   fields.Optional("results", &node->results);
   fields.Optional("folded_from", &node->folded_from);
+  fields.Optional("rewritten", &node->rewritten);
 }
 
 static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Leaf* leaf) {
@@ -277,6 +278,7 @@ Json ToJson(const Node& node, TokenArrays arrays) {
   }
   if (!node.results.empty()) json.Set("results", ListToJson(node.results));
   SetUnless(&json, "folded_from", node.folded_from, kNoNode);
+  if (node.rewritten) json.Set("rewritten", true);
   return json;
 }
 

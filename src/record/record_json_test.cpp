@@ -18,6 +18,20 @@ TEST(RecordJson, EveryRecordReadsBackTheSame) {
   }
 }
 
+TEST(RecordJson, ASegmentThatSaysNothingOfTemplatesIsAFold) {
+  Tree tree;
+  tree.task.id = "x";
+  tree.nodes = {{kNoNode, Author::kSystem, {1}}, {kNoNode, Author::kSystem, {2}}};
+  tree.nodes[1].folded_from = 0;
+  const std::string fold = DumpJson(RecordToJson({tree, {}, {}}));
+  EXPECT_EQ(fold.find("rewritten"), std::string::npos);
+  EXPECT_TRUE(IsFold(RecordFromJson(*ParseJson(fold))->tree.nodes[1]));
+  tree.nodes[1].rewritten = true;
+  const ScoredTree again = RecordFromJson(RecordToJson({tree, {}, {}})).value();
+  EXPECT_EQ(again.tree, tree);
+  EXPECT_FALSE(IsFold(again.tree.nodes[1]));
+}
+
 std::string ErrorOf(std::string_view text) {
   auto record = RecordFromJson(*ParseJson(text));
   return record.ok() ? "" : record.error().message();

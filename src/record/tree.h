@@ -43,8 +43,10 @@ struct Node {
   // Tool nodes only: one result per answered call of the parent.
   std::vector<ToolResult> results;
 
-  // Context folding starts a new root whose prompt replaces the segment that ended here.
+  // A root that takes the place of the segment which ended here: the agent folded its history, or,
+  // if `rewritten`, the chat template writes what was said before otherwise as it goes on.
   NodeId folded_from = kNoNode;
+  bool rewritten = false;
 
   bool operator==(const Node&) const = default;
 };
@@ -90,6 +92,10 @@ struct Tree {
 // if it had been trained on its own: they are added up, in the order of the leaves. Or the token
 // counts once: they are averaged over the paths through it.
 enum class SharedTokens { kRepeat, kAverage };
+
+// Whether the agent folded its history here. Records from before templates were told apart say so
+// of every second root.
+inline bool IsFold(const Node& node) { return node.folded_from != kNoNode && !node.rewritten; }
 
 // The node and its ancestors, root first. Does not cross a fold.
 std::vector<NodeId> PathTo(const Tree& tree, NodeId node);

@@ -60,6 +60,9 @@ class Validator {
       } else if (i > 0 && node.parent == kNoNode && node.folded_from == kNoNode) {
         Problem(where, "a second root must say which segment it folds (folded_from)");
       }
+      if (node.rewritten && node.folded_from == kNoNode) {
+        Problem(where, "only a root that takes the place of a segment can be rewritten");
+      }
     }
     return sound;
   }

@@ -58,6 +58,8 @@ TEST(Validate, EveryRuleFires) {
        "nodes[2]: a second root must say which segment it folds (folded_from)"},
       {[](R& r) { r.tree.nodes[2].folded_from = 1; },
        "nodes[2]: only a root can point back to a folded segment"},
+      {[](R& r) { r.tree.nodes[2].rewritten = true; },
+       "nodes[2]: only a root that takes the place of a segment can be rewritten"},
       {[](R& r) { r.tree.nodes[0].tokens[1] = -1; }, "nodes[0]: a token id is negative"},
       {[](R& r) { r.tree.nodes[0].logprobs = {0}; },
        "nodes[0]: a system node has what only a policy node can have"},

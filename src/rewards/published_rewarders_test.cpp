@@ -111,6 +111,8 @@ TEST(PublishedRewarders, ToolPoPaysFoldingThatShortens) {
   const auto scores = Scored("toolpo", maker);
   EXPECT_EQ(Value(scores[0], "fold"), std::nullopt);
   EXPECT_DOUBLE_EQ(*Value(scores[1], "fold"), (50.0 - 12) / (50 + 12));
+  tree.nodes[tree.nodes.size() - 2].rewritten = true;
+  EXPECT_EQ(Value(Scored("toolpo", maker)[1], "fold"), std::nullopt) << "a template's doing";
 }
 
 TEST(PublishedRewarders, Desk) {

@@ -37,7 +37,7 @@ TrajectoryView TrajectoryOf(const Tree& tree, int32_t leaf_index) {
   for (const NodeId id : WholePathTo(tree, leaf.node)) {
     const Node& node = tree.nodes[id];
     trajectory.all_tokens += static_cast<int64_t>(node.tokens.size());
-    trajectory.folded = trajectory.folded || node.folded_from != kNoNode;
+    trajectory.folded = trajectory.folded || IsFold(node);
     if (node.author != Author::kSystem) ++trajectory.turns;
     if (node.author == Author::kPolicy) {
       trajectory.last_turn = id;

@@ -49,6 +49,7 @@ Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_
       }
       HONE_ASSIGN_OR_RETURN(std::vector<Node> segment, SegmentOf(codec, conversation));
       segment.front().folded_from = static_cast<NodeId>(tree.nodes.size()) - 1;
+      segment.front().rewritten = true;
       tree.nodes.push_back(std::move(segment.front()));
       for (size_t i = 1; i < segment.size(); ++i) append(std::move(segment[i]));
     } else if (std::optional<Node> last = TurnCodec::AfterEnding(turn.agent)) {

@@ -219,6 +219,7 @@ Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
     progress.node = group->tree.Add(progress.node, *std::move(results));
   }
   (*nodes)->front().folded_from = progress.node;
+  (*nodes)->front().rewritten = true;
   progress.node = kNoNode;
   for (Node& node : **nodes) progress.node = group->tree.Add(progress.node, std::move(node));
   progress.tokens = static_cast<int64_t>(tokens.size());

@@ -33,7 +33,10 @@ class SegmentTest : public testing::Test {
 int FoldsIn(const std::vector<Tree>& trees) {
   int folds = 0;
   for (const Tree& tree : trees) {
-    for (const Node& node : tree.nodes) folds += node.folded_from != kNoNode ? 1 : 0;
+    for (const Node& node : tree.nodes) {
+      folds += node.folded_from != kNoNode ? 1 : 0;
+      EXPECT_FALSE(IsFold(node)) << "a template that rewrites folds nothing";
+    }
   }
   return folds;
 }
