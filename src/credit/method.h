@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "credit/channel.h"
 #include "credit/ledger.h"
+#include "record/reward_terms.h"
 
 // A method of credit assignment is data: filters, channels, estimators for what is no channel,
 // shapers of the sum, and masks. The order never varies:
@@ -58,11 +59,11 @@ struct TermNeed {
 
 struct Method {
   std::string name;
-  std::string about;                    // one line
-  std::string needs;                    // what it reads, one line
-  Selection reads = {{"outcome"}, {}};  // the terms whose expected sum it is about
-  std::vector<TermNeed> term_needs;     // empty: one of `reads`
-  std::vector<std::string> named;       // terms that its settings name: each is expected
+  std::string about;                       // one line
+  std::string needs;                       // what it reads, one line
+  Selection reads = {{kOutcomeTerm}, {}};  // the terms whose expected sum it is about
+  std::vector<TermNeed> term_needs;        // empty: one of `reads`
+  std::vector<std::string> named;          // terms that its settings name: each is expected
   Filters filters;
   std::vector<Channel> channels;
   std::vector<Estimator> estimators;

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "credit/ledger.h"
 #include "credit/reward_values.h"
+#include "record/reward_terms.h"
 
 namespace hone {
 
@@ -27,7 +28,7 @@ class ReplayBuffer {
     int64_t tolerated_steps = 10;  // older ones are dropped
     size_t remembered_groups = 10240;
     bool divide_by_deviation = false;
-    Selection outcome = {{"outcome"}, {}};
+    Selection outcome = {{kOutcomeTerm}, {}};
   };
   explicit ReplayBuffer(Settings settings) : settings_(std::move(settings)) {}
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "record/reward_terms.h"
+
 namespace hone {
 namespace {
 
@@ -102,8 +104,8 @@ bool Selection::Has(std::string_view name) const {
 }
 
 const std::vector<std::string>& CallTermNames() {
-  static const std::vector<std::string> names = {"call",   "when",      "which",
-                                                 "syntax", "execution", "arguments"};
+  static const std::vector<std::string> names = {kCallTerm,   kWhenTerm,      kWhichTerm,
+                                                 kSyntaxTerm, kExecutionTerm, kArgumentsTerm};
   return names;
 }
 

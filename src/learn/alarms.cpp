@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "record/reward_terms.h"
 
 namespace hone {
 
@@ -150,12 +151,12 @@ std::vector<Alarm> BuiltInAlarms() {
        kWarning,
        "tools are called where none is needed; weigh \"when\" more, or use a method with a call "
        "channel",
-       {R::kReweight, 1.5, "when"}},
+       {R::kReweight, 1.5, kWhenTerm}},
       {"wrong-tools",
        {C::kFallsTo, "which_accuracy", 0.7, 5},
        kWarning,
        "the wrong tools are called; weigh \"which\" more",
-       {R::kReweight, 1.5, "which"}},
+       {R::kReweight, 1.5, kWhichTerm}},
       {"format-collapse",
        {C::kFallsTo, "valid_action_rate", 0.8, 3},
        kWarning,
@@ -166,7 +167,7 @@ std::vector<Alarm> BuiltInAlarms() {
        kWarning,
        "calls fail when they are carried out; look at the tools first, then weigh \"execution\" "
        "more",
-       {R::kReweight, 1.5, "execution"}},
+       {R::kReweight, 1.5, kExecutionTerm}},
       {"fault-spike",
        {C::kAbove, "fault_rate", 0.3, 1},
        kWarning,

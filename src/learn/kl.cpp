@@ -5,6 +5,7 @@
 
 #include "base/exact_math.h"
 #include "base/json_fields.h"
+#include "record/reward_terms.h"
 
 namespace hone {
 
@@ -39,7 +40,7 @@ void AddKlTerms(const KlOptions& options, double coefficient, const TreeScores& 
         const double d = static_cast<double>(node.logprobs[t]) -
                          static_cast<double>(scores[static_cast<size_t>(id)].logprobs.at(t));
         const auto at = static_cast<int32_t>(t);
-        score.terms.push_back({.name = "kl",
+        score.terms.push_back({.name = kKlTerm,
                                .value = -KlOf(options, d).value,
                                .weight = coefficient,
                                .node = id,

@@ -8,6 +8,7 @@
 #include "credit/methods.h"
 #include "credit/short_form.h"
 #include "credit/term_needs.h"
+#include "record/reward_terms.h"
 #include "rewards/given_terms.h"
 #include "rewards/presets.h"
 #include "rollout/policy.h"
@@ -109,7 +110,7 @@ std::optional<std::vector<std::string>> TermsOfRun(const TrainingRecipe& recipe)
   if (!rewards.ok()) return std::nullopt;
   std::optional<std::vector<std::string>> given = GivenTerms(*rewards);
   if (given && recipe.objective.NeedsReference() && recipe.objective.kl.place == KlPlace::kReward) {
-    given->push_back("kl");
+    given->push_back(kKlTerm);
   }
   return given;
 }
@@ -201,7 +202,7 @@ void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root) {
   }
   const KlOptions& kl = recipe.objective.kl;
   if (recipe.objective.NeedsReference() && kl.place == KlPlace::kReward &&
-      !method.reads.Has("kl")) {
+      !method.reads.Has(kKlTerm)) {
     root->Table("objective")
         .Table("kl")
         .Problem(

@@ -8,6 +8,7 @@
 #include "credit/replay.h"
 #include "learn/objective_options.h"
 #include "learn/training_group.h"
+#include "record/reward_terms.h"
 
 namespace hone {
 
@@ -21,7 +22,7 @@ struct ReplayOptions {
   double coefficient = 1;  // what replay weighs at last
   int64_t horizon = 200;   // steps over which its weight rises to that, along a cosine
   CovarianceOptions covariance = {.share = 0.02, .lower = 1, .upper = 40};
-  Selection outcome = {{"outcome"}, {}};  // what a trajectory was worth; no key of a recipe
+  Selection outcome = {{kOutcomeTerm}, {}};  // what a trajectory was worth; no key of a recipe
 };
 // [replay] of a recipe.
 ReplayOptions ReadReplay(RecipeTable table);

@@ -11,6 +11,7 @@
 #include "learn/objective_checks.h"
 #include "learn/recipe_checks.h"
 #include "learn/run_folder.h"
+#include "record/reward_terms.h"
 #include "rewards/reward_recipe.h"
 #include "rollout/policy.h"
 
@@ -202,7 +203,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   read.dynamic_sampling = ReadDynamicSampling(root.Table("dynamic_sampling"));
   read.replay = ReadReplay(root.Table("replay"));
   // Of a method that is not about outcomes, what it is about.
-  if (known_method && !read.method.reads.Has("outcome")) read.replay.outcome = read.method.reads;
+  if (known_method && !read.method.reads.Has(kOutcomeTerm)) read.replay.outcome = read.method.reads;
   read.alarms = ReadAlarms(root.Table("alarms"));
   read.alarms.has_reference = read.objective.NeedsReference();
   std::vector<RecipeTable> stages = root.Tables("stage");

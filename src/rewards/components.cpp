@@ -1,5 +1,6 @@
 #include "rewards/components.h"
 
+#include "record/reward_terms.h"
 #include "rewards/outcome.h"
 
 namespace hone {
@@ -28,10 +29,10 @@ class Payer {
     for (size_t i = 0; i < trajectory_.calls.size(); ++i) PayForGold(i);
     for (size_t i = 0; i < trajectory_.calls.size(); ++i) PaySyntax(i);
     for (const TrajectoryView::MadeFault& fault : trajectory_.faults) {
-      Add(trajectory_.AtFault("syntax", std::nullopt, fault), Sure(false), options_.syntax);
+      Add(trajectory_.AtFault(kSyntaxTerm, std::nullopt, fault), Sure(false), options_.syntax);
     }
     PayOutcome();
-    Add(trajectory_.AtAnswer("preference", std::nullopt), std::nullopt, options_.preference);
+    Add(trajectory_.AtAnswer(kPreferenceTerm, std::nullopt), std::nullopt, options_.preference);
     return std::move(terms_);
   }
 
@@ -67,15 +68,15 @@ class Payer {
     const bool called = !trajectory_.calls.empty();
     if (labels_.tool_needed == false && called) {
       for (const TrajectoryView::MadeCall& call : trajectory_.calls) {
-        Add(trajectory_.AtCall("when", std::nullopt, call), Sure(false), options_.refrained);
+        Add(trajectory_.AtCall(kWhenTerm, std::nullopt, call), Sure(false), options_.refrained);
       }
       return;
     }
     const std::optional<Opinion> rule =
         labels_.tool_needed ? Sure(*labels_.tool_needed == called) : std::nullopt;
     const bool needed = labels_.tool_needed ? *labels_.tool_needed : called;
-    Add(called ? trajectory_.AtCall("when", std::nullopt, trajectory_.calls[0])
-               : trajectory_.AtAnswer("when", std::nullopt),
+    Add(called ? trajectory_.AtCall(kWhenTerm, std::nullopt, trajectory_.calls[0])
+               : trajectory_.AtAnswer(kWhenTerm, std::nullopt),
         rule, needed ? options_.called : options_.refrained);
   }
 
@@ -86,7 +87,7 @@ class Payer {
     // Where no tool is needed the mistake is to call at all, not which.
     const bool which_matters = match_ && labels_.tool_needed != false;
     const std::optional<double> which =
-        Add(trajectory_.AtCall("which", std::nullopt, call),
+        Add(trajectory_.AtCall(kWhichTerm, std::nullopt, call),
             which_matters ? Sure(gold >= 0) : std::nullopt, options_.which);
     const bool known = which || match_ || labels_.tool_needed == false;
     const bool right = which ? *which >= 0.5 : gold >= 0;
@@ -96,13 +97,14 @@ class Payer {
     if (gold >= 0 && labels_.calls->calls[gold].arguments) {
       score = ArgumentScore(call.call->arguments, labels_.calls->calls[gold]);
     }
-    if (Add(trajectory_.AtCall("arguments", std::nullopt, call), Sure(score), options_.arguments)) {
+    if (Add(trajectory_.AtCall(kArgumentsTerm, std::nullopt, call), Sure(score),
+            options_.arguments)) {
       arguments_scored_ = true;
     }
   }
 
   void PayExecution(const TrajectoryView::MadeCall& call, bool known, bool right) {
-    RewardTerm place = trajectory_.AtCall("execution", std::nullopt, call);
+    RewardTerm place = trajectory_.AtCall(kExecutionTerm, std::nullopt, call);
     const CallRun run = RunOf(call);
     std::optional<Opinion> rule;
     if (run == CallRun::kRan || run == CallRun::kFailed) rule = Sure(run == CallRun::kRan);
@@ -120,7 +122,7 @@ class Payer {
 
   void PaySyntax(size_t index) {
     const TrajectoryView::MadeCall& call = trajectory_.calls[index];
-    RewardTerm place = trajectory_.AtCall("syntax", std::nullopt, call);
+    RewardTerm place = trajectory_.AtCall(kSyntaxTerm, std::nullopt, call);
     const CallForm form = tools_.FormOf(call);
     std::optional<Opinion> rule;
     if (form != CallForm::kUnknown) rule = Sure(form == CallForm::kRight);
@@ -137,7 +139,7 @@ class Payer {
 
   void PayOutcome() {
     const Outcome outcome = OutcomeOf(trajectory_, labels_, std::nullopt, options_.runner);
-    RewardTerm place = trajectory_.AtAnswer("outcome", std::nullopt);
+    RewardTerm place = trajectory_.AtAnswer(kOutcomeTerm, std::nullopt);
     if (outcome.fault) return Put(std::move(place), std::nullopt, outcome.fault);
     std::optional<double> score;
     if (outcome.match) score = outcome.match->score;
@@ -158,7 +160,8 @@ class Payer {
 }  // namespace
 
 std::vector<std::string> ComponentNames() {
-  return {"when", "which", "syntax", "execution", "arguments", "outcome", "preference"};
+  return {kWhenTerm,      kWhichTerm,   kSyntaxTerm,    kExecutionTerm,
+          kArgumentsTerm, kOutcomeTerm, kPreferenceTerm};
 }
 
 std::unique_ptr<Rewarder> NewComponents(ComponentOptions options) {

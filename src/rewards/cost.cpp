@@ -1,5 +1,7 @@
 #include "rewards/cost.h"
 
+#include "record/reward_terms.h"
+
 namespace hone {
 namespace {
 
@@ -37,15 +39,15 @@ std::unique_ptr<Rewarder> NewCosts(CostOptions options) {
         const double latency = call.result == nullptr ? 0 : Seconds(call.result->latency_us);
         const double cost = options.per_call + options.money * tools.PriceOf(call.call->name) +
                             options.per_second * latency;
-        terms.push_back(trajectory.AtCall("cost", -cost, call));
+        terms.push_back(trajectory.AtCall(kCostTerm, -cost, call));
       }
       if (options.per_token > 0) {
         const double tokens = static_cast<double>(trajectory.policy_tokens);
-        terms.push_back(trajectory.Overall("length", -options.per_token * tokens));
+        terms.push_back(trajectory.Overall(kLengthTerm, -options.per_token * tokens));
       }
       if (options.over_budget > 0) {
         const bool over = IsOver(UsageOf(trajectory, tools), labels.budget);
-        terms.push_back(trajectory.Overall("budget", over ? -options.over_budget : 0));
+        terms.push_back(trajectory.Overall(kBudgetTerm, over ? -options.over_budget : 0));
       }
       all.push_back(std::move(terms));
     }

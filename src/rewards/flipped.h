@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "record/reward_terms.h"
 #include "rewards/rewarder.h"
 
 namespace hone {
@@ -11,8 +12,8 @@ namespace hone {
 // How well does learning bear labels that are wrong? A share of the values of some terms is turned
 // round: what was earned is lost, what was lost is earned.
 struct FlipOptions {
-  double share = 0.2;                         // of the values
-  std::vector<std::string> terms = {"call"};  // of these terms; the others stay as they are
+  double share = 0.2;                            // of the values
+  std::vector<std::string> terms = {kCallTerm};  // of these terms; the others stay as they are
   uint64_t seed = 1;
 };
 

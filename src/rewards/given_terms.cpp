@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "record/reward_terms.h"
 #include "rewards/presets.h"
 
 namespace hone {
@@ -14,7 +15,7 @@ std::set<std::string> OfPreset(const std::string& name) {
   for (const Preset& preset : BuiltInPresets()) {
     if (preset.name != name) continue;
     std::set<std::string> terms(preset.terms.begin(), preset.terms.end());
-    terms.erase("preference");  // a recipe has no panel
+    terms.erase(kPreferenceTerm);  // a recipe has no panel
     return terms;
   }
   return {};
@@ -22,9 +23,9 @@ std::set<std::string> OfPreset(const std::string& name) {
 
 std::set<std::string> OfCosts(const CostOptions& costs) {
   std::set<std::string> terms;
-  if (costs.per_call > 0 || costs.money > 0 || costs.per_second > 0) terms.insert("cost");
-  if (costs.per_token > 0) terms.insert("length");
-  if (costs.over_budget > 0) terms.insert("budget");
+  if (costs.per_call > 0 || costs.money > 0 || costs.per_second > 0) terms.insert(kCostTerm);
+  if (costs.per_token > 0) terms.insert(kLengthTerm);
+  if (costs.over_budget > 0) terms.insert(kBudgetTerm);
   return terms;
 }
 

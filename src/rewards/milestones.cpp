@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "record/reward_terms.h"
 #include "rewards/value_match.h"
 
 namespace hone {
@@ -32,7 +33,7 @@ double ToldShare(const Json& told, const std::string& name) {
 }
 
 std::optional<RewardTerm> TermOf(const Milestone& milestone, const TrajectoryView& trajectory) {
-  RewardTerm term = trajectory.Overall("milestone", std::nullopt);
+  RewardTerm term = trajectory.Overall(kMilestoneTerm, std::nullopt);
   const Json* told = trajectory.final_state->Find("milestones");
   if (told != nullptr) term.value = ToldShare(*told, milestone.name);
   if (milestone.state) {
@@ -43,7 +44,7 @@ std::optional<RewardTerm> TermOf(const Milestone& milestone, const TrajectoryVie
     term.value = term.value.value_or(0);
     for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       if (RunOf(call) != CallRun::kRan || !IsRightCall(*call.call, *milestone.call)) continue;
-      term = trajectory.AtCall("milestone", 1, call);
+      term = trajectory.AtCall(kMilestoneTerm, 1, call);
       break;
     }
   }

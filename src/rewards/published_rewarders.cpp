@@ -4,6 +4,7 @@
 #include <set>
 
 #include "record/economy.h"
+#include "record/reward_terms.h"
 #include "rewards/cost.h"
 #include "rewards/outcome.h"
 #include "rewards/plain_text.h"
@@ -32,7 +33,7 @@ std::optional<AnswerMatch> MatchOf(const TrajectoryView& trajectory, const Label
                                    Terms* terms) {
   const Outcome outcome = OutcomeOf(trajectory, labels, usual, runner);
   if (outcome.fault) {
-    RewardTerm term = trajectory.AtAnswer("outcome", std::nullopt);
+    RewardTerm term = trajectory.AtAnswer(kOutcomeTerm, std::nullopt);
     term.fault = outcome.fault;
     terms->push_back(std::move(term));
   }
@@ -46,7 +47,7 @@ std::unique_ptr<Rewarder> NewMatchReward(std::optional<AnswerKind> usual, Progra
   return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (const auto match = MatchOf(trajectory, labels, usual, runner, &terms)) {
-      terms.push_back(trajectory.AtAnswer("outcome", value(*match, trajectory)));
+      terms.push_back(trajectory.AtAnswer(kOutcomeTerm, value(*match, trajectory)));
     }
     return terms;
   });
@@ -74,12 +75,12 @@ std::unique_ptr<Rewarder> NewCallF1Reward() {
     if (!labels.calls) return {};
     const CallScore score = ScoreCalls(trajectory.bare_calls(), *labels.calls);
     const double order = score.order.value_or(1);
-    if (trajectory.calls.empty()) return {trajectory.AtAnswer("call", score.f1 * order)};
+    if (trajectory.calls.empty()) return {trajectory.AtAnswer(kCallTerm, score.f1 * order)};
     const auto both = static_cast<double>(trajectory.calls.size() + labels.calls->calls.size());
     Terms terms;
     for (size_t i = 0; i < trajectory.calls.size(); ++i) {
-      terms.push_back(
-          trajectory.AtCall("call", order * 2 * score.similarity[i] / both, trajectory.calls[i]));
+      terms.push_back(trajectory.AtCall(kCallTerm, order * 2 * score.similarity[i] / both,
+                                        trajectory.calls[i]));
     }
     return terms;
   });
@@ -91,13 +92,13 @@ std::unique_ptr<Rewarder> NewExpertReward() {
     if (labels.calls) {
       const auto alike = ExpertSimilarity(trajectory.bare_calls(), labels.calls->calls);
       for (size_t i = 0; i < alike.size(); ++i) {
-        terms.push_back(trajectory.AtCall("expert", alike[i], trajectory.calls[i]));
+        terms.push_back(trajectory.AtCall(kExpertTerm, alike[i], trajectory.calls[i]));
       }
     }
     if (labels.answer.is_string() && trajectory.answer().is_string()) {
       terms.push_back(trajectory.AtAnswer(
-          "expert", TextSimilarity(NormalisedText(trajectory.answer().AsString()),
-                                   NormalisedText(labels.answer.AsString()))));
+          kExpertTerm, TextSimilarity(NormalisedText(trajectory.answer().AsString()),
+                                      NormalisedText(labels.answer.AsString()))));
     }
     return terms;
   });
@@ -117,7 +118,7 @@ std::unique_ptr<Rewarder> NewToolPoReward(ProgramRunner* runner) {
     for (const TrajectoryView& trajectory : group) {
       Terms terms;
       if (const auto match = MatchOf(trajectory, labels, std::nullopt, runner, &terms)) {
-        terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
+        terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->match ? 1 : 0));
       }
       std::optional<CallScore> score;
       if (labels.calls) score = ScoreCalls(trajectory.bare_calls(), *labels.calls);
@@ -130,11 +131,11 @@ std::unique_ptr<Rewarder> NewToolPoReward(ProgramRunner* runner) {
         } else if (const CallRun run = RunOf(call); run != CallRun::kUnknown) {
           right = run == CallRun::kRan;
         }
-        if (right) terms.push_back(trajectory.AtCall("call", *right ? 1 : 0, call));
+        if (right) terms.push_back(trajectory.AtCall(kCallTerm, *right ? 1 : 0, call));
       }
       if (trajectory.folded && direct > 0) {
         terms.push_back(trajectory.Overall(
-            "fold",
+            kFoldTerm,
             FoldPreference(direct_tokens / direct, static_cast<double>(trajectory.all_tokens))));
       }
       all.push_back(std::move(terms));
@@ -147,10 +148,10 @@ std::unique_ptr<Rewarder> NewDeskReward(ProgramRunner* runner) {
   return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (const auto match = MatchOf(trajectory, labels, AnswerKind::kExact, runner, &terms)) {
-      terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
+      terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->match ? 1 : 0));
     }
     for (const TrajectoryView::MadeFault& fault : trajectory.faults) {
-      terms.push_back(trajectory.AtFault("call", kDeskError, fault));
+      terms.push_back(trajectory.AtFault(kCallTerm, kDeskError, fault));
     }
     if (!labels.calls) return terms;
     const CallScore score = ScoreCalls(trajectory.bare_calls(), *labels.calls);
@@ -159,7 +160,7 @@ std::unique_ptr<Rewarder> NewDeskReward(ProgramRunner* runner) {
       const int32_t gold = score.gold_of[i];
       const bool right = gold >= 0 && IsRightCall(*call.call, labels.calls->calls[gold]);
       const double value = right ? kDeskRight : WasAnError(RunOf(call)) ? kDeskError : kDeskWaste;
-      terms.push_back(trajectory.AtCall("call", value, call));
+      terms.push_back(trajectory.AtCall(kCallTerm, value, call));
     }
     return terms;
   });
@@ -168,13 +169,13 @@ std::unique_ptr<Rewarder> NewDeskReward(ProgramRunner* runner) {
 std::unique_ptr<Rewarder> NewToolRlReward() {
   return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     const bool readable = trajectory.faults.empty();
-    Terms terms = {trajectory.Overall("format", readable ? 1 : 0)};
+    Terms terms = {trajectory.Overall(kFormatTerm, readable ? 1 : 0)};
     if (!labels.calls) return terms;
     const double correctness =
         labels.calls->calls.empty() ? 0
         : readable ? ToolRl(trajectory.bare_calls(), labels.calls->calls).correctness
                    : -3;
-    RewardTerm term = trajectory.Overall("correctness", correctness);
+    RewardTerm term = trajectory.Overall(kCorrectnessTerm, correctness);
     // Calls of one turn earn it there.
     if (!trajectory.calls.empty() &&
         trajectory.calls.front().node == trajectory.calls.back().node) {
@@ -203,12 +204,12 @@ std::unique_ptr<Rewarder> NewToRlReward(ProgramRunner* runner) {
   return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
     if (const auto match = MatchOf(trajectory, labels, AnswerKind::kMath, runner, &terms)) {
-      terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : -1));
+      terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->match ? 1 : -1));
     }
     bool charged = false;
     for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       const bool charge = !charged && WasAnError(RunOf(call));  // once, however often
-      terms.push_back(trajectory.AtCall("execution", charge ? -kToRlFailure : 0, call));
+      terms.push_back(trajectory.AtCall(kExecutionTerm, charge ? -kToRlFailure : 0, call));
       charged |= charge;
     }
     return terms;
@@ -218,17 +219,17 @@ std::unique_ptr<Rewarder> NewToRlReward(ProgramRunner* runner) {
 std::unique_ptr<Rewarder> NewToolStarReward(ProgramRunner* runner) {
   return NewLeafRewarder([=](const TrajectoryView& trajectory, const Labels& labels) {
     const bool readable = trajectory.well_formed();
-    Terms terms = {trajectory.Overall("format", readable ? 0 : -1)};
+    Terms terms = {trajectory.Overall(kFormatTerm, readable ? 0 : -1)};
     const auto match = MatchOf(trajectory, labels, AnswerKind::kQaF1, runner, &terms);
     if (!match) return terms;
     const double score = readable ? match->score : 0;
-    terms.push_back(trajectory.AtAnswer("outcome", score));
+    terms.push_back(trajectory.AtAnswer(kOutcomeTerm, score));
     std::set<std::string> kinds;
     for (const TrajectoryView::MadeCall& call : trajectory.calls) {
       if (RunOf(call) == CallRun::kRan) kinds.insert(call.call->name);
     }
     const bool several = score > 0 && kinds.size() > 1;
-    terms.push_back(trajectory.Overall("tools", several ? kToolStarBonus : 0));
+    terms.push_back(trajectory.Overall(kToolsTerm, several ? kToolStarBonus : 0));
     return terms;
   });
 }
@@ -236,25 +237,25 @@ std::unique_ptr<Rewarder> NewToolStarReward(ProgramRunner* runner) {
 std::unique_ptr<Rewarder> NewTapoReward() {
   return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     const auto accuracy = [&](bool right) {
-      RewardTerm term = trajectory.Overall("accuracy", right ? 1 : 0);
+      RewardTerm term = trajectory.Overall(kAccuracyTerm, right ? 1 : 0);
       term.weight = 0;  // for who reads the record, not for the sum
       return term;
     };
-    Terms terms = {
-        trajectory.Overall("length", Overlong(trajectory.policy_tokens, kTapoMost, kTapoBuffer))};
+    Terms terms = {trajectory.Overall(kLengthTerm,
+                                      Overlong(trajectory.policy_tokens, kTapoMost, kTapoBuffer))};
     const bool readable = trajectory.well_formed();
-    terms.push_back(trajectory.Overall("format", readable ? 0 : -1));
+    terms.push_back(trajectory.Overall(kFormatTerm, readable ? 0 : -1));
     if (labels.answer.is_null()) return terms;
     if (!readable) {
       terms.push_back(accuracy(false));
-      terms.push_back(trajectory.AtAnswer("outcome", 0));
+      terms.push_back(trajectory.AtAnswer(kOutcomeTerm, 0));
       return terms;
     }
     const AnswerKind kind = labels.answer_kind.value_or(
         labels.answer.is_number() ? AnswerKind::kNumber : AnswerKind::kQaF1);
     const Result<double> score =
         TapoScore(kind, trajectory.answer(), labels.answer, labels.answer_options.relative);
-    RewardTerm term = trajectory.AtAnswer("outcome", std::nullopt);
+    RewardTerm term = trajectory.AtAnswer(kOutcomeTerm, std::nullopt);
     if (score.ok()) {
       term.value = *score;
       terms.push_back(accuracy(*score > kTapoRight));
@@ -290,7 +291,7 @@ std::unique_ptr<Rewarder> NewOtcReward(bool grouped, ProgramRunner* runner) {
             value = grouped ? OtcGrpoFactor(calls, static_cast<double>(*least), smoothing)
                             : OtcPpoFactor(calls, smoothing);
           }
-          all[i].push_back(group[i].AtAnswer("outcome", value));
+          all[i].push_back(group[i].AtAnswer(kOutcomeTerm, value));
         }
         return all;
       });
@@ -303,7 +304,7 @@ std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
     if (!match) return terms;
     const bool readable = trajectory.well_formed();
     const bool right = readable && match->match;
-    terms.push_back(trajectory.AtAnswer("outcome", right ? kAdaReasonerRight : 0));
+    terms.push_back(trajectory.AtAnswer(kOutcomeTerm, right ? kAdaReasonerRight : 0));
     // Of the trajectory as a whole: what is paid for calls is paid where the answer is wrong, and
     // on single calls it would make those of right answers the worse ones.
     const Json* own = trajectory.final_state->Find("call_scores");
@@ -318,7 +319,7 @@ std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
       }
       calls += AdaReasonerCall(known, score) / static_cast<double>(trajectory.calls.size());
     }
-    terms.push_back(trajectory.Overall("call", right || !readable ? 0 : calls));
+    terms.push_back(trajectory.Overall(kCallTerm, right || !readable ? 0 : calls));
     return terms;
   });
 }
@@ -347,7 +348,7 @@ std::unique_ptr<Rewarder> NewToolOrchestraReward(ProgramRunner* runner) {
             PreferenceWeighted(features, labels.preferences.empty() ? usual : labels.preferences);
         for (size_t i = 0; i < group.size(); ++i) {
           if (!matches[i]) continue;
-          all[i].push_back(group[i].AtAnswer("outcome", matches[i]->match ? rewards[i] : 0));
+          all[i].push_back(group[i].AtAnswer(kOutcomeTerm, matches[i]->match ? rewards[i] : 0));
         }
         return all;
       });
@@ -361,11 +362,11 @@ std::unique_ptr<Rewarder> NewOrchestraCostReward(ProgramRunner* runner) {
         for (const TrajectoryView& trajectory : group) {
           Terms terms;
           if (const auto match = MatchOf(trajectory, labels, AnswerKind::kText, runner, &terms)) {
-            terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
+            terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->match ? 1 : 0));
           }
           const Usage usage = UsageOf(trajectory, tools);
           terms.push_back(
-              trajectory.Overall("cost", -std::min(0.8, 5 * usage.money + usage.seconds / 500)));
+              trajectory.Overall(kCostTerm, -std::min(0.8, 5 * usage.money + usage.seconds / 500)));
           all.push_back(std::move(terms));
         }
         return all;
@@ -379,7 +380,7 @@ std::unique_ptr<Rewarder> NewMuaRlReward() {
     const Json *reached = state.Find("state_hash"), *gold = state.Find("gold_state_hash");
     if (reached == nullptr || gold == nullptr) {
       if (const auto match = MatchOf(trajectory, labels, std::nullopt, nullptr, &terms)) {
-        terms.push_back(trajectory.AtAnswer("outcome", match->match ? 1 : 0));
+        terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->match ? 1 : 0));
       }
       return terms;
     }
@@ -400,7 +401,7 @@ std::unique_ptr<Rewarder> NewMuaRlReward() {
                 return message.find(wanted) != std::string::npos;
               });
     }
-    terms.push_back(trajectory.AtAnswer("outcome", right ? 1 : 0));
+    terms.push_back(trajectory.AtAnswer(kOutcomeTerm, right ? 1 : 0));
     return terms;
   });
 }
@@ -410,12 +411,12 @@ std::unique_ptr<Rewarder> NewTgrlReward(ProgramRunner* runner) {
     Terms terms;
     const auto match = MatchOf(trajectory, labels, AnswerKind::kMath, runner, &terms);
     if (!match) return terms;
-    terms.push_back(trajectory.AtAnswer("outcome", match->score));
+    terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->score));
     const auto most =
         static_cast<size_t>(std::max<int64_t>(0, labels.budget.calls.value_or(kTgrlMostCalls)));
     const bool good =
         trajectory.faults.empty() && NoneWasAnError(trajectory) && trajectory.calls.size() <= most;
-    terms.push_back(trajectory.Overall("call", good ? kTgrlTools * match->score : 0));
+    terms.push_back(trajectory.Overall(kCallTerm, good ? kTgrlTools * match->score : 0));
     return terms;
   });
 }

@@ -1,5 +1,7 @@
 #include "credit/lab/decision_process.h"
 
+#include "record/reward_terms.h"
+
 #include <cmath>
 #include <functional>
 
@@ -79,8 +81,8 @@ DecisionProcess Recoverable(int length) {
 }
 
 double RewardOf(const Path& path, const Selection& selection) {
-  double reward = selection.Has("outcome") ? path.outcome : 0;
-  if (selection.Has("call")) {
+  double reward = selection.Has(kOutcomeTerm) ? path.outcome : 0;
+  if (selection.Has(kCallTerm)) {
     for (const Decision& decision : path.decisions) reward += decision.reward;
   }
   return reward;
@@ -111,7 +113,7 @@ std::vector<double> StateValues(const DecisionProcess& process, const Selection&
     for (const Decision& decision : path.decisions) {
       sums[decision.state] += path.probability * to_go;
       weights[decision.state] += path.probability;
-      if (selection.Has("call")) to_go -= decision.reward;
+      if (selection.Has(kCallTerm)) to_go -= decision.reward;
     }
   }
   for (size_t s = 0; s < sums.size(); ++s) {
@@ -132,7 +134,7 @@ Sampled RecordOf(const DecisionProcess& process, const std::vector<int>& group,
   for (const int index : group) {
     const Path& path = process.paths[index];
     Score score{static_cast<int32_t>(tree.leaves.size()),
-                {{"outcome", path.outcome, 1, kNoNode, {}}}};
+                {{kOutcomeTerm, path.outcome, 1, kNoNode, {}}}};
     NodeId last = 0;
     for (const Decision& decision : path.decisions) {
       const std::vector<double>& policy = process.policy[decision.state];
@@ -148,7 +150,7 @@ Sampled RecordOf(const DecisionProcess& process, const std::vector<int>& group,
       const bool calls = decision.choice != Choice::kAnswer;
       if (calls) {
         node.calls.push_back({"tool", Json::Object(), {0, 1}});
-        score.terms.push_back({"call", decision.reward, 1, last, Span{0, 1}});
+        score.terms.push_back({kCallTerm, decision.reward, 1, last, Span{0, 1}});
       }
       tree.nodes.push_back(std::move(node));
       sampled.values.push_back({static_cast<float>(state_values[decision.state])});

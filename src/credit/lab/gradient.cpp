@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "credit/lab/specimens.h"
+#include "record/reward_terms.h"
 
 namespace hone::lab {
 namespace {
@@ -91,7 +92,7 @@ const std::vector<int>& ChainLengths() {
 }
 
 Result<std::vector<GradientRow>> GradientTable() {
-  const Selection success{{"outcome"}, {}};
+  const Selection success{{kOutcomeTerm}, {}};
   std::vector<GradientRow> rows;
   for (const std::string& name : MethodNames()) {
     if (name == "remax" || name.starts_with("cm2")) continue;

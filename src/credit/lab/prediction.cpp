@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/json_fields.h"
 #include "credit/lab/gradient.h"
+#include "record/reward_terms.h"
 
 namespace hone::lab {
 namespace {
@@ -23,7 +24,7 @@ double Inverse(double logit) { return 1 / (1 + std::exp(-logit)); }
 
 Result<double> NoiseOf(const Method& method, const DecisionProcess& process, int group) {
   HONE_ASSIGN_OR_RETURN(const Estimate estimate, ExactEstimate(method, process, group));
-  const std::vector<double> uphill = TrueGradient(process, {{"outcome"}, {}});
+  const std::vector<double> uphill = TrueGradient(process, {{kOutcomeTerm}, {}});
   const double along = Dot(estimate.mean, uphill) / std::sqrt(Dot(uphill, uphill));
   if (along <= 1e-12) return std::numeric_limits<double>::infinity();
   return estimate.variance / (along * along);

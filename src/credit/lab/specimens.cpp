@@ -1,5 +1,7 @@
 #include "credit/lab/specimens.h"
 
+#include "record/reward_terms.h"
+
 #include <map>
 
 namespace hone::lab {
@@ -106,7 +108,7 @@ class Maker {
         group_.calls.push_back({leaf, {flat + call.span.begin, flat + call.span.end}, right});
         clean = clean && right;
         if (options_.criteria && right) AddCriterion(++rights, 1.0, id, &score);
-        if (!options_.criteria) score.terms.push_back({"call", value_[id], 1, id, call.span});
+        if (!options_.criteria) score.terms.push_back({kCallTerm, value_[id], 1, id, call.span});
       }
       flat += static_cast<int32_t>(node.tokens.size());
     }
@@ -114,7 +116,7 @@ class Maker {
       AddCriterion(c, 0.0, tree.leaves[leaf].node, &score);
     }
     const double outcome = rng_.NextDouble() < (clean ? 0.7 : 0.25) ? 1 : 0;
-    if (!options_.criteria) score.terms.push_back({"outcome", outcome, 1, kNoNode, {}});
+    if (!options_.criteria) score.terms.push_back({kOutcomeTerm, outcome, 1, kNoNode, {}});
     group_.record.scores.push_back(std::move(score));
   }
 

@@ -8,12 +8,13 @@
 
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
+#include "record/reward_terms.h"
 
 namespace hone::methods {
 namespace {
 
 Selection Criteria(MethodOptions* options) {
-  return {options->Names("terms", {"criterion:*"}), {}};
+  return {options->Names("terms", {kAnyCriterionTerm}), {}};
 }
 
 Normaliser MeanOff(MethodOptions* options, int least) {

@@ -5,6 +5,7 @@
 
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
+#include "record/reward_terms.h"
 
 namespace hone::methods {
 namespace {
@@ -44,7 +45,7 @@ Method Hdpo(MethodOptions* options) {
   method.about = "GRPO on accuracy plus GRPO on 1/(tool turns + 1) among the right ones";
   method.needs = "an outcome per trajectory, calls on the record; format terms if there are any";
   const Selection outcome = method.reads;
-  const Selection format{options->Names("format", {"format"}), {}};
+  const Selection format{options->Names("format", {kFormatTerm}), {}};
   const IsRight right = CorrectOnly(options, outcome);
   Channel& accuracy = method.channels[0];
   accuracy.name = "accuracy";

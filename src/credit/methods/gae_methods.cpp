@@ -5,6 +5,7 @@
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 #include "credit/shapers.h"
+#include "record/reward_terms.h"
 
 namespace hone::methods {
 namespace {
@@ -150,7 +151,7 @@ Method StepTool(MethodOptions* options) {
   const double alpha = options->Number("alpha", 1, 0);
   const GaeDecay decay{options->Number("gamma", 0.99, 0, 1), options->Number("lambda", 1, 0, 1)};
   const Selection outcome = OutcomeTerms(options);
-  const Selection steps{options->Names("steps", {"execution", "contribution"}), {}};
+  const Selection steps{options->Names("steps", {kExecutionTerm, kContributionTerm}), {}};
   ReadBoth(outcome, {steps, /*on_calls=*/true}, &method);
   Estimate(
       [=](const Group& group, size_t i) {

@@ -2,6 +2,7 @@
 
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
+#include "record/reward_terms.h"
 
 namespace hone::methods {
 namespace {
@@ -124,13 +125,13 @@ Method MtGrpo(MethodOptions* options) {
 }
 
 Method Igpo(MethodOptions* options) {
-  Method method = TurnRewards(options, {"information_gain"});
+  Method method = TurnRewards(options, {kInformationGainTerm});
   method.about = "outcome plus what each turn raised the probability of the gold answer";
   return method;
 }
 
 Method StepSearch(MethodOptions* options) {
-  Method method = TurnRewards(options, {"information_gain", "redundancy"});
+  Method method = TurnRewards(options, {kInformationGainTerm, kRedundancyTerm});
   method.about = "outcome plus what each search found that was new, less what was not";
   return method;
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "record/reward_terms.h"
+
 namespace hone::methods {
 
 Selection OutcomeTerms(MethodOptions* options) {
-  return {options->Names("terms", {"outcome"}), {}};
+  return {options->Names("terms", {kOutcomeTerm}), {}};
 }
 
 Selection CallTerms(MethodOptions* options) {

@@ -3,6 +3,7 @@
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 #include "credit/shapers.h"
+#include "record/reward_terms.h"
 
 namespace hone::methods {
 
@@ -10,19 +11,19 @@ Method Gdpo(MethodOptions* options) {
   Method method;
   method.about = "every reward normalised on its own, summed, normalised over the batch";
   method.needs = "several terms";
-  std::vector<std::string> names = {"outcome", "preference", "format"};
+  std::vector<std::string> names = {kOutcomeTerm, kPreferenceTerm, kFormatTerm};
   names.insert(names.end(), CallTermNames().begin(), CallTermNames().end());
   names = options->Names("terms", names);
   method.reads = {names, {}};
   const bool conditioned = options->Flag("conditioned", false);
-  const Selection outcome{{"outcome"}, {}};
+  const Selection outcome{{kOutcomeTerm}, {}};
   const IsRight right = CorrectOnly(options, outcome);
   for (const std::string& name : names) {
     Channel channel;
     channel.name = name;
     channel.normaliser = MeanAndDeviation(Alone::kZero);
     const Selection selection{{name}, {}};
-    const bool guarded = conditioned && name != "outcome";
+    const bool guarded = conditioned && name != kOutcomeTerm;
     channel.values = [=](const Group& group) {
       UnitValues values = TrajectorySums(group, selection);
       for (size_t i = 0; guarded && i < values.size(); ++i) {
@@ -42,7 +43,7 @@ Method Awpo(MethodOptions* options) {
   method.about = "outcome plus quality, the latter weighed by its share of the group's variance";
   method.needs = "an outcome per trajectory, a judge's score of it";
   const Selection outcome = OutcomeTerms(options);
-  const Selection quality{options->Names("quality", {"preference"}), {}};
+  const Selection quality{options->Names("quality", {kPreferenceTerm}), {}};
   ReadBoth(outcome, {quality, StandOnCalls(quality)}, &method);
   Channel channel;
   channel.name = "outcome";
