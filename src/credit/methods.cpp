@@ -11,13 +11,8 @@
 namespace hone {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  Method (*make)(MethodOptions*);
-};
-
 // GSPO, CISPO, SAPO and GMPO differ from GRPO in the loss only; their advantages are GRPO's.
-constexpr Entry kEntries[] = {
+constexpr MethodEntry kEntries[] = {
     {"reinforce", methods::Reinforce},
     {"grpo", methods::Grpo},
     {"dr-grpo", methods::DrGrpo},
@@ -76,20 +71,10 @@ constexpr Entry kEntries[] = {
     {"cm2-step", methods::Cm2Step},
 };
 
-}  // namespace
-
-std::vector<std::string> MethodNames() {
-  std::vector<std::string> names;
-  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
-  return names;
-}
-
-namespace {
-
-Result<Method> Make(std::string_view spec, MethodOptions* options) {
+Result<Method> Make(std::string_view spec, MethodTable table, MethodOptions* options) {
   const size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
-  for (const Entry& entry : kEntries) {
+  for (const MethodEntry& entry : table) {
     if (entry.name != name) continue;
     HONE_ASSIGN_OR_RETURN(
         *options,
@@ -100,23 +85,29 @@ Result<Method> Make(std::string_view spec, MethodOptions* options) {
     method.named = options->named();
     return method;
   }
-  const std::vector<std::string> names = MethodNames();
-  std::string list;
-  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  const std::vector<std::string> names = MethodNames(table);
   return Error(ErrorCode::kNotFound, fmt::format("there is no method \"{}\"{}; there are: {}", name,
-                                                 DidYouMean(name, names), list));
+                                                 DidYouMean(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace
 
-Result<Method> NewMethod(std::string_view spec) {
-  MethodOptions options;
-  return Make(spec, &options);
+std::span<const MethodEntry> BuiltInMethods() { return kEntries; }
+
+std::vector<std::string> MethodNames(MethodTable table) {
+  std::vector<std::string> names;
+  for (const MethodEntry& entry : table) names.emplace_back(entry.name);
+  return names;
 }
 
-Result<Method> NewMethodAt(std::string_view spec, int64_t step) {
+Result<Method> NewMethod(std::string_view spec, MethodTable table) {
   MethodOptions options;
-  HONE_ASSIGN_OR_RETURN(Method method, Make(spec, &options));
+  return Make(spec, table, &options);
+}
+
+Result<Method> NewMethodAt(std::string_view spec, int64_t step, MethodTable table) {
+  MethodOptions options;
+  HONE_ASSIGN_OR_RETURN(Method method, Make(spec, table, &options));
   const bool has_step =
       std::any_of(options.asked().begin(), options.asked().end(),
                   [](const std::string& asked) { return asked.starts_with("step="); });
@@ -125,12 +116,12 @@ Result<Method> NewMethodAt(std::string_view spec, int64_t step) {
   std::erase_if(written, [](char c) { return kBlanks.find(c) != kBlanks.npos; });
   const auto says = [&](std::string_view text) { return written.find(text) != written.npos; };
   if (!has_step || says(":step=") || says(",step=")) return method;
-  return NewMethod(fmt::format("{}{}step={}", spec, says(":") ? "," : ":", step));
+  return NewMethod(fmt::format("{}{}step={}", spec, says(":") ? "," : ":", step), table);
 }
 
-std::vector<MethodSummary> ListMethods() {
+std::vector<MethodSummary> ListMethods(MethodTable table) {
   std::vector<MethodSummary> list;
-  for (const Entry& entry : kEntries) {
+  for (const MethodEntry& entry : table) {
     MethodOptions options = MethodOptions::Parse("").value();
     Method method = entry.make(&options);
     list.push_back(

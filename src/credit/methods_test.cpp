@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/file.h"
 #include "support/credit_groups.h"
 
 namespace hone {
@@ -63,6 +64,50 @@ TEST(Methods, ToolpoPaysForFoldingWhereNobodyCalls) {
              {preference / 2, preference / 2, 0, 0});
   for (const float value : credit.advantages[1].values) EXPECT_EQ(value, 0);
   EXPECT_FALSE(HasNote(credit, NoteKind::kUnscored));
+}
+
+// The method of docs/howto/add-a-method.md.
+Method AboveTheBar(MethodOptions* options) {
+  Method method;
+  method.about = "outcome minus the setting `bar`";
+  method.needs = "an outcome per trajectory";
+  method.reads = {options->Names("terms", {"outcome"}), {}};
+  Channel channel;
+  channel.name = "bar";
+  channel.normaliser.centre = Centre::kNone;
+  channel.values = [reads = method.reads, bar = options->Number("bar", 0.5)](const Group& group) {
+    UnitValues values = TrajectorySums(group, reads);
+    for (auto& one : values) {
+      if (one[0]) *one[0] -= bar;
+    }
+    return values;
+  };
+  method.channels = {std::move(channel)};
+  return method;
+}
+
+TEST(Methods, OneMoreIsOneEntry) {
+  std::vector<MethodEntry> table(BuiltInMethods().begin(), BuiltInMethods().end());
+  table.push_back({"above-the-bar", AboveTheBar});
+  const ShortGroup group = GroupFrom(GroupOfPlain({"1", "0"}));
+  const Method method = NewMethod("above-the-bar:bar=0.25", table).value();
+  EXPECT_EQ(method.name, "above-the-bar");
+  const Credit credit = AssignCredit(method, group.record).value();
+  EXPECT_EQ(Firsts(credit.advantages), (std::vector<double>{0.75, -0.25}));
+  EXPECT_EQ(MethodNames(table).back(), "above-the-bar");
+  EXPECT_EQ(ListMethods(table).back().settings,
+            (std::vector<std::string>{"terms=outcome", "bar=0.5"}));
+  EXPECT_NE(NewMethod("above-the-br", table).error().message().find("\"above-the-bar\""),
+            std::string::npos);
+  EXPECT_FALSE(NewMethod("above-the-bar").ok()) << "the built-in table has no such method";
+  EXPECT_TRUE(NewMethodAt("spear", 7, table).ok());
+}
+
+TEST(Methods, TheHowtoShowsTheMethodThatIsTestedHere) {
+  const std::string here = *ReadFile(HONE_SOURCE_DIR "/src/credit/methods_test.cpp");
+  const std::string page = *ReadFile(HONE_SOURCE_DIR "/docs/howto/add-a-method.md");
+  const size_t begin = here.find("Method AboveTheBar");
+  EXPECT_NE(page.find(here.substr(begin, here.find("\n}\n", begin) - begin)), std::string::npos);
 }
 
 TEST(Methods, UnknownNamesAndSettingsAreSaidWithTheNearest) {
