@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <deque>
@@ -20,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/mutex.h"
 
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
@@ -120,9 +120,9 @@ struct Program {
 class Starter {
  public:
   static Starter& Get() {
-    static std::mutex mutex;
+    static Mutex mutex;
     static Starter* starter = nullptr;  // never removed: programs may be asked for until the end
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     // A process that was forked has not this thread of ours.
     if (starter == nullptr || starter->process_ != ::getpid()) starter = new Starter;
     return *starter;
@@ -133,7 +133,7 @@ class Starter {
     std::packaged_task<pid_t()> task([program] { return Fork(program); });
     std::future<pid_t> pid = task.get_future();
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       tasks_.push_back(std::move(task));
     }
     more_.notify_one();
@@ -145,15 +145,16 @@ class Starter {
     std::thread([this] { Serve(); }).detach();
   }
 
+  std::packaged_task<pid_t()> Next() {
+    MutexLock lock(mutex_);
+    more_.wait(lock, [this]() HONE_REQUIRES(mutex_) { return !tasks_.empty(); });
+    std::packaged_task<pid_t()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    return task;
+  }
+
   [[noreturn]] void Serve() {
-    while (true) {
-      std::unique_lock lock(mutex_);
-      more_.wait(lock, [this] { return !tasks_.empty(); });
-      std::packaged_task<pid_t()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-    }
+    while (true) Next()();
   }
 
   // vfork: a trainer's memory is large, and copying its page tables would take long.
@@ -175,9 +176,9 @@ class Starter {
   }
 
   const pid_t process_;
-  std::mutex mutex_;
-  std::condition_variable more_;
-  std::deque<std::packaged_task<pid_t()>> tasks_;
+  Mutex mutex_;
+  ConditionVariable more_;
+  std::deque<std::packaged_task<pid_t()>> tasks_ HONE_GUARDED_BY(mutex_);
 };
 
 // Starts the command in a process group of its own. A negative `error_fd` leaves stderr shared.
