@@ -25,7 +25,7 @@ JournalEntry NthCall(int64_t n) {
                    Json::Of({{"query", fmt::format("the {}th thing to know", n)}, {"limit", 5}}),
                    ""};
   entry.effect = Effect::kReads;
-  entry.source = "tool";
+  entry.source = CallSource::kTool;
   entry.result.content = fmt::format("{{\"results\": [\"{}\"]}}", std::string(240, 'x'));
   entry.result.latency_us = 1000 + n;
   entry.attempts = {{CallStatus::kOk, entry.result.content, entry.result.latency_us, ""}};

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "envs/agents.h"
 #include "envs/world.h"
+#include "record/final_state.h"
 
 namespace hone {
 namespace {
@@ -27,12 +28,11 @@ Result<std::unique_ptr<Agent>> NewAgent(const OpenedEnvironment& opened, const T
                            fmt::join(AgentNames(), ", "), DidYouMean(request.agent, AgentNames())));
 }
 
-std::string SourcesText(const std::map<std::string, int64_t>& sources) {
+std::string SourcesText(const std::map<CallSource, int64_t>& sources) {
   std::string text;
   for (const auto& [source, count] : sources) {
-    text += fmt::format(
-        "{}{} by {}", text.empty() ? "" : ", ", count,
-        source == "journal" ? "the journal" : (source == "tool" ? "the tools" : "the " + source));
+    text += fmt::format("{}{} by the {}", text.empty() ? "" : ", ", count,
+                        source == CallSource::kTool ? "tools" : CallSourceName(source));
   }
   return text;
 }
@@ -53,7 +53,9 @@ Json EpisodeReport::ToJson() const {
 
 Json EpisodesReport::Summary() const {
   Json::Object by_source;
-  for (const auto& [source, count] : sources) by_source.emplace_back(source, count);
+  for (const auto& [source, count] : sources) {
+    by_source.emplace_back(CallSourceName(source), count);
+  }
   return Json::Of({{"tasks", static_cast<int64_t>(episodes.size())},
                    {"succeeded", succeeded},
                    {"failed", failed},
@@ -69,7 +71,7 @@ std::string EpisodesReport::View() const {
       view +=
           fmt::format("{}: void: {}\n", Printable(episode.task), Printable(episode.void_because));
     } else if (!played.success()) {
-      const Json* answer = played.final_state.Find("answer");
+      const Json* answer = FinalState(played.final_state).answer();
       view += fmt::format(
           "{}: {}{}, {} calls, answer {}\n", Printable(episode.task), EndingName(played.ending),
           played.blame == Blame::kNone ? "" : fmt::format(" (blame {})", BlameName(played.blame)),

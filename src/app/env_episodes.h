@@ -30,7 +30,7 @@ struct EpisodeReport {
 struct EpisodesReport {
   std::vector<EpisodeReport> episodes;
   int64_t succeeded = 0, failed = 0, voided = 0;
-  std::map<std::string, int64_t> sources;  // calls by who answered them
+  std::map<CallSource, int64_t> sources;  // calls by who answered them
 
   Json Summary() const;
   std::string View() const;   // what did not succeed, and the sum

@@ -36,7 +36,7 @@ TEST(EnvEpisodesTest, InASimulatedWorldWhatIsRightIsWhatTheWorldSays) {
   EXPECT_EQ(gold->failed, 0) << gold->View();
   EXPECT_EQ(gold->succeeded + gold->voided, 40);
   EXPECT_GT(gold->succeeded, 20);
-  EXPECT_GT(gold->sources.at("simulator"), 0);
+  EXPECT_GT(gold->sources.at(CallSource::kSimulator), 0);
   for (const EpisodeReport& episode : gold->episodes) {
     EXPECT_EQ(episode.void_because.empty(), episode.ToJson().Find("void") == nullptr);
   }

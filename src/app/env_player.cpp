@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "envs/plan.h"
+#include "record/final_state.h"
 
 namespace hone {
 namespace {
@@ -117,9 +118,8 @@ std::string EndView(const Playthrough& played, const Terminal& terminal) {
   if (!played.turns.empty() && played.ending != Ending::kInterrupted) {
     view = ReplyView(played.turns.back(), terminal);
   }
-  const Json* verdict = played.final_state.Find("verdict");
   std::string_view word = "no verdict";
-  if (verdict != nullptr && !verdict->is_null()) word = played.success() ? "success" : "failure";
+  if (FinalState(played.final_state).has_verdict()) word = played.success() ? "success" : "failure";
   view += fmt::format("{}    {}, {} calls, {}\n", terminal.Bold("end"), EndingName(played.ending),
                       played.CountCalls(),
                       word == "success" ? terminal.Green(word) : std::string(word));

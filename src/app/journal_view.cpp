@@ -171,7 +171,7 @@ std::string CallView(const NumberedEntry& call, const Terminal& terminal, int li
                ? ""
                : fmt::format(", with a fault put in: {}", Printable(result.injected))));
   line("answered",
-       fmt::format("by {} in {}, recorded {}", Printable(entry.source),
+       fmt::format("by {} in {}, recorded {}", CallSourceName(entry.source),
                    Milliseconds(static_cast<double>(result.latency_us)), Utc(entry.recorded_ms)));
   if (entry.attempts.size() != 1) {
     for (size_t i = 0; i < entry.attempts.size(); ++i) {

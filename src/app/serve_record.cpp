@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "record/final_state.h"
 
 namespace hone {
 namespace {
@@ -135,9 +136,10 @@ std::vector<NodeId> AddTurns(NodeId parent, std::vector<RecordedTurn>* turns, Tr
     turn.node.parent = parent;
     nodes.push_back(static_cast<NodeId>(tree->nodes.size()));
     tree->nodes.push_back(std::move(turn.node));
-    tree->leaves.push_back({.node = nodes.back(),
-                            .ending = turn.ending,
-                            .final_state = Json::Of({{"answer", std::move(turn.answer)}})});
+    tree->leaves.push_back(
+        {.node = nodes.back(),
+         .ending = turn.ending,
+         .final_state = FinalStateWriter().Answer(std::move(turn.answer)).Take()});
   }
   return nodes;
 }

@@ -81,7 +81,7 @@ Result<std::string> CallOnce(const SimulateArguments& arguments, CommandContext*
   if (context->json) {
     return DumpJson(Json::Of({{"status", CallStatusName(result.status)},
                               {"blame", BlameName(result.blame)},
-                              {"source", outcome.source},
+                              {"source", CallSourceName(outcome.source)},
                               {"content", result.content}})) +
            "\n";
   }

@@ -158,7 +158,7 @@ Json OutcomeJson(const std::string& tool, const CallOutcome& outcome) {
                    {"status", CallStatusName(result.status)},
                    {"blame", BlameName(result.blame)},
                    {"content", result.content},
-                   {"source", outcome.source},
+                   {"source", CallSourceName(outcome.source)},
                    {"latency_us", result.latency_us},
                    {"attempts", result.attempts},
                    {"cut_bytes", result.cut_bytes},

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "envs/plan.h"
 #include "envs/world.h"
+#include "record/final_state.h"
 
 namespace hone {
 namespace {
@@ -52,12 +53,13 @@ class DataEpisode final : public Episode {
   }
 
   Json final_state() const override {
-    Json state = Json::Of({{"answer", answer_ ? Json(*answer_) : Json()}});
+    FinalStateWriter state;
+    state.Answer(answer_ ? Json(*answer_) : Json());
     // No rule of texts fits an object: the rewards compare it, by a kind of their own.
     if (rule_ != AnswerRule::kReward && !gold_->is_null() && !gold_->is_object()) {
-      state.Set("verdict", answer_ && IsRightAnswer(rule_, *answer_, *gold_));
+      state.Verdict(answer_ && IsRightAnswer(rule_, *answer_, *gold_));
     }
-    return state;
+    return state.Take();
   }
 
   Result<std::unique_ptr<Episode>> Clone() const override {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "record/final_state.h"
+
 namespace hone {
 namespace {
 
@@ -58,10 +60,7 @@ Json CallMessage(const AgentTurn& turn) {
 
 }  // namespace
 
-bool Playthrough::success() const {
-  const Json* verdict = final_state.Find("verdict");
-  return verdict != nullptr && *verdict == Json(true);
-}
+bool Playthrough::success() const { return FinalState(final_state).is_right() == true; }
 
 int64_t Playthrough::CountCalls() const {
   int64_t calls = 0;

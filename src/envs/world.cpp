@@ -75,7 +75,8 @@ class Inquiry {
   // Takes the answer; then it can be asked again, unless it is over.
   bool Hear(const CallOutcome& outcome) {
     const ToolResult& result = outcome.result;
-    if (outcome.source != "journal" && outcome.source != "computed") invented_ = true;
+    if (outcome.source != CallSource::kJournal && outcome.source != CallSource::kComputed)
+      invented_ = true;
     if (result.status != CallStatus::kOk) {
       End(fmt::format("call {} of its plan ended {}: {}", identity_.turn - 1,
                       CallStatusName(result.status), result.content));

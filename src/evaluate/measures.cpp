@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "record/final_state.h"
 #include "rewards/call_match.h"
 #include "rewards/labels.h"
 #include "rewards/trajectory.h"
@@ -156,8 +157,7 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
     m.ending = trajectory.ending;
     m.blame = trajectory.blame;
     m.counts = !trajectory.failed_by_others();
-    const Json* verdict = trajectory.final_state->Find("verdict");
-    if (m.counts && verdict != nullptr && verdict->is_bool()) m.success = verdict->AsBool();
+    if (m.counts) m.success = FinalState(*trajectory.final_state).is_right();
     m.tool_needed = NeedsTool(*labels);
     m.calls = static_cast<int64_t>(trajectory.calls.size());
     m.called = m.calls > 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "record/final_state.h"
 #include "tools/calculator_tool.h"
 #include "tools/python_tool.h"
 
@@ -78,10 +79,12 @@ class SuiteEpisode final : public Episode {
   Json final_state() const override {
     const Result<SuiteVerdict> judged = JudgeCase(*one_, output_);
     CHECK(judged.ok(), "a case of a suite whose gold was not looked at when it was read");
-    return Json::Of({{"verdict", judged->right},
-                     {"error_type", judged->error_type},
-                     {"text", output_.text},
-                     {"calls", output_.calls}});
+    return FinalStateWriter()
+        .Verdict(judged->right)
+        .Own("error_type", judged->error_type)
+        .Own("text", output_.text)
+        .Own("calls", output_.calls)
+        .Take();
   }
 
   Result<std::unique_ptr<Episode>> Clone() const override {
@@ -166,7 +169,7 @@ SuiteEnd SuiteEndOf(const Json& final_state) {
   SuiteEnd end;
   if (const Json* text = final_state.Find("text")) end.output.text = text->AsString();
   if (const Json* calls = final_state.Find("calls")) end.output.calls = *calls;
-  if (const Json* verdict = final_state.Find("verdict")) end.verdict.right = verdict->AsBool();
+  end.verdict.right = FinalState(final_state).is_right().value_or(end.verdict.right);
   if (const Json* type = final_state.Find("error_type")) end.verdict.error_type = type->AsString();
   return end;
 }

@@ -254,15 +254,15 @@ void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler
   for (const auto& [kind, weight] : curriculum_->Weights()) values["curriculum/" + kind] = weight;
   if (DynamicNow().on) values["drawn_groups"] = static_cast<double>(rounds.drawn());
   const CallCounts answered = world_->executor()->counts().by_source;
-  const auto since = [&](const std::string& source) {
+  const auto since = [&](CallSource source) {
     const auto of = [&](const CallCounts& counts) {
       const auto found = counts.find(source);
       return found == counts.end() ? 0 : found->second;
     };
     return static_cast<double>(of(answered) - of(asked));
   };
-  values["real_calls"] = since("tool");
-  values["simulated_calls"] = since("simulator");
+  values["real_calls"] = since(CallSource::kTool);
+  values["simulated_calls"] = since(CallSource::kSimulator);
   trajectories_ += practice.counts.leaves;
   curriculum_->Observe(practice.outcomes);
 }

@@ -52,7 +52,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   Result<void> RollBack(int64_t step, const Json& state) override;
 
  private:
-  using CallCounts = std::map<std::string, int64_t>;  // by who answered
+  using CallCounts = std::map<CallSource, int64_t>;
 
   RlTraining(const RlStage& stage, int64_t number, Workshop* workshop);
 

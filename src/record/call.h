@@ -75,6 +75,17 @@ enum class CallStatus {
 
 std::string_view CallStatusName(CallStatus status);
 
+// Who answered a call. In the order of their names.
+enum class CallSource {
+  kComputed,   // the real tool, which is pure, in place of a simulator
+  kExecutor,   // nobody: it was refused, cancelled or too late
+  kJournal,    // a record of what was answered before
+  kSimulator,  // somebody who plays the tool
+  kTool,       // the tool itself
+};
+
+std::string_view CallSourceName(CallSource source);
+
 // What came back for one call. The tokens the policy saw are the node's; this is the typed record.
 struct ToolResult {
   int32_t call = 0;  // index into the calls of the parent (policy) node

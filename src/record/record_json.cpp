@@ -25,6 +25,9 @@ constexpr std::array kStatuses = {CallStatus::kOk,          CallStatus::kToolErr
                                   CallStatus::kDenied,      CallStatus::kTimeout,
                                   CallStatus::kUnavailable, CallStatus::kInterrupted};
 
+constexpr std::array kSources = {CallSource::kComputed, CallSource::kExecutor, CallSource::kJournal,
+                                 CallSource::kSimulator, CallSource::kTool};
+
 template <typename Enum, size_t N>
 void ReadName(const Json& json, const std::string& path, JsonErrors* errors,
               const std::array<Enum, N>& values, std::string_view (*name)(Enum), Enum* value) {
@@ -59,6 +62,9 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
 }
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, CallStatus* value) {
   ReadName(json, path, errors, kStatuses, &CallStatusName, value);
+}
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, CallSource* value) {
+  ReadName(json, path, errors, kSources, &CallSourceName, value);
 }
 
 static void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Span* span) {

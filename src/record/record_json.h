@@ -31,6 +31,7 @@ void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Tas
 Json ToolResultToJson(const ToolResult& result);
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, ToolResult* result);
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, CallStatus* value);
+void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, CallSource* value);
 
 Json ScoresToJson(const std::vector<Score>& scores);
 void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Score* score);

@@ -96,6 +96,17 @@ std::string_view BlameName(Blame blame) {
   return "unknown";
 }
 
+std::string_view CallSourceName(CallSource source) {
+  switch (source) {
+    case CallSource::kComputed: return "computed";
+    case CallSource::kExecutor: return "executor";
+    case CallSource::kJournal: return "journal";
+    case CallSource::kSimulator: return "simulator";
+    case CallSource::kTool: return "tool";
+  }
+  return "unknown";
+}
+
 std::string_view CallStatusName(CallStatus status) {
   switch (status) {
     case CallStatus::kOk: return "ok";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "record/final_state.h"
 #include "record/reward_terms.h"
 #include "rewards/value_match.h"
 
@@ -34,7 +35,7 @@ double ToldShare(const Json& told, const std::string& name) {
 
 std::optional<RewardTerm> TermOf(const Milestone& milestone, const TrajectoryView& trajectory) {
   RewardTerm term = trajectory.Overall(kMilestoneTerm, std::nullopt);
-  const Json* told = trajectory.final_state->Find("milestones");
+  const Json* told = FinalState(*trajectory.final_state).milestones();
   if (told != nullptr) term.value = ToldShare(*told, milestone.name);
   if (milestone.state) {
     const double share = HasPart(*trajectory.final_state, *milestone.state) ? 1 : 0;

@@ -1,5 +1,7 @@
 #include "rewards/outcome.h"
 
+#include "record/final_state.h"
+
 namespace hone {
 namespace {
 
@@ -20,20 +22,19 @@ AnswerKind KindFor(const Json& gold, std::optional<AnswerKind> usual) {
 
 Outcome OutcomeOf(const TrajectoryView& trajectory, const Labels& labels,
                   std::optional<AnswerKind> usual, ProgramRunner* runner) {
-  const Json& state = *trajectory.final_state;
-  const Json* verdict = state.Find("verdict");
-  const bool has_verdict = verdict != nullptr && !verdict->is_null();
-  if (labels.answer_kind == AnswerKind::kVerdict || (!labels.answer_kind && has_verdict)) {
-    if (!has_verdict) return {};
-    return FromResult(MatchAnswer(AnswerKind::kVerdict, *verdict, Json()), Blame::kEnvironment);
+  const FinalState state(*trajectory.final_state);
+  if (labels.answer_kind == AnswerKind::kVerdict || (!labels.answer_kind && state.has_verdict())) {
+    if (!state.has_verdict()) return {};
+    return FromResult(MatchAnswer(AnswerKind::kVerdict, *state.verdict(), Json()),
+                      Blame::kEnvironment);
   }
-  const Json* world_gold = state.Find("gold_answer");
+  const Json* world_gold = state.gold_answer();
   const Json& gold = world_gold == nullptr ? labels.answer : *world_gold;
   if (gold.is_null()) return {};
   const Json& answer = trajectory.answer();
   if (answer.is_null()) {
     // It answered, but the environment does not tell what: that is not a wrong answer.
-    if (trajectory.ending == Ending::kAnswered && state.Find("answer") == nullptr) return {};
+    if (trajectory.ending == Ending::kAnswered && state.answer() == nullptr) return {};
     return {AnswerMatch{}, std::nullopt};
   }
   AnswerOptions options = labels.answer_options;

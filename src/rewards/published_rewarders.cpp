@@ -4,6 +4,7 @@
 #include <set>
 
 #include "record/economy.h"
+#include "record/final_state.h"
 #include "record/reward_terms.h"
 #include "rewards/cost.h"
 #include "rewards/outcome.h"
@@ -307,7 +308,7 @@ std::unique_ptr<Rewarder> NewAdaReasonerReward(ProgramRunner* runner) {
     terms.push_back(trajectory.AtAnswer(kOutcomeTerm, right ? kAdaReasonerRight : 0));
     // Of the trajectory as a whole: what is paid for calls is paid where the answer is wrong, and
     // on single calls it would make those of right answers the worse ones.
-    const Json* own = trajectory.final_state->Find("call_scores");
+    const Json* own = FinalState(*trajectory.final_state).call_scores();
     double calls = 0;
     for (size_t i = 0; i < trajectory.calls.size(); ++i) {
       const TrajectoryView::MadeCall& call = trajectory.calls[i];
@@ -376,8 +377,8 @@ std::unique_ptr<Rewarder> NewOrchestraCostReward(ProgramRunner* runner) {
 std::unique_ptr<Rewarder> NewMuaRlReward() {
   return NewLeafRewarder([](const TrajectoryView& trajectory, const Labels& labels) {
     Terms terms;
-    const Json& state = *trajectory.final_state;
-    const Json *reached = state.Find("state_hash"), *gold = state.Find("gold_state_hash");
+    const FinalState state(*trajectory.final_state);
+    const Json *reached = state.state_hash(), *gold = state.gold_state_hash();
     if (reached == nullptr || gold == nullptr) {
       if (const auto match = MatchOf(trajectory, labels, std::nullopt, nullptr, &terms)) {
         terms.push_back(trajectory.AtAnswer(kOutcomeTerm, match->match ? 1 : 0));
@@ -386,7 +387,7 @@ std::unique_ptr<Rewarder> NewMuaRlReward() {
     }
     // What the agent said to the user, the answer included; never what a tool said.
     std::vector<std::string> said;
-    if (const Json* messages = state.Find("messages"); messages && messages->is_array()) {
+    if (const Json* messages = state.messages(); messages && messages->is_array()) {
       for (const Json& message : messages->AsArray()) {
         if (message.is_string()) said.push_back(Replaced(message.AsString(), ",", ""));
       }

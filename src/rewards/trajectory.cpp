@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "record/final_state.h"
 #include "tools/tool_spec.h"
 
 namespace hone {
@@ -56,14 +57,15 @@ TrajectoryView TrajectoryOf(const Tree& tree, int32_t leaf_index) {
   }
   trajectory.ends_in_turn = tree.nodes[leaf.node].author == Author::kPolicy;
   if (trajectory.ends_in_turn) {
-    trajectory.answer_span = SpanIn(leaf.final_state.Find("answer_span"), tree.nodes[leaf.node]);
+    trajectory.answer_span =
+        SpanIn(FinalState(leaf.final_state).answer_span(), tree.nodes[leaf.node]);
   }
   return trajectory;
 }
 
 const Json& TrajectoryView::answer() const {
   static const Json kNone(nullptr);
-  const Json* answer = final_state->Find("answer");
+  const Json* answer = FinalState(*final_state).answer();
   return answer == nullptr ? kNone : *answer;
 }
 

@@ -54,7 +54,7 @@ Result<void> Mark(Journal* journal, const std::string& run, const std::string& v
   const Result<void> marked = journal->Finish(
       {.identity = MarkOf(run),
        .content = {.tool = "simulator", .arguments = Json::Of({{"version", version}})},
-       .source = "simulator",
+       .source = CallSource::kSimulator,
        .result = {.content = version}});
   if (marked.ok()) return {};
   HONE_ASSIGN_OR_RETURN(const Journal::Found found, journal->Find(MarkOf(run)));

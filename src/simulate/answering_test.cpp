@@ -97,8 +97,8 @@ class AnsweringTest : public testing::Test {
 };
 
 TEST_F(AnsweringTest, TheModeSaysWhoIsAsked) {
-  EXPECT_EQ(Call(ToolMode::kLive, "a")->source, "tool");
-  EXPECT_EQ(Call(ToolMode::kRecord, "a")->source, "tool");
+  EXPECT_EQ(Call(ToolMode::kLive, "a")->source, CallSource::kTool);
+  EXPECT_EQ(Call(ToolMode::kRecord, "a")->source, CallSource::kTool);
   EXPECT_FALSE(simulated_);
   EXPECT_EQ(Call(ToolMode::kReplay, "a")->result.content, "\"real\"");
   EXPECT_FALSE(simulated_);
@@ -116,9 +116,9 @@ TEST_F(AnsweringTest, EqualCallsAreLookedUpInWhatWasRecordedElsewhere) {
   plan_.recorded = plan_.journal;
   plan_.journal = (folder_.path() / "twin.sqlite").string();
   const auto outcome = Call(ToolMode::kReplayElseSimulate, "b");
-  EXPECT_EQ(outcome->source, "journal");
+  EXPECT_EQ(outcome->source, CallSource::kJournal);
   EXPECT_EQ(outcome->result.content, "\"real\"");
-  EXPECT_EQ(Call(ToolMode::kSimulate, "c")->source, "simulator");
+  EXPECT_EQ(Call(ToolMode::kSimulate, "c")->source, CallSource::kSimulator);
   plan_.recorded = "/nowhere.sqlite";
   EXPECT_NE(Call(ToolMode::kSimulate, "d").error().message().find("/nowhere.sqlite"),
             std::string::npos);

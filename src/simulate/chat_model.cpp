@@ -97,10 +97,10 @@ class EndpointChat final : public ChatModel {
     // A failure that an earlier run recorded stands for that run; this one tries again.
     for (int32_t turn = 0; turn < kMostRecordedFailures; ++turn) {
       outcome = caller_.Call({IdentityOf(key, turn), std::string(kChatTool), body, sessions_});
-      if (outcome.source != "journal" || outcome.result.status == CallStatus::kOk) break;
+      if (outcome.source != CallSource::kJournal || outcome.result.status == CallStatus::kOk) break;
     }
     ChatTurn made = Read(outcome.result, asked);
-    made.recorded = outcome.source == "journal";
+    made.recorded = outcome.source == CallSource::kJournal;
     made.money = made.status == CompletionStatus::kOk ? budget_.Price(made.usage) : 0;
     const TokenUsage used =
         made.status == CompletionStatus::kOk ? made.usage : PerhapsUsed(outcome.result, most);

@@ -60,10 +60,10 @@ class ExecutedModel final : public LanguageModel {
     for (int32_t turn = 0; turn < kMostTurnFailures; ++turn) {
       outcome =
           caller_.Call({IdentityOf(key, turn), std::string(kCompleteTool), arguments, sessions_});
-      if (outcome.source != "journal" || outcome.result.status == CallStatus::kOk) break;
+      if (outcome.source != CallSource::kJournal || outcome.result.status == CallStatus::kOk) break;
     }
     Completion completion = Read(outcome.result, most);
-    completion.recorded = outcome.source == "journal";
+    completion.recorded = outcome.source == CallSource::kJournal;
     const TokenUsage used = completion.status == CompletionStatus::kOk
                                 ? completion.usage
                                 : PerhapsUsed(outcome.result, most);

@@ -43,7 +43,7 @@ Result<std::map<std::tuple<std::string, std::string, std::string>, Trajectory>> 
 bool IsAnswer(const JournalEntry& entry) {
   const CallStatus status = entry.result.status;
   return (status == CallStatus::kOk || status == CallStatus::kToolError) &&
-         entry.result.injected.empty() && entry.source != "simulator" &&
+         entry.result.injected.empty() && entry.source != CallSource::kSimulator &&
          entry.result.cut_bytes == 0;
 }
 

@@ -103,11 +103,11 @@ TEST_F(RecordedCallsTest, SimulatedAnswersAndOtherToolsAreNotRead) {
   const auto journal = Journal::Open(directory_.path() / "j.sqlite").value();
   JournalEntry entry{.identity = {"r", "t", "0", 0, 0},
                      .content = {1, "get_order", J(R"({"order_id":"1"})"), ""},
-                     .source = "simulator",
+                     .source = CallSource::kSimulator,
                      .result = {.content = "made up"}};
   ASSERT_TRUE(journal->Finish(entry).ok());
   entry.identity.turn = 1;
-  entry.source = "tool";
+  entry.source = CallSource::kTool;
   entry.content.tool = "elsewhere";
   ASSERT_TRUE(journal->Finish(entry).ok());
   entry.identity.turn = 2;

@@ -84,7 +84,7 @@ class PlayingSimulator final : public Simulator,
     if (attempt.tool->spec.computable) {
       if (std::optional<ToolReply> reply = Compute(attempt)) {
         ++computed_;
-        return {.reply = *std::move(reply), .source = "computed"};
+        return {.reply = *std::move(reply), .source = CallSource::kComputed};
       }
     }
     AskedCall question{.toolbox = attempt.sessions->toolbox(),
@@ -101,11 +101,12 @@ class PlayingSimulator final : public Simulator,
       ++faults_;
       return {
           .reply = Unavailable("the simulator has no answer: " + settled.fault, Blame::kSimulator),
-          .source = "simulator"};
+          .source = CallSource::kSimulator};
     }
     ToolReply reply = settled.answer.status == CallStatus::kOk ? Answered(settled.answer.content)
                                                                : Refuted(settled.answer.content);
-    return {.reply = std::move(reply), .source = settled.recalled ? "journal" : "simulator"};
+    return {.reply = std::move(reply),
+            .source = settled.recalled ? CallSource::kJournal : CallSource::kSimulator};
   }
 
   // The real tool, which is pure: in a session of its own, nothing of the trajectory is touched.

@@ -101,7 +101,7 @@ TEST(Simulator, AnswersFitTheSchemaAndAreFixedBySeedArgumentsAndState) {
       other(RandomSimulator(), 2, timeline.get());
   const CallOutcome outcome = one.Call("get_order", R"({"order_id":"7"})");
   EXPECT_EQ(outcome.result.status, CallStatus::kOk);
-  EXPECT_EQ(outcome.source, "simulator");
+  EXPECT_EQ(outcome.source, CallSource::kSimulator);
   const std::string first = outcome.result.content;
   EXPECT_TRUE(J(first).Find("total")->is_integer());
   EXPECT_EQ(one.Ask("get_order", R"({"order_id":"7"})"), first);
@@ -118,8 +118,9 @@ TEST(Simulator, WhatCanBeComputedIsComputedByTheRealTool) {
   World world(simulator, 1, timeline.get());
   const CallOutcome outcome = world.Call("twice", R"({"n":21})");
   EXPECT_EQ(outcome.result.content, "42");
-  EXPECT_EQ(outcome.source, "computed");
-  EXPECT_EQ(world.Call("guess", "{}").source, "simulator") << "there is nothing to compute it with";
+  EXPECT_EQ(outcome.source, CallSource::kComputed);
+  EXPECT_EQ(world.Call("guess", "{}").source, CallSource::kSimulator)
+      << "there is nothing to compute it with";
   EXPECT_EQ(simulator->counts().computed, 1);
 }
 
@@ -142,19 +143,19 @@ TEST(Simulator, WhatWasRecordedIsTrueInTheSimulatedWorld) {
   World world(simulator, 1, timeline.get()), other(simulator, 2, timeline.get());
   const CallOutcome read = world.Call("get_order", R"({"order_id":"7"})");
   EXPECT_EQ(read.result.content, R"({"address":"Rome","total":5})");
-  EXPECT_EQ(read.source, "journal");
-  EXPECT_EQ(world.Call("get_order", R"({"order_id":"8"})").source, "simulator");
-  EXPECT_EQ(other.Call("get_order", R"({"order_id":"7"})").source, "simulator");
+  EXPECT_EQ(read.source, CallSource::kJournal);
+  EXPECT_EQ(world.Call("get_order", R"({"order_id":"8"})").source, CallSource::kSimulator);
+  EXPECT_EQ(other.Call("get_order", R"({"order_id":"7"})").source, CallSource::kSimulator);
   // A write to another order concerns neither.
   EXPECT_EQ(world.Ask("move_order", R"({"order_id":"8","address":"Oslo"})"), R"({"ok":true})");
-  EXPECT_EQ(world.Call("get_order", R"({"order_id":"7"})").source, "journal");
+  EXPECT_EQ(world.Call("get_order", R"({"order_id":"7"})").source, CallSource::kJournal);
   seen.clear();
   EXPECT_EQ(world.Ask("move_order", R"({"order_id":"7","address":"Oslo"})"), R"({"ok":true})");
   EXPECT_EQ(seen, (std::vector<std::string>{R"({"address":"Rome","total":5})"}));
   // After the write the record says nothing any more, but what it said is known.
   seen.clear();
   const CallOutcome after = world.Call("get_order", R"({"order_id":"7"})");
-  EXPECT_EQ(after.source, "simulator");
+  EXPECT_EQ(after.source, CallSource::kSimulator);
   EXPECT_EQ(J(after.result.content).Find("address")->AsString(), "Oslo");
   EXPECT_EQ(seen, (std::vector<std::string>{R"({"address":"Rome","total":5})"}));
 }

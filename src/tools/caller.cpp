@@ -39,7 +39,7 @@ CallOutcome Caller::Call(CallRequest request, std::stop_token stop) {
                          .status = CallStatus::kInterrupted,
                          .blame = Blame::kInfrastructure,
                          .content = "nobody carries this call out"},
-              .source = "executor"};
+              .source = CallSource::kExecutor};
     }
     changed_.notify_all();
   }

@@ -78,7 +78,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
         call->settled = true;
         call->attempt = 1;
       }
-      Deliver(call, ResultOf(*call, *fault), "executor");
+      Deliver(call, ResultOf(*call, *fault), CallSource::kExecutor);
     } else {
       StartAttempt(call);
     }
@@ -96,7 +96,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     Conclude(call, {.reply = {.status = CallStatus::kInterrupted,
                               .blame = Blame::kInfrastructure,
                               .content = "cancelled"},
-                    .source = "executor"});
+                    .source = CallSource::kExecutor});
   }
 
   std::optional<CallOutcome> Next(std::stop_token stop) {
@@ -229,7 +229,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
           {.reply = Unavailable("nobody answers this call: it is not in the journal, and the "
                                 "real tools are not asked in this mode",
                                 Blame::kInfrastructure),
-           .source = "executor"});
+           .source = CallSource::kExecutor});
     }
     options_.responders[responder]->Answer(attempt, [core = weak_from_this(), call, attempt,
                                                      responder](std::optional<CallAnswer> answer) {
@@ -282,7 +282,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     ToolReply reply = played ? Unavailable("the simulator gave " + content, Blame::kSimulator)
                              : TimedOut(content);
     timeline_->Run([core = shared_from_this(), call, attempt, reply = std::move(reply)] {
-      core->EndAttempt(call, attempt, {.reply = reply, .source = "executor"});
+      core->EndAttempt(call, attempt, {.reply = reply, .source = CallSource::kExecutor});
     });
   }
 
@@ -380,7 +380,8 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     }
     stop.request_stop();
     if (answer.recorded) {
-      return Deliver(call, answer.recorded->result, "journal", answer.recorded->session_lost);
+      return Deliver(call, answer.recorded->result, CallSource::kJournal,
+                     answer.recorded->session_lost);
     }
     ToolResult result = ResultOf(*call, answer.reply, answer.cut_bytes);
     if (options_.record == nullptr) {
@@ -441,7 +442,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
   }
 
-  void Deliver(const PendingPtr& call, ToolResult result, const std::string& source,
+  void Deliver(const PendingPtr& call, ToolResult result, CallSource source,
                bool session_lost = false) {
     if (call->place) {
       // A session's history holds what was surely carried out.

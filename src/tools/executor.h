@@ -25,7 +25,7 @@ struct CallRequest {
 struct CallOutcome {
   uint64_t ticket = 0;
   ToolResult result;
-  std::string source;  // who answered: "tool", "journal", "simulator", "executor"
+  CallSource source = CallSource::kTool;  // who answered
 };
 
 struct ExecutorOptions {
@@ -46,7 +46,7 @@ struct ExecutorOptions {
 // What happened so far.
 struct ExecutorCounts {
   std::map<std::string, int64_t> by_status;
-  std::map<std::string, int64_t> by_source;
+  std::map<CallSource, int64_t> by_source;
   std::map<std::string, int64_t> injected;
   int64_t retries = 0;
   int64_t late_replies = 0;       // came after the call had ended, or to an earlier attempt

@@ -200,7 +200,8 @@ class LaterResponder final : public Responder {
       return;  // never answers
     }
     timeline_->At(timeline_->Now() + milliseconds(delay->AsInteger()), [attempt, reply] {
-      reply(CallAnswer{.reply = Answered(attempt->identity.Text()), .source = "later"});
+      reply(
+          CallAnswer{.reply = Answered(attempt->identity.Text()), .source = CallSource::kComputed});
     });
   }
 
@@ -357,7 +358,7 @@ TEST_F(ExecutorTest, TheNextResponderIsAskedWhenOneHasNoAnswer) {
   Use({.responders = {std::make_shared<Silent>(),
                       std::make_shared<LaterResponder>(timeline_.get())}});
   Submit("t", Json::Of({{"ms", 1}}));
-  EXPECT_EQ(executor_->Next()->source, "later");
+  EXPECT_EQ(executor_->Next()->source, CallSource::kComputed);
   Use({.responders = {std::make_shared<Silent>()}});
   const ToolResult missing = Run("t");
   EXPECT_EQ(missing.status, CallStatus::kUnavailable);

@@ -160,11 +160,13 @@ class FaultyResponder final : public Responder {
       ToolReply refusal = HttpFailure(429, "Too Many Requests");
       refusal.refused = true;
       refusal.retry_after = milliseconds(rule.retry_after_ms);
-      failure = CallAnswer{.reply = std::move(refusal), .source = "tool"};
+      failure = CallAnswer{.reply = std::move(refusal), .source = CallSource::kTool};
     } else if (rule.kind == InjectedFault::kServerError) {
-      failure = CallAnswer{.reply = HttpFailure(rule.status, "Server Error"), .source = "tool"};
+      failure = CallAnswer{.reply = HttpFailure(rule.status, "Server Error"),
+                           .source = CallSource::kTool};
     } else if (rule.kind == InjectedFault::kReset) {
-      failure = CallAnswer{.reply = Unavailable("connection reset by peer"), .source = "tool"};
+      failure =
+          CallAnswer{.reply = Unavailable("connection reset by peer"), .source = CallSource::kTool};
     }
     if (!rule.after || rule.kind == InjectedFault::kRateLimit) {
       if (failure) reply(std::move(failure));

@@ -56,11 +56,11 @@ struct JournalEntry {
   CallIdentity identity;
   CallContent content;
   Effect effect = Effect::kReads;
-  std::string source;             // who answered: "tool", "simulator", "executor"
-  ToolResult result;              // `call` equals identity.call
-  std::vector<Attempt> attempts;  // all of them, the last included
-  bool session_lost = false;      // it ended the session it ran in (ToolReply)
-  int64_t recorded_ms = 0;        // Unix time; not part of any key
+  CallSource source = CallSource::kTool;  // who answered
+  ToolResult result;                      // `call` equals identity.call
+  std::vector<Attempt> attempts;          // all of them, the last included
+  bool session_lost = false;              // it ended the session it ran in (ToolReply)
+  int64_t recorded_ms = 0;                // Unix time; not part of any key
 
   bool operator==(const JournalEntry&) const = default;
 };

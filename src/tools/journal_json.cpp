@@ -85,7 +85,7 @@ Result<void> AttemptsFromJson(const Json* json, JournalEntry* entry) {
 
 Json JournalLineToJson(const JournalEntry& entry) {
   Json json = HeadToJson(entry.identity, entry.content, entry.effect);
-  json.Set("source", entry.source);
+  json.Set("source", CallSourceName(entry.source));
   json.Set("result", ToolResultToJson(entry.result));
   if (std::optional<Json> attempts = AttemptsToJson(entry)) {
     json.Set("attempts", *std::move(attempts));

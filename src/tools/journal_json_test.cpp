@@ -25,7 +25,7 @@ TEST(JournalJsonTest, ALineIsSpelledAsDocumented) {
   JournalEntry entry;
   entry.identity = {"tour", "t-1", "0/1", 2, 0};
   entry.content = {7, "weather", Json::Of({{"city", "Oslo"}}), ""};
-  entry.source = "tool";
+  entry.source = CallSource::kTool;
   entry.result.content = "rain";
   entry.result.latency_us = 1500;
   entry.result.attempts = 2;
@@ -60,6 +60,8 @@ TEST(JournalJsonTest, AWrongLineIsAnErrorThatNamesTheKey) {
     return line.ok() ? "" : line.error().message();
   };
   EXPECT_NE(message("effect", "sometimes").find("effect"), std::string::npos);
+  EXPECT_NE(message("source", "somebody").find("computed, executor, journal, simulator, tool"),
+            std::string::npos);
   EXPECT_NE(message("turn", "2").find("turn"), std::string::npos);
   EXPECT_NE(message("environment_seed", -1).find("environment_seed"), std::string::npos);
   EXPECT_NE(message("result", Json::Of({{"call", 0}, {"status", "fine"}})).find("result.status"),

@@ -94,12 +94,12 @@ TEST_F(JournalQueriesTest, StatisticsCountWhatIsThere) {
   int64_t bytes = 0, weather_us = 0;
   for (const JournalEntry& entry : entries_) {
     ++statuses[std::string(CallStatusName(entry.result.status))];
-    ++sources[entry.source];
+    ++sources[std::string(CallSourceName(entry.source))];
     ++calls[entry.content.tool];
     bytes += static_cast<int64_t>(entry.result.content.size());
     if (!entry.result.injected.empty()) ++injected[entry.result.injected];
     if (entry.content.tool == "weather") weather_us += entry.result.latency_us;
-    if (entry.result.injected.empty() && entry.source != "simulator" &&
+    if (entry.result.injected.empty() && entry.source != CallSource::kSimulator &&
         (entry.result.status == CallStatus::kOk || entry.result.status == CallStatus::kToolError)) {
       contents.insert(entry.content.Hash());
     }

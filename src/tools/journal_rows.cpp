@@ -147,7 +147,7 @@ Result<void> CheckRecordable(const JournalEntry& entry, const CallTexts& texts) 
                              entry.identity.Text(), entry.result.call));
   }
   HONE_RETURN_IF_ERROR(CheckRecordable(entry.identity, entry.content, texts));
-  return CheckTexts(entry.identity, {entry.source, entry.result.content, entry.result.injected,
+  return CheckTexts(entry.identity, {entry.result.content, entry.result.injected,
                                      texts.attempt_list ? *texts.attempt_list : ""});
 }
 
@@ -187,7 +187,7 @@ void BindCall(const JournalEntry& entry, const CallTexts& texts, SqliteStatement
       entry.content.tool,
       entry.content.state_hash,
       EffectName(entry.effect),
-      entry.source,
+      CallSourceName(entry.source),
       CallStatusName(result.status),
       BlameName(result.blame),
       result.injected,
@@ -268,12 +268,13 @@ Result<JournalEntry> ReadCall(const SqliteStatement& statement, int first) {
   entry.content.environment_seed = static_cast<uint64_t>(row.environment_seed);
   entry.content.tool = row.tool;
   entry.content.state_hash = row.state_hash;
-  entry.source = row.source;
   const auto effect = EffectFromName(row.effect);
+  const auto source = FromName(row.source, &CallSourceName, CallSource::kTool);
   const auto status = FromName(row.status, &CallStatusName, CallStatus::kInterrupted);
   const auto blame = FromName(row.blame, &BlameName, Blame::kInfrastructure);
-  if (!effect || !status || !blame) return Damaged(entry.identity, "an unknown word");
+  if (!effect || !source || !status || !blame) return Damaged(entry.identity, "an unknown word");
   entry.effect = *effect;
+  entry.source = *source;
   entry.result = {entry.identity.call,
                   *status,
                   *blame,

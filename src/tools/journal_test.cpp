@@ -29,7 +29,7 @@ JournalEntry NthCall(int64_t n) { return RandomCall(Rng(4), n); }
 // A call that FindByContent may answer with.
 JournalEntry Answered(int64_t n, std::string content) {
   JournalEntry entry = NthCall(n);
-  entry.source = "tool";
+  entry.source = CallSource::kTool;
   entry.result.status = CallStatus::kOk;
   entry.result.injected = "";
   entry.result.content = std::move(content);
@@ -97,7 +97,7 @@ TEST_F(JournalTest, OnlyRealAnswersWithoutFaultAreFoundByContent) {
   JournalEntry error = Answered(3, "no such city"), later = Answered(4, "sunny");
   timeout.result.status = CallStatus::kTimeout;
   faulty.result.injected = "stale";
-  simulated.source = "simulator";
+  simulated.source = CallSource::kSimulator;
   error.result.status = CallStatus::kToolError;
   for (JournalEntry* entry : {&timeout, &faulty, &simulated, &error, &later}) {
     EXPECT_FALSE(*journal->FindByContent(error.content));

@@ -11,7 +11,7 @@ namespace {
 // Answers everything.
 class Simulator final : public Responder {
   void Answer(std::shared_ptr<const CallAttempt>, Reply reply) override {
-    reply(CallAnswer{.reply = Answered("imagined"), .source = "simulator"});
+    reply(CallAnswer{.reply = Answered("imagined"), .source = CallSource::kSimulator});
   }
 };
 
@@ -47,12 +47,12 @@ class ModesTest : public testing::Test {
 
 TEST_F(ModesTest, EachModeAsksThoseItNames) {
   EXPECT_EQ(Call(ToolMode::kReplay, "a").result.status, CallStatus::kUnavailable);
-  EXPECT_EQ(Call(ToolMode::kReplayElseSimulate, "a").source, "simulator");
-  EXPECT_EQ(Call(ToolMode::kLive, "b").source, "tool");
+  EXPECT_EQ(Call(ToolMode::kReplayElseSimulate, "a").source, CallSource::kSimulator);
+  EXPECT_EQ(Call(ToolMode::kLive, "b").source, CallSource::kTool);
   EXPECT_EQ(Call(ToolMode::kReplay, "b").result.status, CallStatus::kUnavailable);  // not recorded
-  EXPECT_EQ(Call(ToolMode::kRecord, "b").source, "tool");
+  EXPECT_EQ(Call(ToolMode::kRecord, "b").source, CallSource::kTool);
   EXPECT_EQ(asked_, 2);
-  EXPECT_EQ(Call(ToolMode::kRecord, "b").source, "journal");
+  EXPECT_EQ(Call(ToolMode::kRecord, "b").source, CallSource::kJournal);
   EXPECT_EQ(Call(ToolMode::kReplay, "c").result.content, "real");  // by content
   EXPECT_EQ(Call(ToolMode::kReplayElseSimulate, "c").result.content, "real");
   EXPECT_EQ(Call(ToolMode::kSimulate, "d").result.content, "imagined");

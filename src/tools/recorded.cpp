@@ -7,7 +7,9 @@
 namespace hone {
 namespace {
 
-CallAnswer FromJournal(ToolReply reply) { return {.reply = std::move(reply), .source = "journal"}; }
+CallAnswer FromJournal(ToolReply reply) {
+  return {.reply = std::move(reply), .source = CallSource::kJournal};
+}
 
 std::string Described(const CallContent& content) {
   const std::string state = content.state_hash.substr(0, 8);

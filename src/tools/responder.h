@@ -55,7 +55,7 @@ struct CallAttempt {
 // What one of them says.
 struct CallAnswer {
   ToolReply reply;
-  std::string source;  // who answered: "tool", "simulator", ...
+  CallSource source = CallSource::kTool;  // who answered
   // What was cut off when it was recorded: then it is not cut again.
   int64_t cut_bytes = 0;
   // The outcome that a journal has of this very call: taken as it is, neither retried nor recorded.

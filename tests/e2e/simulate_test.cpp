@@ -30,7 +30,7 @@ class SimulateCommands : public testing::Test {
             {.identity = {"real", std::to_string(seed), "0", static_cast<int32_t>(entries.size()),
                           0},
              .content = {seed, "clock", Json::Of({{"city", city}}), ""},
-             .source = "tool",
+             .source = CallSource::kTool,
              .result = {.status = known ? CallStatus::kOk : CallStatus::kToolError,
                         .blame = known ? Blame::kNone : Blame::kAgent,
                         .content = known ? "{\"hour\":" + std::to_string((seed * 7) % 24) + "}"

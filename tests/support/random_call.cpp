@@ -10,7 +10,8 @@ JournalEntry RandomCall(Rng rng, int64_t n) {
   rng = rng.Split(static_cast<uint64_t>(n));
   constexpr std::array kTools = {"search", "python", "weather", "book"};
   constexpr std::array kEffects = {Effect::kReads, Effect::kPure, Effect::kReads, Effect::kWrites};
-  constexpr std::array kSources = {"tool", "tool", "tool", "simulator", "executor"};
+  constexpr std::array kSources = {CallSource::kTool, CallSource::kTool, CallSource::kTool,
+                                   CallSource::kSimulator, CallSource::kExecutor};
   const uint64_t tool = rng.Below(kTools.size());
   JournalEntry entry;
   entry.identity = {"run \"1\"", "task/" + std::to_string(n / 40), std::to_string(n / 10 % 4),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "envs/desk/tools.h"
+#include "record/final_state.h"
 
 namespace hone::desk {
 namespace {
@@ -79,9 +80,11 @@ class DeskEpisode final : public Episode {
   }
 
   Json final_state() const override {
-    return Json::Of({{"verdict", right_},
-                     {"answer", answer_ ? Json(*answer_) : Json()},
-                     {"sent", Json::ArrayOf(outbox_)}});
+    return FinalStateWriter()
+        .Verdict(right_)
+        .Answer(answer_ ? Json(*answer_) : Json())
+        .Own("sent", Json::ArrayOf(outbox_))
+        .Take();
   }
 
   Result<std::unique_ptr<Episode>> Clone() const override {

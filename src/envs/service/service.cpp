@@ -9,6 +9,7 @@
 #include "envs/service/shop.h"
 #include "envs/service/tools.h"
 #include "envs/service/user.h"
+#include "record/final_state.h"
 
 namespace hone::service {
 namespace {
@@ -120,12 +121,13 @@ class ServiceEpisode final : public Episode {
   }
 
   Json final_state() const override {
-    return Json::Of(
-        {{"verdict", IsRight()},
-         {"answer", answer_},
-         {"shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold)},
-         {"told", Json::ArrayOf(told_)},
-         {"unconfirmed_writes", setting_->played ? Json() : Json(unconfirmed_writes_)}});
+    return FinalStateWriter()
+        .Verdict(IsRight())
+        .Answer(answer_)
+        .Own("shop_is_right", foreign_ ? Json() : Json(shop_ == setting_->gold))
+        .Own("told", Json::ArrayOf(told_))
+        .Own("unconfirmed_writes", setting_->played ? Json() : Json(unconfirmed_writes_))
+        .Take();
   }
 
   Result<std::unique_ptr<Episode>> Clone() const override {
