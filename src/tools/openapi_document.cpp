@@ -90,6 +90,16 @@ bool IsJsonType(std::string_view type) {
          type == "application/*";
 }
 
+// Whether a path has blanks or control characters outside of its parameters' names.
+bool HasBlank(std::string_view path) {
+  bool in_name = false;
+  for (const char c : path) {
+    if (c == '{' || c == '}') in_name = c == '{';
+    if (!in_name && (static_cast<unsigned char>(c) <= ' ' || c == 0x7f)) return true;
+  }
+  return false;
+}
+
 // Reads the operations of one document.
 class DocumentReader {
  public:
@@ -152,6 +162,10 @@ class DocumentReader {
                                      : summary + "\n" + more;
     if (operation.spec.description.empty()) {
       operation.spec.description = operation.method + " " + path;
+    }
+    if (HasBlank(path)) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "the path has a blank or a control character, which no URL can have");
     }
     Arguments arguments;
     HONE_RETURN_IF_ERROR(ReadParameters(item, json, &operation, &arguments));

@@ -80,6 +80,17 @@ TEST(OpenApiDocument, WhatCannotBeAToolIsLeftOutWithTheReason) {
   EXPECT_EQ(document.left_out[1], "broken: the path has {x}, but there is no such parameter");
 }
 
+TEST(OpenApiDocument, APathThatNoUrlCanHaveIsLeftOut) {
+  const OpenApiDocument document = Read(R"({"openapi": "3.1.0", "paths": {
+    "/a b": {"get": {"operationId": "blank"}}, "/a\r\nHost: b": {"get": {"operationId": "line"}},
+    "/{a b}": {"get": {"operationId": "named", "parameters":
+        [{"name": "a b", "in": "path", "required": true}]}}}})");
+  ASSERT_EQ(document.left_out.size(), 2u);
+  EXPECT_NE(document.left_out[0].find("blank: the path has a blank"), std::string::npos);
+  ASSERT_EQ(document.operations.size(), 1u);
+  EXPECT_EQ(document.operations[0].spec.name, "named");
+}
+
 TEST(OpenApiDocument, AParameterCalledBodyDoesNotHideTheBody) {
   const OpenApiDocument document = Read(R"({"openapi": "3.1.0", "paths": {"/x": {"post": {
     "parameters": [{"name": "body", "in": "query"}, {"name": "body", "in": "header"}],

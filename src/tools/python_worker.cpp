@@ -217,6 +217,7 @@ Result<void> PythonWorker::Renew() {
                {conversation.second.get(), output.second.get(), error.second.get()}));
   starting_ = true;
   paused_ = false;
+  watch_->Renewed();
   conversation_ = std::move(conversation.first);
   output_ = std::move(output.first);
   error_ = std::move(error.first);
@@ -252,8 +253,12 @@ bool PythonWorker::ReadOutputs(PythonOutcome* outcome) {
 }
 
 bool PythonWorker::IsExcessive() {
-  std::optional<std::string> excess = watch_->Excess(pid_);
-  if (excess) excess_ = *std::move(excess);
+  const auto now = SteadyClock::now();
+  if (now < look_again_) return false;
+  if (std::optional<std::string> excess = watch_->Excess(pid_)) excess_ = *std::move(excess);
+  // A look takes long where there is much to see; it must not be all that we do.
+  const auto looked = SteadyClock::now();
+  look_again_ = looked + std::max<SteadyClock::duration>(kBetweenLooks, 4 * (looked - now));
   return !excess_.empty();
 }
 
@@ -261,19 +266,14 @@ PythonWorker::Finish PythonWorker::Converse(std::string_view request, millisecon
                                             const std::stop_token& stop, PythonOutcome* outcome,
                                             std::string* reply) {
   const auto deadline = SteadyClock::now() + time;
+  // A fresh interpreter has nothing yet; in one that is kept, many short calls add up.
+  if (!options_.keep_state) look_again_ = SteadyClock::now() + kBetweenLooks;
   // Escapes make up to six characters of one.
   const size_t longest_reply = 6 * options_.max_output_bytes + 4096;
-  auto look_again = SteadyClock::now() + kBetweenLooks;
   while (true) {
     if (stop.stop_requested()) return Finish::kStopped;
-    const auto now = SteadyClock::now();
-    if (now >= deadline) return Finish::kLate;
-    if (now >= look_again) {
-      if (IsExcessive()) return Finish::kExcess;
-      // A look takes long where there is much to see; it must not be all that we do.
-      const auto looked = SteadyClock::now();
-      look_again = looked + std::max<SteadyClock::duration>(kBetweenLooks, 4 * (looked - now));
-    }
+    if (SteadyClock::now() >= deadline) return Finish::kLate;
+    if (IsExcessive()) return Finish::kExcess;
     const short wanted = request.empty() ? POLLIN : POLLIN | POLLOUT;
     pollfd polled[3] = {
         {conversation_.get(), wanted, 0}, {output_.get(), POLLIN, 0}, {error_.get(), POLLIN, 0}};

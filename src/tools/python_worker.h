@@ -88,6 +88,7 @@ class PythonWorker {
   Descriptor conversation_, output_, error_;
   bool starting_ = false;  // a "next" is not acknowledged yet
   bool paused_ = false;    // the interpreter is stopped until its next call
+  std::chrono::steady_clock::time_point look_again_;  // when its bounds are looked at next
 };
 
 }  // namespace hone

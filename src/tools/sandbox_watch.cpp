@@ -124,11 +124,13 @@ SandboxWatch::SandboxWatch(const Sandbox& sandbox, const Scratch* scratch, bool 
                    : supervised                                   ? 1
                                                                   : 0) {}
 
-std::vector<pid_t> SandboxWatch::Programs(pid_t leader) const {
+std::vector<pid_t> SandboxWatch::Programs(pid_t leader) {
+  if (only_) return {*only_};
   std::vector<pid_t> programs;
   for (const TreeProcess& process : ProcessTree(leader)) {
     if (process.depth >= first_depth_ && process.lives()) programs.push_back(process.pid);
   }
+  if (limits_.max_processes == 1 && programs.size() == 1) only_ = programs[0];
   return programs;
 }
 
@@ -174,7 +176,7 @@ bool SandboxWatch::FolderIsFull(const std::vector<pid_t>& programs) {
   return nameless > most || scratch_->HoldsMoreThan(most - nameless);
 }
 
-void SandboxWatch::Pause(pid_t leader) const {
+void SandboxWatch::Pause(pid_t leader) {
   // Who forks while it is stopped is found in another round; who is stopped forks no more.
   constexpr int kRounds = 10;
   std::set<pid_t> stopped;
@@ -189,7 +191,7 @@ void SandboxWatch::Pause(pid_t leader) const {
   }
 }
 
-void SandboxWatch::Continue(pid_t leader) const {
+void SandboxWatch::Continue(pid_t leader) {
   for (const pid_t pid : Programs(leader)) ::kill(pid, SIGCONT);
 }
 

@@ -28,20 +28,24 @@ class SandboxWatch {
   std::optional<std::string> Excess(pid_t leader);
 
   // Stops all programs of the sandbox, threads and timers included, and lets them go on.
-  void Pause(pid_t leader) const;
-  void Continue(pid_t leader) const;
+  void Pause(pid_t leader);
+  void Continue(pid_t leader);
+
+  // The supervisor has another program from now on.
+  void Renewed() { only_.reset(); }
 
  private:
-  std::vector<pid_t> Programs(pid_t leader) const;
+  std::vector<pid_t> Programs(pid_t leader);
   bool FolderIsFull(const std::vector<pid_t>& programs);
 
   SandboxOptions limits_;
   std::optional<LaunchPlan::Identity> identity_;
   const Scratch* scratch_;
-  bool must_show_;      // its programs cannot keep us from seeing what they have open
-  std::string inside_;  // where its programs find the folder
-  int first_depth_;     // of programs, in the tree of processes
-  int unseen_ = 0;      // looks in a row at which a process did not show what it has open
+  bool must_show_;             // its programs cannot keep us from seeing what they have open
+  std::string inside_;         // where its programs find the folder
+  int first_depth_;            // of programs, in the tree of processes
+  int unseen_ = 0;             // looks in a row at which a process did not show what it has open
+  std::optional<pid_t> only_;  // the program, where there can be no other
 };
 
 }  // namespace hone
