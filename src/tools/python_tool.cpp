@@ -177,7 +177,8 @@ PythonOptions ReadPythonOptions(RecipeTable table) {
   PythonOptions options;
   table.Read("state", &options.state, "variables live from call to call of a trajectory");
   table.Read("timeout_ms", &options.timeout_ms, "of one call", Between(1, 3600000));
-  table.Read("memory_mb", &options.memory_mb, "of each process", Between(64, 1 << 20));
+  table.Read("memory_mb", &options.memory_mb, "of a process, and of all together",
+             Between(64, 1 << 20));
   table.Read("max_processes", &options.max_processes, "at once; 1: the code may start none",
              Between(1, 10000));
   table.Read("max_output_bytes", &options.max_output_bytes, "of each stream, and of the value",

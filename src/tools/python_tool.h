@@ -15,7 +15,7 @@ namespace hone {
 struct PythonOptions {
   bool state = false;                // variables live from call to call of a trajectory
   int64_t timeout_ms = 10000;        // of one call
-  int64_t memory_mb = 512;           // of each process
+  int64_t memory_mb = 512;           // of a process, and of all together
   int64_t max_processes = 1;         // at once; 1: the code may start none
   int64_t max_output_bytes = 65536;  // of each stream, and of the value
   int64_t scratch_mb = 64;           // in the folder it works in
