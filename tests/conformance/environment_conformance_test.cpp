@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "conformance/sums_environment.h"
 #include "envs/agents.h"
 #include "envs/desk/desk.h"
 #include "envs/environments.h"
@@ -40,6 +41,16 @@ LoadedEnvironment FromRecipe(const std::string& recipe_text, const std::string& 
   return plan.make(desk::NewDesk({}).value()->tools()).value();
 }
 
+// The program's own, and the one that is there to be copied.
+const std::vector<RegisteredEnvironment>& AllEnvironments() {
+  static const std::vector<RegisteredEnvironment> all = [] {
+    std::vector<RegisteredEnvironment> table = BuiltInEnvironments();
+    table.push_back(sums::Register());
+    return table;
+  }();
+  return all;
+}
+
 // Whoever registers an environment that is no part of the program says here how to play it.
 LoadedEnvironment Make(const std::string& name) {
   if (name == "data") return FromRecipe("[environment]\nsystem = \"Be brief.\"\n", kRiddles);
@@ -49,7 +60,7 @@ LoadedEnvironment Make(const std::string& name) {
         "/examples/environments/guess.py\"]\n",
         kGuesses);
   }
-  return NewBuiltIn(name).value();
+  return NewBuiltIn(name, AllEnvironments()).value();
 }
 
 class EnvironmentConformanceTest : public testing::TestWithParam<std::string> {
@@ -289,7 +300,7 @@ TEST_P(EnvironmentConformanceTest, SomebodyElsesFailureIsNotTheAgents) {
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
-  for (const RegisteredEnvironment& one : BuiltInEnvironments()) names.push_back(one.name);
+  for (const RegisteredEnvironment& one : AllEnvironments()) names.push_back(one.name);
   return names;
 }
 

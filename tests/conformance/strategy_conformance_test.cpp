@@ -7,6 +7,7 @@
 #include <deque>
 #include <tuple>
 
+#include "conformance/forks_strategy.h"
 #include "rollout/strategies.h"
 #include "rollout/trajectory_path.h"
 
@@ -192,7 +193,14 @@ TEST_P(StrategyConformanceTest, DecidesTheSameOnTheSameView) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StrategyConformanceTest, testing::ValuesIn(BuiltInStrategies()),
+// The program's own, and the one that is there to be copied.
+std::vector<RegisteredStrategy> AllStrategies() {
+  std::vector<RegisteredStrategy> all = BuiltInStrategies();
+  all.push_back(forks::Register());
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StrategyConformanceTest, testing::ValuesIn(AllStrategies()),
                          [](const auto& test) {
                            std::string name = test.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
