@@ -74,7 +74,7 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
     const Stopwatch total(clock_, &counts.seconds.total);
     while (true) {
       if (stop.stop_requested()) return Error(ErrorCode::kStopped, "the rollout was stopped");
-      HONE_RETURN_IF_ERROR(Admit());
+      HONE_RETURN_IF_ERROR(AdmitFromQueue());
       // Outcomes before the next step: whoever has its results draws in that step.
       while (std::optional<CallOutcome> outcome = executor_->Poll()) {
         HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
@@ -130,8 +130,8 @@ void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, Tr
   ++group->under_way;
 }
 
-Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
-  if (trajectory->episode != nullptr) return Generate(trajectory);  // it had waited
+Result<void> Scheduler::StartOrResume(LiveTrajectory* trajectory) {
+  if (trajectory->episode != nullptr) return DrawTurn(trajectory);  // it had waited
   LiveGroup* group = trajectory->group;
   const Spot& origin = *trajectory->origin;
   {
@@ -139,13 +139,15 @@ Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
     if (origin.episode != nullptr) {
       // A program that was started afresh knows nothing of what came before.
       auto cloned = origin.episode->Clone();
-      if (!cloned.ok()) return Break(trajectory, Blame::kEnvironment, cloned.error().message());
+      if (!cloned.ok())
+        return RetryOrDrop(trajectory, Blame::kEnvironment, cloned.error().message());
       trajectory->episode = *std::move(cloned);
       HONE_ASSIGN_OR_RETURN(trajectory->sessions, origin.sessions->Fork());
     } else {
       if (group->spare == nullptr) {
         auto opened = environment_.Open(group->request->task, group->episode_seed);
-        if (!opened.ok()) return Break(trajectory, Blame::kEnvironment, opened.error().message());
+        if (!opened.ok())
+          return RetryOrDrop(trajectory, Blame::kEnvironment, opened.error().message());
         group->spare = *std::move(opened);
       }
       trajectory->episode = std::move(group->spare);
@@ -154,10 +156,10 @@ Result<void> Scheduler::Go(LiveTrajectory* trajectory) {
   }
   // The origin's sequence may have grown since: its owner went on. The beginning is what it was.
   trajectory->sequence = sampler_->Fork(origin.sequence, origin.progress.tokens);
-  return Generate(trajectory);
+  return DrawTurn(trajectory);
 }
 
-Result<void> Scheduler::Generate(LiveTrajectory* trajectory) {
+Result<void> Scheduler::DrawTurn(LiveTrajectory* trajectory) {
   // By the path's name alone: which numbers a trajectory draws does not depend on when it is begun,
   // nor on who draws beside it. A repetition has a name of its own, or it would break again.
   Rng rng = Rng(trajectory->group->request->seed)
@@ -183,14 +185,14 @@ Result<std::shared_ptr<const Spot>> Scheduler::SpotOf(const LiveTrajectory& traj
 }
 
 // The context gets its next tokens, and the policy goes on, when its strategy lets it.
-Result<void> Scheduler::GoOn(LiveTrajectory* trajectory, Node next) {
+Result<void> Scheduler::AppendAndContinue(LiveTrajectory* trajectory, Node next) {
   LiveGroup* group = trajectory->group;
   Progress& progress = trajectory->progress;
   sampler_->Append(trajectory->sequence, next.tokens);
   progress.tokens += static_cast<int64_t>(next.tokens.size());
   progress.after_results = !next.results.empty();
   progress.node = group->tree.Add(progress.node, std::move(next));
-  return Proceed(trajectory);
+  return WaitOrContinue(trajectory);
 }
 
 // The template writes what was said before otherwise now. What was drawn stays as it is; the policy
@@ -203,14 +205,14 @@ Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
     const Stopwatch watch(clock_, &result_.counts.seconds.text);
     nodes = SegmentOf(policy_.codec(), *progress.said);
   }
-  if (!nodes->ok()) return Break(trajectory, Blame::kEnvironment, nodes->error().message());
+  if (!nodes->ok()) return RetryOrDrop(trajectory, Blame::kEnvironment, nodes->error().message());
   std::vector<TokenId> tokens;
   for (const Node& node : **nodes) {
     tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
   }
   // A segment that fills the context leaves no room for a token of the policy: nothing to learn.
   if (static_cast<int64_t>(tokens.size()) >= policy_.engine().config().max_positions) {
-    return Finish(trajectory, Ending::kTokenLimit, Blame::kNone);
+    return AddLeaf(trajectory, Ending::kTokenLimit, Blame::kNone);
   }
   progress.after_results = !trajectory->agent.results.empty();
   // The results of the last calls belong to the old segment, too: rewards and credit find them
@@ -231,11 +233,11 @@ Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
     sampler_->Release(trajectory->sequence);
   }
   trajectory->sequence = sampler_->Start(std::move(tokens));
-  return Proceed(trajectory);
+  return WaitOrContinue(trajectory);
 }
 
 // The turn is over, and the context is ready for the next one.
-Result<void> Scheduler::Proceed(LiveTrajectory* trajectory) {
+Result<void> Scheduler::WaitOrContinue(LiveTrajectory* trajectory) {
   LiveGroup* group = trajectory->group;
   trajectory->agent = {};
   trajectory->environment = {};
@@ -244,15 +246,15 @@ Result<void> Scheduler::Proceed(LiveTrajectory* trajectory) {
     HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Spot> spot, SpotOf(*trajectory));
     group->spots.push_back(std::move(spot));
   }
-  if (!strategy_.traits().waits) return Generate(trajectory);
+  if (!strategy_.traits().waits) return DrawTurn(trajectory);
   group->waiting.push_back(trajectory);
   --live_;  // its place goes to others: what it waits for may need it
-  if (--group->under_way == 0) return Decide(group);
+  if (--group->under_way == 0) return AskStrategy(group);
   return {};
 }
 
 // It is over. Its sequence stays where others may go on from it.
-void Scheduler::Rest(LiveTrajectory* trajectory) {
+void Scheduler::ReleaseTrajectory(LiveTrajectory* trajectory) {
   LiveGroup* group = trajectory->group;
   if (trajectory->sequence >= 0) {
     if (strategy_.traits().branches()) {
@@ -265,10 +267,10 @@ void Scheduler::Rest(LiveTrajectory* trajectory) {
 }
 
 // It ended by itself: a leaf.
-Result<void> Scheduler::Finish(LiveTrajectory* trajectory, Ending ending, Blame blame) {
+Result<void> Scheduler::AddLeaf(LiveTrajectory* trajectory, Ending ending, Blame blame) {
   if (ending == Ending::kFailed && (blame == Blame::kNone || IsSomebodyElse(blame))) {
-    return Break(trajectory, blame == Blame::kNone ? Blame::kEnvironment : blame,
-                 ProblemOf(*trajectory));
+    return RetryOrDrop(trajectory, blame == Blame::kNone ? Blame::kEnvironment : blame,
+                       ProblemOf(*trajectory));
   }
   LiveGroup* group = trajectory->group;
   NodeId node = trajectory->progress.node;
@@ -284,13 +286,13 @@ Result<void> Scheduler::Finish(LiveTrajectory* trajectory, Ending ending, Blame 
                          .blame = blame,
                          .final_state = trajectory->episode->final_state()});
   }
-  return End(trajectory, true);
+  return Retire(trajectory, true);
 }
 
 // Somebody else broke it: it says nothing about the policy, and is begun again or left out. In
 // earnest (options_.in_earnest), a trajectory that may have done what must not be done twice, such
 // as sending a letter, is left out: begun again, it would send the letter a second time.
-Result<void> Scheduler::Break(LiveTrajectory* trajectory, Blame blame, std::string problem) {
+Result<void> Scheduler::RetryOrDrop(LiveTrajectory* trajectory, Blame blame, std::string problem) {
   LiveGroup* group = trajectory->group;
   RolloutCounts& counts = result_.counts;
   ++counts.faults[std::string(BlameName(blame))];
@@ -305,20 +307,20 @@ Result<void> Scheduler::Break(LiveTrajectory* trajectory, Blame blame, std::stri
     ++counts.dropped;
     ++group->report.dropped;
   }
-  return End(trajectory, !again);
+  return Retire(trajectory, !again);
 }
 
 // `counts`: it is not begun again, so progress and the strategy see one more that ended.
-Result<void> Scheduler::End(LiveTrajectory* trajectory, bool counts) {
+Result<void> Scheduler::Retire(LiveTrajectory* trajectory, bool counts) {
   LiveGroup* group = trajectory->group;
-  Rest(trajectory);
+  ReleaseTrajectory(trajectory);
   --live_;
   if (counts) {
     ++group->ended;
     ++ended_;
     if (options_.progress) options_.progress(ended_, wanted_);
   }
-  if (--group->under_way == 0) return Decide(group);
+  if (--group->under_way == 0) return AskStrategy(group);
   return {};
 }
 
@@ -348,10 +350,10 @@ Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
   ++progress.turns;
   trajectory->resuming = false;
   counts.calls += static_cast<int64_t>(trajectory->agent.calls.size());
-  return Submit(trajectory, trajectory->agent.calls);
+  return SubmitCalls(trajectory, trajectory->agent.calls);
 }
 
-Result<void> Scheduler::Submit(LiveTrajectory* trajectory, const std::vector<Call>& calls) {
+Result<void> Scheduler::SubmitCalls(LiveTrajectory* trajectory, const std::vector<Call>& calls) {
   const GroupRequest& request = *trajectory->group->request;
   const Progress& progress = trajectory->progress;
   CallIdentity identity{options_.run, request.task.id, ScopedPath(request, progress.path),
@@ -415,7 +417,7 @@ Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
     }
   }
   if (trajectory->environment.ending || trajectory->environment.calls.empty()) {
-    return Settle(trajectory);
+    return CompleteTurn(trajectory);
   }
   // The turn is not complete before the environment has what it asked for: a played user may need
   // tools to know what it says.
@@ -423,16 +425,16 @@ Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
   const std::vector<Call> calls = std::move(trajectory->environment.calls);
   trajectory->environment.calls.clear();
   counts.environment_calls += static_cast<int64_t>(calls.size());
-  return Submit(trajectory, calls);
+  return SubmitCalls(trajectory, calls);
 }
 
 // The turn is complete.
-Result<void> Scheduler::Settle(LiveTrajectory* trajectory) {
+Result<void> Scheduler::CompleteTurn(LiveTrajectory* trajectory) {
   const EnvironmentTurn& environment = trajectory->environment;
   const Progress& progress = trajectory->progress;
-  if (environment.ending) return Finish(trajectory, *environment.ending, environment.blame);
+  if (environment.ending) return AddLeaf(trajectory, *environment.ending, environment.blame);
   if (progress.turns >= options_.max_turns) {
-    return Finish(trajectory, Ending::kTurnLimit, Blame::kNone);
+    return AddLeaf(trajectory, Ending::kTurnLimit, Blame::kNone);
   }
   std::optional<Result<Node>> next;
   {
@@ -450,13 +452,13 @@ Result<void> Scheduler::Settle(LiveTrajectory* trajectory) {
   if (!always_appends_ && !next->ok() && next->error().code() == ErrorCode::kUnsupported) {
     return BeginSegment(trajectory);
   }
-  if (!next->ok()) return Break(trajectory, Blame::kEnvironment, next->error().message());
+  if (!next->ok()) return RetryOrDrop(trajectory, Blame::kEnvironment, next->error().message());
   // The policy must have room for one token at least.
   const auto tokens = static_cast<int64_t>((*next)->tokens.size());
   if (progress.tokens + tokens >= policy_.engine().config().max_positions) {
-    return Finish(trajectory, Ending::kTokenLimit, Blame::kNone);
+    return AddLeaf(trajectory, Ending::kTokenLimit, Blame::kNone);
   }
-  return GoOn(trajectory, *std::move(*next));
+  return AppendAndContinue(trajectory, *std::move(*next));
 }
 
 }  // namespace hone

@@ -20,32 +20,32 @@ namespace hone {
 // calls of its own), or waiting for its strategy's decision. Only those under way count against
 // max_live, so that a group whose trajectories wait for each other can never block itself.
 //
-//      Decide: Enqueue
+//      AskStrategy: Enqueue
 //             |
-//             v          Decide: its place is named
+//             v          AskStrategy: its place is named
 //         [queued] <------------------------------- [waiting] ----> given up: it is not named
-//             | Admit: Go                               ^
+//             | AdmitFromQueue: StartOrResume           ^
 //             v                                         |
-//         [drawing] <------------- Proceed -------------+   (only where the strategy waits)
-//             | OnTurn: Submit        ^
+//         [drawing] <---------- WaitOrContinue ---------+   (only where the strategy waits)
+//             | OnTurn: SubmitCalls   ^
 //             v                       |
-//    +--> [calling]                   | GoOn: the context is appended to
+//    +--> [calling]                   | AppendAndContinue: the context is appended to
 //    |        | OnResults             | BeginSegment: it is written anew
-//    +--------+ (Submit: the          |
+//    +--------+ (SubmitCalls: the     |
 //             |  environment's calls) |
 //             v                       |
-//          Settle --------------------+
+//        CompleteTurn ----------------+
 //             | it is over
 //             v
-//          Finish ----> a leaf
+//          AddLeaf ----> a leaf
 //             | somebody else failed
 //             v
-//          Break -----> another one is queued, from the same origin; or it is dropped
+//        RetryOrDrop --> another one is queued, from the same origin; or it is dropped
 //
-// A turn without calls passes through [calling] without a stop. Go, BeginSegment and Settle break a
-// trajectory too, where the environment cannot go on. Whatever ends goes through End: once nothing
-// of its group is queued, drawing or calling, Decide asks the strategy what is next, and when that
-// is nothing, FinishGroup puts the tree together.
+// A turn without calls passes through [calling] without a stop. StartOrResume, BeginSegment and
+// CompleteTurn break a trajectory too, where the environment cannot go on. Whatever ends goes
+// through Retire: once nothing of its group is queued, drawing or calling, AskStrategy asks what is
+// next, and when that is nothing, FinishGroup puts the tree together.
 class Scheduler {
  public:
   Scheduler(const RolloutOptions& options, const Environment& environment, const Policy& policy,
@@ -58,7 +58,7 @@ class Scheduler {
   using QueueKey = std::pair<size_t, uint64_t>;  // group, trajectory's number
 
   // --- groups
-  Result<void> Admit();
+  Result<void> AdmitFromQueue();
   Result<void> BeginGroup(size_t index);
   Result<void> OpenPrompt(LiveGroup* group);
   struct Candidate {  // a place, as the strategy may name it
@@ -67,30 +67,30 @@ class Scheduler {
     LiveTrajectory* waiting;
   };
   static std::vector<Candidate> TakeCandidates(LiveGroup* group);
-  Result<void> Decide(LiveGroup* group);
+  Result<void> AskStrategy(LiveGroup* group);
   Result<void> Extend(LiveGroup* group, int64_t trajectories, Candidate* at);
   void FinishGroup(LiveGroup* group);
 
   // --- trajectories
   void Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
                int64_t repetitions);
-  Result<void> Go(LiveTrajectory* trajectory);
-  Result<void> Generate(LiveTrajectory* trajectory);
+  Result<void> StartOrResume(LiveTrajectory* trajectory);
+  Result<void> DrawTurn(LiveTrajectory* trajectory);
   Result<std::shared_ptr<const Spot>> SpotOf(const LiveTrajectory& trajectory);
-  Result<void> GoOn(LiveTrajectory* trajectory, Node next);
+  Result<void> AppendAndContinue(LiveTrajectory* trajectory, Node next);
   Result<void> BeginSegment(LiveTrajectory* trajectory);
-  Result<void> Proceed(LiveTrajectory* trajectory);
-  void Rest(LiveTrajectory* trajectory);
-  Result<void> Finish(LiveTrajectory* trajectory, Ending ending, Blame blame);
-  Result<void> Break(LiveTrajectory* trajectory, Blame blame, std::string problem);
-  Result<void> End(LiveTrajectory* trajectory, bool counts);
+  Result<void> WaitOrContinue(LiveTrajectory* trajectory);
+  void ReleaseTrajectory(LiveTrajectory* trajectory);
+  Result<void> AddLeaf(LiveTrajectory* trajectory, Ending ending, Blame blame);
+  Result<void> RetryOrDrop(LiveTrajectory* trajectory, Blame blame, std::string problem);
+  Result<void> Retire(LiveTrajectory* trajectory, bool counts);
 
   // --- events
   Result<void> OnTurn(Sampler::Id sequence);
   Result<void> OnOutcome(CallOutcome outcome);
-  Result<void> Submit(LiveTrajectory* trajectory, const std::vector<Call>& calls);
+  Result<void> SubmitCalls(LiveTrajectory* trajectory, const std::vector<Call>& calls);
   Result<void> OnResults(LiveTrajectory* trajectory);
-  Result<void> Settle(LiveTrajectory* trajectory);
+  Result<void> CompleteTurn(LiveTrajectory* trajectory);
 
   const RolloutOptions& options_;
   const Environment& environment_;

@@ -12,7 +12,7 @@
 namespace hone {
 
 // Those that were begun first go on first; a new group begins when there is room that nobody needs.
-Result<void> Scheduler::Admit() {
+Result<void> Scheduler::AdmitFromQueue() {
   while (live_ < options_.max_live) {
     if (queue_.empty()) {
       if (next_group_ == requests_.size()) break;
@@ -22,7 +22,7 @@ Result<void> Scheduler::Admit() {
     LiveTrajectory* trajectory = queue_.begin()->second;
     queue_.erase(queue_.begin());
     ++live_;
-    HONE_RETURN_IF_ERROR(Go(trajectory));
+    HONE_RETURN_IF_ERROR(StartOrResume(trajectory));
   }
   return {};
 }
@@ -41,7 +41,7 @@ Result<void> Scheduler::BeginGroup(size_t index) {
     FinishGroup(group);
     return {};
   }
-  return Decide(group);
+  return AskStrategy(group);
 }
 
 Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
@@ -99,7 +99,7 @@ std::vector<Scheduler::Candidate> Scheduler::TakeCandidates(LiveGroup* group) {
 }
 
 // Nothing of the group is under way: the strategy says what is next.
-Result<void> Scheduler::Decide(LiveGroup* group) {
+Result<void> Scheduler::AskStrategy(LiveGroup* group) {
   std::vector<Candidate> candidates = TakeCandidates(group);
   GroupView view;
   // Counted by decisions of this group: other groups' decisions come in between as they like.
@@ -132,7 +132,7 @@ Result<void> Scheduler::Decide(LiveGroup* group) {
     --group->started;
     --wanted_;
     ++result_.counts.given_up;
-    Rest(candidate.waiting);
+    ReleaseTrajectory(candidate.waiting);
   }
   if (group->under_way == 0) FinishGroup(group);
   return {};
