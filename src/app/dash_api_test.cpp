@@ -43,6 +43,7 @@ TEST_F(DashApiTest, EveryPathAnswersWithJson) {
        std::vector<std::tuple<const char*, const char*, const char*>>{
            {"/api/runs", "", "\"id\":\"one\""},
            {"/api/run", "run=one", "\"metrics\":[\"loss\",\"success\"]"},
+           {"/api/run", "run=one", "\"meanings\":{\"loss\":\"the sum of the four below\""},
            {"/api/metrics", "run=one&names=success", "\"series\":{\"success\":[0.5]}"},
            {"/api/metrics", "run=one&generation=0&row=1", "\"steps\":[]"},
            {"/api/groups", "run=one&limit=5&order=oldest", "\"count\":1"},

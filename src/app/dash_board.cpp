@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "learn/before_after.h"
+#include "learn/metrics_table.h"
 
 namespace hone {
 namespace {
@@ -103,6 +104,18 @@ Json TablesToJson(const Json& evaluations) {
         Json::Of({{"split", table.split}, {"tasks", table.tasks}, {"rows", std::move(rows)}}));
   }
   return tables;
+}
+
+// What the metrics table says of each of them, for the page's tool tips.
+Json MeaningsOf(const std::vector<std::string>& names) {
+  Json meanings = Json::Object();
+  for (const std::string& name : names) {
+    const Metric* metric = FindMetric(name);
+    if (metric == nullptr) continue;
+    meanings.Set(name, metric->unit.empty() ? std::string(metric->meaning)
+                                            : fmt::format("{}: {}", metric->unit, metric->meaning));
+  }
+  return meanings;
 }
 
 Json SuccessIn(const Json& evaluations, const std::string& name) {
@@ -321,6 +334,7 @@ Result<Json> DashBoard::Run(const std::string& id, double now) {
   run.Set("folder", entry->place.folder.string());
   run.Set("recipe", entry->recipe);
   run.Set("metrics", Json::ArrayOf(entry->metrics.Names()));
+  run.Set("meanings", MeaningsOf(entry->metrics.Names()));
   run.Set("alarms", entry->Alarms());
   run.Set("totals", entry->state ? entry->state->totals : Json(Json::Object()));
   run.Set("tables", entry->state ? TablesToJson(entry->state->evaluations) : Json(Json::Array()));

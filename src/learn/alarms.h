@@ -68,15 +68,8 @@ struct Alarm {
 
 // All of them, in the order in which they are looked at.
 std::vector<Alarm> BuiltInAlarms();
-// The metrics that the built-in alarms watch, sorted. Those that a run does not have are no alarm.
-//
-// entropy, kl, approx_kl, clip_fraction, loss: ObjectiveMetrics::Named; grad_norm: what
-// Engine::Step returned; ratio_one_share: ratio_one / tokens of a step's *first* mini-batch alone;
-// zero_advantage_groups: share of the groups whose credit is all 0; reward/mean, success,
-// response_length (policy tokens) and tool_calls: per trajectory of the step; truncated_rate,
-// fault_rate: share of trajectories cut off by a limit, ended by others' fault; valid_action_rate:
-// share of actions that could be read; execution_failure_rate: of calls; which_accuracy,
-// needless_call_rate: as evaluation defines them; dev/success: of the periodic evaluation.
+// The metrics that the built-in alarms watch, sorted; learn/metrics_table.h says what each is.
+// Those that a run does not have are no alarm.
 std::vector<std::string> WatchedMetrics();
 
 struct AlarmOptions {

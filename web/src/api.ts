@@ -52,6 +52,7 @@ export interface Run extends Omit<RunLine, "alarms"> {
   folder: string;
   recipe: string;
   metrics: string[];
+  meanings: Record<string, string>;
   alarms: Alarm[];
   totals: Record<string, number>;
   tables: { split: string; tasks: number; rows: TableRow[] }[];

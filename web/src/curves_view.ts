@@ -128,7 +128,7 @@ export class CurvesView implements View {
     if (this.extra.length > 0) {
       all.push({
         title: "Chosen",
-        pictures: this.extra.map((name): PictureSpec => ({ title: name, about: "", lines: [{ metric: name, name }] })),
+        pictures: this.extra.map((name): PictureSpec => ({ title: name, about: this.run?.meanings?.[name] ?? "", lines: [{ metric: name, name }] })),
       });
     }
     const there = all
@@ -183,7 +183,7 @@ export class CurvesView implements View {
       h("option", { value: "" }, "Any other metric…"),
       ...[...this.series.columns.keys()].sort().filter((name) => !this.extra.includes(name)).map((name) => h("option", { value: name }, name)),
     );
-    return h("p", { class: "adder" }, select, h("span", { class: "dim" }, " docs/formats/metrics.md says what each one is. Drag over a picture to look closer; double-click to go back."));
+    return h("p", { class: "adder" }, select, h("span", { class: "dim" }, " Drag over a picture to look closer; double-click to go back."));
   }
 
   private drawBelow(): void {
