@@ -97,6 +97,7 @@ class Verifier {
   void CountStored();
   void Explain();
   Result<void> Prepare();
+  void LinkCache();
   bool BeginningIsSound();
   Result<bool> LookThroughJournal();
   Result<void> LookAtFiles();
@@ -243,19 +244,7 @@ Result<void> Verifier::Prepare() {
     }
     HONE_RETURN_IF_ERROR(CopyReferences(run_->folder, folder));
   }
-  // What stages made is read there; locks and what is missing are written here.
-  if (!options_.fresh) {
-    for (const auto& entry : std::filesystem::directory_iterator(run_->CacheFolder(), error)) {
-      if (!entry.is_directory(error)) continue;
-      if (const Result<void> sound = VerifyChecksums(entry.path()); !sound.ok()) {
-        result_.notes.push_back(sound.error().message() + ": it is not used");
-        continue;
-      }
-      std::filesystem::create_directory_symlink(
-          std::filesystem::absolute(entry.path()),
-          std::filesystem::path(recipe_.run.cache) / entry.path().filename(), error);
-    }
-  }
+  if (!options_.fresh) LinkCache();
   for (const char* name : {kJournal, kReal}) {
     const std::filesystem::path journal = run_->folder / name;
     if (Exists(journal)) HONE_RETURN_IF_ERROR(CopyDatabase(journal, folder / name));
@@ -273,6 +262,21 @@ Result<void> Verifier::Prepare() {
     recipe_.answers.journal = (folder / kJournal).string();
   }
   return {};
+}
+
+// What stages made is read in the run's cache; locks and what is missing are written in ours.
+void Verifier::LinkCache() {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(run_->CacheFolder(), error)) {
+    if (!entry.is_directory(error)) continue;
+    if (const Result<void> sound = VerifyChecksums(entry.path()); !sound.ok()) {
+      result_.notes.push_back(sound.error().message() + ": it is not used");
+      continue;
+    }
+    std::filesystem::create_directory_symlink(
+        std::filesystem::absolute(entry.path()),
+        std::filesystem::path(recipe_.run.cache) / entry.path().filename(), error);
+  }
 }
 
 // Nothing can be derived from a checkpoint that is not what was written.
