@@ -144,7 +144,7 @@ TEST(Batcher, AtTheEndNobodyWaitsForEver) {
 }
 
 TEST(BatchTicket, AWaitCanBeStopped) {
-  BatchTicket ticket;
+  BatchTicket ticket(1);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_TRUE(ticket.Wait(stop.get_token()).empty());

@@ -11,6 +11,7 @@
 #include "base/json_fields.h"
 #include "learn/recorded_step.h"
 #include "record/record_json.h"
+#include "rollout/chains.h"
 #include "rollout/rollout.h"
 
 namespace hone {

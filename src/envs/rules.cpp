@@ -141,10 +141,7 @@ class RuledEpisode final : public Episode {
       readable.faults.clear();
       reply = inner_->Step(readable);
     }
-    for (const Fault& fault : turn.faults) {
-      reply.notices.push_back(fmt::format("Your turn could not be read ({}): {}",
-                                          FaultKindName(fault.kind), fault.message));
-    }
+    for (const Fault& fault : turn.faults) reply.notices.push_back(FaultNotice(fault));
     return reply;
   }
 
@@ -218,6 +215,11 @@ Rules ReadRules(RecipeTable table, const Rules& defaults) {
   ReadMistake(&table, "on_fault", "a turn that cannot be read", &rules.on_fault);
   ReadMistake(&table, "on_void", "a turn that says nothing", &rules.on_void);
   return rules;
+}
+
+std::string FaultNotice(const Fault& fault) {
+  return fmt::format("Your turn could not be read ({}): {}", FaultKindName(fault.kind),
+                     fault.message);
 }
 
 std::shared_ptr<const Environment> WithRules(std::shared_ptr<const Environment> inner,

@@ -35,6 +35,9 @@ struct Rules {
   OnMistake on_void = OnMistake::kHintAndContinue;
 };
 
+// What the agent is told of a fault of its turn.
+std::string FaultNotice(const Fault& fault);
+
 // [rules] of a recipe; what it does not say stays as in `defaults`.
 Rules ReadRules(RecipeTable table, const Rules& defaults);
 

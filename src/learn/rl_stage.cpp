@@ -107,33 +107,30 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   ScoredGroups practice;
   DynamicSampler rounds(DynamicNow(), static_cast<size_t>(stage_.groups));
   while (const size_t more = rounds.Missing()) {
-    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", [&] {
-                            return PoseTasks(Supply(), RoundOf(step, practice.asked, more));
-                          }));
+    const Round round = RoundOf(step, practice.asked, more);
+    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
     HONE_ASSIGN_OR_RETURN(DrawnGroups drawn,
-                          Timed("rollout", [&] { return DrawGroups(rollout, std::move(posed)); }));
+                          Timed("rollout", DrawGroups, rollout, std::move(posed)));
     TellApart(drawn.counts.seconds);
-    HONE_ASSIGN_OR_RETURN(ScoredGroups scored, Timed("rewards", [&] {
-                            return ScoreGroups(Scoring(), std::move(drawn));
-                          }));
+    HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
+                          Timed("rewards", ScoreGroups, Scoring(), std::move(drawn)));
     rounds.Add(scored.Rewards());
     practice.Append(std::move(scored));
   }
   NotePractice(practice, rounds, asked, &done);
 
   std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
-  ModelViews views = Timed("reference", [&] { return Ask(chosen); });
-  HONE_ASSIGN_OR_RETURN(
-      CreditedGroups credited, Timed("credit", [&] {
-        return CreditGroups({method, KlNow()}, std::move(chosen), std::move(views));
-      }));
+  ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
+  const CreditPlan crediting{method, KlNow()};
+  HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
+                                                       std::move(chosen), std::move(views)));
   NoteCredit(credited, step, &done);
 
   if (!remedies().skip_update) {
     HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
     const UpdatePlan plan = PlanOf(step, method, !groups.empty());
     const UpdateReport update =
-        Timed("training", [&] { return UpdatePolicy(plan, groups, rng, workshop_->engine.get()); });
+        Timed("training", UpdatePolicy, plan, groups, rng, workshop_->engine.get());
     NoteUpdate(plan, update, step, &done);
   }
   done.records = std::move(credited.records);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "engine/learning_rate.h"
 #include "engine/optimizer.h"
 #include "learn/alarm_controller.h"
@@ -56,9 +59,12 @@ class RlTraining final : public StageRun, public StageAlarms {
 
   RlTraining(const RlStage& stage, int64_t number, Workshop* workshop);
 
-  template <typename Pass>
-  auto Timed(std::string_view name, Pass&& pass) {
-    return workshop_->times->Run(name, std::forward<Pass>(pass));
+  // Runs a function of the step as a pass of this name.
+  template <typename Pass, typename... Values>
+  auto Timed(std::string_view name, Pass&& pass, Values&&... values) {
+    return workshop_->times->Run(name, [&] {
+      return std::invoke(std::forward<Pass>(pass), std::forward<Values>(values)...);
+    });
   }
   void TellApart(const RolloutSeconds& seconds);
 

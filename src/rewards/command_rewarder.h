@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "record/reward_terms.h"
 #include "rewards/rewarder.h"
 
 namespace hone {
@@ -12,7 +13,8 @@ namespace hone {
 struct CommandRewarderOptions {
   std::vector<std::string> command;
   std::chrono::milliseconds deadline{10000};  // per tree, the program's start included
-  std::string term = "reward";                // the name of terms that the program does not name
+  // The name of terms that the program does not name: what most methods of credit read.
+  std::string term{kOutcomeTerm};
 };
 
 // Any program as a rewarder (docs/howto/write-a-reward.md). It is started once and kept running;

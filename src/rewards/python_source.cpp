@@ -75,7 +75,7 @@ std::string Dict(const PythonNode& node) {
   return out + "}";
 }
 
-std::string CallSource(const PythonNode& node) {
+std::string SourceOfCall(const PythonNode& node) {
   std::string inside = Listed(node.children, 1);
   for (size_t i = 0; i < node.keywords.size(); ++i) {
     const std::string& name = node.keywords[i];
@@ -109,7 +109,7 @@ std::string Source(const PythonNode& node, Binding wanted) {
     }
     case Kind::kSubscript:
       return Source(node.children[0], kAtom) + "[" + Source(node.children[1], kLoose) + "]";
-    case Kind::kCall: return CallSource(node);
+    case Kind::kCall: return SourceOfCall(node);
     case Kind::kList: return "[" + Listed(node.children, 0) + "]";
     case Kind::kSet: return "{" + Listed(node.children, 0) + "}";
     case Kind::kTuple:

@@ -65,23 +65,6 @@ double ScalarSimilarity(const Json& value, const Json& gold) {
 
 }  // namespace
 
-bool SameValue(const Json& a, const Json& b) {
-  // Whole numbers are compared exactly; doubles only join in where a fraction does.
-  if (a.is_number() && b.is_number() && a.kind() != b.kind()) return a.AsDouble() == b.AsDouble();
-  if (a.is_array() && b.is_array()) {
-    return std::equal(a.AsArray().begin(), a.AsArray().end(), b.AsArray().begin(),
-                      b.AsArray().end(), SameValue);
-  }
-  if (a.is_object() && b.is_object()) {
-    if (a.AsObject().size() != b.AsObject().size()) return false;
-    return std::all_of(a.AsObject().begin(), a.AsObject().end(), [&](const Json::Member& member) {
-      const Json* other = b.Find(member.first);
-      return other != nullptr && SameValue(member.second, *other);
-    });
-  }
-  return a == b;
-}
-
 double ValueShare(const Json& a, const Json& b) {
   return Share(a, b, [](const Json& x, const Json& y) { return SameValue(x, y) ? 1.0 : 0.0; });
 }

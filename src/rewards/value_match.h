@@ -1,12 +1,9 @@
 #pragma once
 
 #include "base/json.h"
+#include "tools/same_value.h"
 
 namespace hone {
-
-// Equal JSON values, where 1 and 1.0 are the same and the order of an object's keys does not
-// matter.
-bool SameValue(const Json& a, const Json& b);
 
 // The share of equal parts in [0, 1]: scalars are equal or not; objects by key over all keys of
 // both; arrays by position over the longer one. Two empty containers are equal.

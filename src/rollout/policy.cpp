@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/rules.h"
 #include "rollout/segment.h"
 
 namespace hone {
@@ -154,7 +155,9 @@ std::vector<Message> MessagesAfter(const AgentTurn& agent, const EnvironmentTurn
                         .name = agent.calls[static_cast<size_t>(result.call)].name});
   }
   for (const std::string& notice : environment.notices) {
-    messages.push_back({.role = Role::kUser, .content = notice});
+    const bool own = std::any_of(agent.faults.begin(), agent.faults.end(),
+                                 [&](const Fault& fault) { return FaultNotice(fault) == notice; });
+    messages.push_back({.role = Role::kUser, .content = notice, .own_words = own});
   }
   if (!environment.user.empty()) {
     messages.push_back({.role = Role::kUser, .content = environment.user});

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "envs/rules.h"
 #include "support/desk_policy.h"
 
 namespace hone {
@@ -67,6 +68,30 @@ TEST(TurnCodecTest, WhatFollowsATurnHoldsResultsNoticesAndTheUser) {
   ASSERT_TRUE(last);
   EXPECT_TRUE(last->tokens.empty());
   EXPECT_EQ(last->results, agent.results);
+}
+
+// What Hone says of a turn that could not be read names the dialect's markers as such; the same
+// words of an environment, a user or a tool are characters.
+TEST(TurnCodecTest, OnlyHonesOwnWordsNameMarkers) {
+  const DeskPolicy desk({});
+  const TurnCodec codec = desk.codec();
+  Node node = TurnOf(desk, R"(<tool_call>{"name":"clock")");
+  const AgentTurn agent = codec.ReadTurn(TurnEnd::kEnded, &node);
+  ASSERT_FALSE(agent.faults.empty());
+  const std::string told = FaultNotice(agent.faults[0]);
+  ASSERT_NE(told.find("<tool_call>"), std::string::npos) << told;
+  const TokenId marker = *desk.tokenizer().FindAdded("<tool_call>");
+  const auto markers = [&](const EnvironmentTurn& environment) {
+    const Node next = codec.After(node, agent, environment).value();
+    return std::count(next.tokens.begin(), next.tokens.end(), marker);
+  };
+  EnvironmentTurn own, notice, user;
+  own.notices = {told};
+  notice.notices = {told + "!"};
+  user.user = told;
+  EXPECT_EQ(markers(own), 1);
+  EXPECT_EQ(markers(notice), 0);
+  EXPECT_EQ(markers(user), 0);
 }
 
 TEST(TurnCodecTest, AnAssistantInTheOpeningIsPartOfThePrompt) {

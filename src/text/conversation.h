@@ -23,6 +23,9 @@ struct Message {
   std::optional<std::string> reasoning;  // "reasoning_content"
   std::vector<MessageCall> calls;        // assistant messages only
   std::string name;                      // of the tool, on tool messages; may be empty
+  // Hone's own words about a turn of the policy, such as which marker was not closed: they may name
+  // the dialect's markers, as nobody else may.
+  bool own_words = false;
 };
 
 struct Conversation {

@@ -8,7 +8,11 @@ namespace hone {
 std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece) {
   if (piece.reserved == nullptr) return tokenizer.Encode(piece.text, piece.literal);
   std::map<TokenId, bool> known;  // a text can hold one marker a million times
-  const auto reserved = [&](const AddedToken& token) {
+  const auto reserved = [&](const AddedToken& token, size_t begin, size_t end) {
+    const bool ours = std::any_of(
+        piece.own_words.begin(), piece.own_words.end(),
+        [&](const ByteRange& range) { return range.begin <= begin && end <= range.end; });
+    if (ours) return false;
     const auto [entry, is_new] = known.emplace(token.id, false);
     if (is_new) entry->second = piece.reserved->Has(token.content, piece.author);
     return entry->second;

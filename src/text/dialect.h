@@ -31,6 +31,7 @@ struct Piece {
   // writing its marker.
   std::vector<ByteRange> literal;
   std::shared_ptr<const ReservedTokens> reserved;  // the dialect's; null: special tokens only
+  std::vector<ByteRange> own_words;                // in which only special tokens are kept out
 };
 
 std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece);

@@ -81,7 +81,7 @@ class Layout {
 
   void Plain(Author author, const std::string& open, const std::string& close) {
     PieceBuilder builder = NewPiece(author);
-    builder.Marker(open).Content(conversation_.messages[next_++].content).Marker(close);
+    builder.Marker(open).Content(conversation_.messages[next_++]).Marker(close);
     pieces_.push_back(std::move(builder).Take());
   }
 
@@ -129,7 +129,7 @@ class Layout {
   void AppendMarkers(const std::string& text) {
     if (text.empty()) return;
     if (pieces_.empty() || pieces_.back().author == Author::kPolicy) {
-      pieces_.push_back({Author::kSystem, "", {}, nullptr});
+      pieces_.push_back({Author::kSystem, "", {}, nullptr, {}});
     }
     pieces_.back().text += text;
   }
@@ -201,6 +201,13 @@ PieceBuilder& PieceBuilder::Content(std::string_view text) {
   return *this;
 }
 
+PieceBuilder& PieceBuilder::Content(const Message& message) {
+  const size_t begin = piece_.text.size();
+  Content(std::string_view(message.content));
+  if (message.own_words) piece_.own_words.push_back({begin, piece_.text.size()});
+  return *this;
+}
+
 void SpellSystem(const Frame& frame, const std::string* system, const Json::Array& tools,
                  std::string_view how_to_act, PieceBuilder* out) {
   if (system == nullptr && tools.empty()) return;
@@ -248,8 +255,10 @@ Result<Piece> ContinueInFrame(const Frame& frame, const Spelling& spelling, std:
   whole.reserved = frame.reserved;
   for (Piece& piece : std::move(layout).Take()) {
     if (whole.text.empty()) whole.author = piece.author;
-    for (ByteRange& range : piece.literal) {
-      whole.literal.push_back({range.begin + whole.text.size(), range.end + whole.text.size()});
+    for (auto part : {&Piece::literal, &Piece::own_words}) {
+      for (const ByteRange& range : piece.*part) {
+        (whole.*part).push_back({range.begin + whole.text.size(), range.end + whole.text.size()});
+      }
     }
     whole.text += piece.text;
   }

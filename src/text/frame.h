@@ -35,6 +35,7 @@ class PieceBuilder {
   explicit PieceBuilder(Author author) { piece_.author = author; }
   PieceBuilder& Marker(std::string_view text);
   PieceBuilder& Content(std::string_view text);  // ill-formed UTF-8 becomes U+FFFD
+  PieceBuilder& Content(const Message& message);
   bool empty() const { return piece_.text.empty(); }
   Piece Take() && { return std::move(piece_); }
 

@@ -255,7 +255,7 @@ class TemplateDialect final : public Dialect {
 
   Piece PieceOf(Author author, const JinjaText& text, ByteRange range) const {
     const JinjaText part = text.Part(range);
-    return {author, part.bytes(), part.foreign(), reserved_};
+    return {author, part.bytes(), part.foreign(), reserved_, {}};
   }
 
   Result<Piece> After(Conversation before, std::string_view turn, const Conversation& next) const {

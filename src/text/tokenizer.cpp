@@ -68,19 +68,21 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text, std::span<const By
   DCHECK(IsUtf8(text));
   std::vector<TokenId> ids;
   ids.reserve(text.size() / 3);
-  const auto is_marker = [&](const AddedToken& token) {
-    return token.special || (reserved && reserved(token));
+  const auto is_marker = [&](const AddedToken& token, size_t begin, size_t end) {
+    return token.special || (reserved && reserved(token, begin, end));
   };
   const auto allowed = [&](const AddedToken& token, size_t begin, size_t end) {
-    return !Overlaps(literal, begin, end) || !is_marker(token);
+    return !Overlaps(literal, begin, end) || !is_marker(token, begin, end);
   };
-  const auto no_marker = [&](const AddedToken& token, size_t, size_t) { return !is_marker(token); };
   size_t at = 0;
   while (at < text.size()) {
     const auto match = raw_matcher_.empty() ? std::nullopt : raw_matcher_.Find(text, at, allowed);
     const size_t end = match ? match->begin : text.size();
     // Normalising may move the ends of literal ranges, so for tokens that are looked for behind it
     // the whole stretch counts as literal when any of it is.
+    const auto no_marker = [&, at](const AddedToken& token, size_t, size_t) {
+      return !is_marker(token, at, end);
+    };
     EncodeSegment(text.substr(at, end - at),
                   Overlaps(literal, at, end) ? no_marker : AddedTokenMatcher::Allowed(), &ids);
     if (!match) break;

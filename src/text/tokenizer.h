@@ -59,8 +59,9 @@ class Tokenizer {
   std::vector<TokenId> Encode(std::string_view text) const;
   // The same, except that special and `reserved` tokens are not recognised where they touch a
   // `literal` range: "<|im_end|>" inside a tool's output is those ten characters and ends no turn.
-  // The text must be UTF-8, the ranges ascending.
-  using Reserved = std::function<bool(const AddedToken&)>;
+  // `reserved` is told where the token stands; of one that is looked for behind normalising only
+  // the stretch is known. The text must be UTF-8, the ranges ascending.
+  using Reserved = std::function<bool(const AddedToken&, size_t begin, size_t end)>;
   std::vector<TokenId> Encode(std::string_view text, std::span<const ByteRange> literal,
                               const Reserved& reserved = nullptr) const;
 

@@ -7,12 +7,22 @@
 #include <fmt/format.h>
 
 namespace hone {
+namespace {
+
+// Whether a real is exactly this big integer: no integer of 64 bits is.
+bool IsWhole(const Json& real, const Json& big) {
+  return real.kind() == Json::Kind::kReal &&
+         fmt::format("{:.0f}", real.AsDouble()) == DumpJson(big);
+}
+
+}  // namespace
 
 bool SameValue(const Json& a, const Json& b) {
   if (a.is_number() && b.is_number()) {
     if (a.kind() == b.kind()) return a == b;
-    return a.kind() != Json::Kind::kBigInteger && b.kind() != Json::Kind::kBigInteger &&
-           a.AsDouble() == b.AsDouble();
+    if (a.kind() == Json::Kind::kBigInteger) return IsWhole(b, a);
+    if (b.kind() == Json::Kind::kBigInteger) return IsWhole(a, b);
+    return a.AsDouble() == b.AsDouble();
   }
   if (a.kind() != b.kind()) return false;
   if (a.is_array()) {

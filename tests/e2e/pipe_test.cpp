@@ -5,9 +5,11 @@
 #include "app/pipe.h"
 #include "base/file.h"
 #include "e2e/program.h"
+#include "learn/trainer.h"
 #include "record/record_json.h"
 #include "record/store.h"
 #include "support/random_record.h"
+#include "support/tiny_recipe.h"
 
 namespace hone {
 namespace {
@@ -132,8 +134,16 @@ TEST(Pipe, TheListIsComplete) {
   EXPECT_NE(Hone({"pipe", "list"}).standard_output.find("tokenize"), std::string::npos);
 }
 
+// A run of the tiny recipe, in this folder.
+std::string TinyRun(const std::filesystem::path& folder) {
+  const Result<TrainingRecipe> recipe = ReadTiny(folder);
+  EXPECT_TRUE(recipe.ok() && Train(*recipe, {}).ok());
+  return recipe->Folder().string();
+}
+
 TEST(Pipe, EveryExampleWorks) {
   TemporaryDirectory directory;
+  const std::string trained = TinyRun(directory.path() / "runs");
   for (const Pass& pass : BuiltInPasses()) {
     PassOptions options;
     for (const PassOption& option : pass.options) {
@@ -143,6 +153,7 @@ TEST(Pipe, EveryExampleWorks) {
       if (option.name == "model") options["model"] = HONE_SOURCE_DIR "/tests/golden/models/qwen2";
       if (option.name == "method") options["method"] = "toolpo-split";
       if (option.name == "run") options["run"] = (directory.path() / "run").string();
+      if (option.name == "env") options["model"] = trained;
     }
     std::istringstream in(pass.example + "\n");
     std::ostringstream out;
@@ -154,6 +165,48 @@ TEST(Pipe, EveryExampleWorks) {
       for (const Json& key : required->AsArray()) EXPECT_NE(line.Find(key.AsString()), nullptr);
     }
   }
+}
+
+// Task to tree to scores to advantages to new weights, each by its pass.
+TEST(Pipe, EveryArrowOfATrainingStepIsAPass) {
+  TemporaryDirectory directory;
+  const std::string run = TinyRun(directory.path() / "runs");
+  std::string lines;
+  for (int task = 0; task < 6; ++task) {
+    lines += DumpJson(Json::Of({{"index", task}, {"leaves", 6}, {"seed", task}})) + "\n";
+  }
+  const auto through = [](std::vector<std::string> arguments, const std::string& in) {
+    arguments.insert(arguments.begin(), "pipe");
+    const SubprocessResult result = Hone(arguments, in);
+    EXPECT_EQ(result.exit_code, 0)
+        << arguments[1] << result.standard_output.substr(0, 500) << result.standard_error;
+    return result.standard_output;
+  };
+  const std::string trees = through({"rollout", "--model", run}, lines);
+  EXPECT_EQ(through({"rollout", "--model", run}, lines), trees) << "a function of its line";
+  const std::string scored = through({"rewards", "--preset", "desk"}, trees);
+  const std::string credited = through({"credit", "--method", "toolpo"}, scored);
+  Json::Array all;
+  for (Json& one : ParseJsonLines(credited).value()) {
+    const Json* record = one.Find("tree");
+    all.push_back(record != nullptr ? *record : one);
+  }
+  const std::string batch = DumpJson(Json::Of({{"trees", all}})) + "\n";
+  const std::string out = (directory.path() / "next").string();
+  const auto updates = Lines(Hone(
+      {"pipe", "update", "--model", run, "--learning-rate", "1e-3", "--out", out}, batch + batch));
+  ASSERT_EQ(updates.size(), 2u);
+  ASSERT_EQ(updates[0].Find("error"), nullptr) << DumpJson(updates[0]);
+  EXPECT_GT(updates[0].Find("tokens")->AsInteger(), 0);
+  EXPECT_EQ(*updates[0].Find("ratio_one_tokens"), *updates[0].Find("tokens"))
+      << "this model drew: on policy to the bit";
+  EXPECT_NE(*updates[1].Find("ratio_one_tokens"), *updates[1].Find("tokens"))
+      << "the first line has moved the weights";
+  EXPECT_NE(*updates[0].Find("weights"), *updates[1].Find("weights"));
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(out) / "model.safetensors"));
+  const auto wrong = Lines(Hone({"pipe", "rollout", "--model", run}, "{\"leaves\": 2}\n"));
+  EXPECT_NE(DumpJson(wrong[0]).find("needs \\\"index\\\""), std::string::npos)
+      << DumpJson(wrong[0]);
 }
 
 TEST(Pipe, TheDocumentationIsTrue) {
