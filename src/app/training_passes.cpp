@@ -192,7 +192,8 @@ Pass UpdatePass() {
                   "description": "of the first mini-batch; all of them where this model drew"},
                 "loss": {"type": "number"}, "grad_norm": {"type": "number"},
                 "weights": {"type": "string", "description": "SHA-256"}}})"),
-      .example = R"({"trees": []})",
+      .example =
+          R"({"trees": [{"format": "hone.tree", "version": 1, "task": {"id": "t"}, "nodes": [{"author": "user", "tokens": [1, 2]}, {"parent": 0, "author": "policy", "tokens": [3], "logprobs": [-1.5], "entropies": [1.0]}], "leaves": [{"node": 1, "ending": "eos"}], "advantages": [{"leaf": 0, "values": [1.0]}]}]})",
       .open = [](const PassOptions& options) -> Result<PassFunction> {
         HONE_ASSIGN_OR_RETURN(const RecordedStepOptions step, UpdateOptions(options));
         HONE_ASSIGN_OR_RETURN(auto setup, OpenPolicy(options));

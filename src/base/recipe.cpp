@@ -25,7 +25,7 @@ struct RecipeState {
     std::string comment;
   };
   std::vector<Entry> resolved;
-  std::vector<std::string> elements;  // paths of the elements of [[tables]] that were asked for
+  std::vector<std::string> present;  // paths of tables that count by being there
 
   void Problem(const RecipeNode& at, std::string_view text) {
     problems.push_back({at.order, fmt::format("{}: {}", at.where, text)});
@@ -258,6 +258,12 @@ RecipeTable RecipeTable::Table(std::string_view key) {
   return RecipeTable(state_, node, PathOf(key));
 }
 
+std::optional<RecipeTable> RecipeTable::OptionalTable(std::string_view key) {
+  if (!Has(key)) return std::nullopt;
+  state_->present.push_back(PathOf(key));
+  return Table(key);
+}
+
 std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
   RecipeNode* node = Take(key);
   std::vector<RecipeTable> tables;
@@ -271,7 +277,7 @@ std::vector<RecipeTable> RecipeTable::Tables(std::string_view key) {
     const std::string path = fmt::format("{}[{}]", PathOf(key), i);
     if (element.Is(TomlValue::Kind::kTable)) {
       tables.push_back(RecipeTable(state_, &element, path));
-      state_->elements.push_back(path);
+      state_->present.push_back(path);
     } else {
       state_->Problem(element, fmt::format("{}: {}", path, *Wants("a table", element)));
     }
@@ -420,7 +426,7 @@ Json Recipe::Values() const {
 Json Recipe::Said() const {
   Json values = Json::Object();
   // First of all, so that each is there whatever it says.
-  for (const std::string& path : state_->elements) TableAt(path, &values);
+  for (const std::string& path : state_->present) TableAt(path, &values);
   for (const auto& entry : state_->resolved) {
     if (!entry.is_default) TableAt(entry.table, &values)->Set(entry.key, entry.value);
   }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,9 @@ class RecipeTable {
 
   // The sub-table [key]; an empty one when absent.
   RecipeTable Table(std::string_view key);
+  // The sub-table [key] of something that is there or not; nothing when it is absent. That it is
+  // there is something said (Recipe::Said), even where all in it has its default.
+  std::optional<RecipeTable> OptionalTable(std::string_view key);
   // The array of tables [[key]]; empty when absent.
   std::vector<RecipeTable> Tables(std::string_view key);
   // What stands under the key is for somebody else: it is known, and nothing in it is looked at.
@@ -116,8 +120,9 @@ class Recipe {
   std::string Resolved() const;
   // The same as a value: tables are objects, [[tables]] are arrays.
   Json Values() const;
-  // Values() without the keys that have their default. Tables without any other are left out, but
-  // not elements of [[tables]]: what is said stays when the program learns to read another key.
+  // Values() without the keys that have their default: what is said stays when the program learns
+  // to read another key. Tables without any other are left out, but not elements of [[tables]] and
+  // optional tables.
   Json Said() const;
 
  private:

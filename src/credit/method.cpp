@@ -64,7 +64,7 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     RemarkOthersFaults(all.back(), &ledgers.back());
     RemarkTerms(method, all.back(), &ledgers.back());
   }
-  HONE_RETURN_IF_ERROR(CheckTermNeeds(method, all));
+  if (settings.terms_required) HONE_RETURN_IF_ERROR(CheckTermNeeds(method, all));
   // Groups that are dropped take no part in the statistics of the batch either.
   const std::vector<bool> kept = KeptGroups(method, all, ledgers);
   std::vector<size_t> places;

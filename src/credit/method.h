@@ -83,6 +83,9 @@ struct CreditInput {
 
 struct CreditSettings {
   bool layers = false;  // keep what each channel added
+  // Whether a batch in which nobody earned what the method reads is an error. False: it is noted,
+  // and earns nothing; for batches that may be all of tasks without a label.
+  bool terms_required = true;
 };
 
 // The credit of every record of a batch, in their order; advantages that the records have already

@@ -191,15 +191,6 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
   return {};
 }
 
-Adapters AdaptersOf(const Model& model) {
-  Adapters adapters;
-  for (const LoraModule& module : model.lora) {
-    adapters.push_back(model.parameters[module.a].value);
-    adapters.push_back(model.parameters[module.b].value);
-  }
-  return adapters;
-}
-
 void SwapAdapters(Adapters* adapters, Model* model) {
   CHECK(adapters->size() == 2 * model->lora.size(), "the adapters of another model");
   size_t i = 0;

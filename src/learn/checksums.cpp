@@ -21,7 +21,7 @@ Result<std::vector<std::string>> FilesOf(const std::filesystem::path& folder) {
   for (std::filesystem::recursive_directory_iterator entry(folder, error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().lexically_relative(folder).string();
-    if (!entry->is_regular_file() || name == kChecksumFile) continue;
+    if (!entry->is_regular_file(error) || name == kChecksumFile) continue;
     if (name.ends_with("-wal") || name.ends_with("-shm")) continue;
     names.push_back(name);
   }

@@ -241,11 +241,11 @@ std::string StartKey(const TrainingRecipe& recipe) {
   Json::Array stages;
   for (size_t i = 0; i < recipe.stages.size() && !recipe.stages[i]->traits().practice; ++i) {
     if (!recipe.stages[i]->traits().trains_policy()) continue;
-    stages.push_back(recipe.said.Find("stage")->AsArray()[i]);
+    stages.push_back(StageInputs(recipe, i));
   }
-  Json key = Json::Of({{"seed", recipe.run.seed}, {"stages", std::move(stages)}});
-  for (const char* part : {"model", "environment", "tools"}) key.Set(part, SaidPart(recipe, part));
-  return ContentHash(key);
+  return ContentHash(Json::Of({{"seed", recipe.run.seed},
+                               {"stages", std::move(stages)},
+                               {"model", SaidPart(recipe, "model")}}));
 }
 
 Result<PlannedRun> PlanRun(const ComparisonPlan& plan, size_t arm, uint64_t seed,

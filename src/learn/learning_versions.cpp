@@ -47,7 +47,14 @@ Json Listed(const Parts& parts, std::span<const LearningVersion> versions) {
 
 }  // namespace
 
-std::span<const LearningVersion> LearningVersions() { return {}; }
+std::span<const LearningVersion> LearningVersions() {
+  static constexpr LearningVersion kVersions[] = {
+      {"dialect", "template", 2, "what a template rewrites is no fold; nobody types its markers"},
+      {"dialect", "hermes", 2, "what is rendered without old thoughts is no fold; as above"},
+      {"reward", "command", 2, "numbers without a name are the term outcome"},
+  };
+  return kVersions;
+}
 
 Json VersionsOf(const TrainingRecipe& recipe, std::span<const LearningVersion> versions) {
   Parts parts;
@@ -58,6 +65,7 @@ Json VersionsOf(const TrainingRecipe& recipe, std::span<const LearningVersion> v
   AddTable(recipe, "rollout", "strategy", "strategy", &parts);
   AddTable(recipe, "simulator", "kind", "simulator", &parts);
   AddTable(recipe, "curriculum", "order", "curriculum", &parts);
+  AddTable(recipe, "model", "dialect", "dialect", &parts);
   if (const Json* rewards = recipe.resolved.Find("rewards")) AddRewards(*rewards, &parts);
   return Listed(parts, versions);
 }
@@ -66,6 +74,7 @@ Json VersionsOfStage(const TrainingRecipe& recipe, size_t number,
                      std::span<const LearningVersion> versions) {
   Parts parts = {{"stage", std::string(recipe.stages[number]->kind())}};
   AddTable(recipe, "environment", "kind", "environment", &parts);
+  AddTable(recipe, "model", "dialect", "dialect", &parts);
   return Listed(parts, versions);
 }
 

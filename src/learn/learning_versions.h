@@ -14,8 +14,8 @@ struct TrainingRecipe;
 // changes what a part learns writes that down in LearningVersions, in the same commit; runs that
 // use the part are then other runs than those that were made before, and all others stay valid.
 struct LearningVersion {
-  std::string_view
-      part;  // stage, method, loss, reward, environment, strategy, simulator, curriculum
+  // stage, method, loss, reward, environment, strategy, simulator, curriculum, dialect
+  std::string_view part;
   std::string_view name;  // of a stage, a method, ...: as recipes name it
   int64_t version = 1;    // parts that are not listed have 1
   std::string_view why;   // what is different since
@@ -26,7 +26,7 @@ std::span<const LearningVersion> LearningVersions();
 
 // The versions of the parts that a recipe uses, as far as they are listed: {"method/grpo": 2}.
 Json VersionsOf(const TrainingRecipe& recipe, std::span<const LearningVersion> versions);
-// The same of one stage, its environment and its simulator.
+// The same of one stage, its environment and the dialect.
 Json VersionsOfStage(const TrainingRecipe& recipe, size_t number,
                      std::span<const LearningVersion> versions);
 

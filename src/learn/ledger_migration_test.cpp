@@ -85,6 +85,25 @@ TEST_P(LedgerMigration, TheRunsThatWereMadeAreThoseThatAreNamed) {
   EXPECT_EQ(proven, GetParam() == "prove" ? 192 : 143);
 }
 
+// Runs whose recipes were told apart when everything was hashed are told apart by what they say.
+TEST_P(LedgerMigration, NoTwoRecipesBecameOne) {
+  const std::string file = "tests/golden/identity/" + GetParam() + ".jsonl";
+  std::map<std::string, std::string> then;  // hash of today: hash of then
+  std::map<std::pair<std::string, uint64_t>, std::string> made;
+  for (const Json& line : ParseJsonLines(*ReadFile(file)).value()) {
+    for (const auto& [seed, hash] : line.Find("recipes")->AsObject()) {
+      made[{line.Find("arm")->AsString(), std::stoull(seed)}] = hash.AsString();
+    }
+  }
+  for (const PlannedRun& run : runs_) {
+    const auto found = made.find({plan_.arms[run.arm].name, run.seed});
+    if (found == made.end()) continue;
+    const auto [other, fresh] = then.emplace(run.hash, found->second);
+    EXPECT_TRUE(fresh || other->second == found->second) << found->first.first;
+  }
+  EXPECT_GT(then.size(), 100u);
+}
+
 TEST_P(LedgerMigration, EveryLineOfTheLedgerIsValid) {
   const ComparisonLedger ledger =
       ComparisonLedger::Open("comparisons/" + GetParam() + ".jsonl").value();

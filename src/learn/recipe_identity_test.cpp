@@ -1,5 +1,7 @@
 #include "learn/recipe_identity.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -30,6 +32,18 @@ TEST(RecipeIdentity, AKeyThatHasItsDefaultDoesNotCountWhetherItIsSaidOrNot) {
     EXPECT_EQ(RecipeHash(Tiny({said})), hash) << said;
   }
   EXPECT_NE(RecipeHash(Tiny({"stage.0.other_weight=0.2"})), hash);
+}
+
+// Where a table is there or not, that it is there counts, with its defaults too.
+TEST(RecipeIdentity, ATableThatSwitchesSomethingOnCountsByBeingThere) {
+  const std::string hash = RecipeHash(Tiny({}));
+  std::set<std::string> hashes = {hash};
+  for (const char* said :
+       {"model.lora={rank=16}", "rewards.flip={share=0.2}", "rewards.schedule={from=1.0}",
+        "rewards.gate={term='outcome'}", "rewards={sum=[{preset='desk'}, {costs={}}]}",
+        "rewards={sum=[{preset='desk'}, {preset='default'}]}"}) {
+    EXPECT_TRUE(hashes.insert(RecipeHash(Tiny({said}))).second) << said;
+  }
 }
 
 // The program learns to read another key, with a default: `resolved` has one more.

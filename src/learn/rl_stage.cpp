@@ -121,7 +121,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
 
   std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
   ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
-  const CreditPlan crediting{method, KlNow()};
+  const CreditPlan crediting{method, KlNow(), !terms_met_};
   HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
                                                        std::move(chosen), std::move(views)));
   NoteCredit(credited, step, &done);
@@ -265,6 +265,9 @@ void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler
 }
 
 void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done) {
+  for (const ScoredTree& record : credited.records) {
+    for (const Score& score : record.scores) terms_met_ = terms_met_ || Total(score).has_value();
+  }
   if (workshop_->recipe->replay.on) {
     for (size_t i = 0; i < credited.records.size(); ++i) {
       replay_.Add(credited.records[i], credited.credits[i], step);
@@ -316,7 +319,8 @@ Json RlTraining::State() const {
                    {"curriculum", curriculum_->ToJson()},
                    {"replay", replay_.ToJson()},
                    {"alarms", alarms_.ToJson()},
-                   {"trajectories", trajectories_}});
+                   {"trajectories", trajectories_},
+                   {"terms_met", terms_met_}});
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
@@ -329,6 +333,7 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Required("replay", &replay);
     fields.Required("alarms", &alarms);
     fields.Optional("trajectories", &trajectories_);
+    fields.Optional("terms_met", &terms_met_);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));

@@ -58,7 +58,8 @@ std::optional<std::filesystem::path> StageCache::Find(std::string_view kind,
   std::error_code error;
   if (!std::filesystem::exists(path / "depends_on.json", error)) return std::nullopt;
   const Result<void> sound = VerifyChecksums(path);
-  if (sound.ok()) return path;
+  // What cannot be read just now may be sound: another run may be using it.
+  if (sound.ok() || sound.error().code() != ErrorCode::kCorrupt) return path;
   if (note_) note_(fmt::format("{}; what it is part of is made again", sound.error().message()));
   return std::nullopt;
 }

@@ -202,7 +202,8 @@ Result<CreditedGroups> CreditGroups(const CreditPlan& plan, std::vector<ScoredTr
     if (!views.values.empty()) inputs[i].values = &views.values[i];
   }
   CreditedGroups credited;
-  HONE_ASSIGN_OR_RETURN(credited.credits, AssignCredit(plan.method, inputs));
+  HONE_ASSIGN_OR_RETURN(credited.credits,
+                        AssignCredit(plan.method, inputs, {.terms_required = plan.terms_required}));
   for (size_t i = 0; i < records.size(); ++i) {
     records[i].advantages = credited.credits[i].advantages;
     HONE_RETURN_IF_ERROR(Checked(records[i], "credit"));

@@ -125,6 +125,8 @@ struct CreditPlan {
   // With KlPlace::kReward its penalty is a reward of every token, taken off before credit is
   // assigned; the records then have it as a term.
   KlOptions kl;  // with the coefficient of this step
+  // As CreditSettings: false once the rewards of a run are known to give what the method reads.
+  bool terms_required = true;
 };
 
 struct CreditedGroups {

@@ -94,12 +94,11 @@ PolicyModelSettings ReadModel(RecipeTable table) {
     tokenizer.Read("min_frequency", &model.min_frequency, "a pair seen less often is not merged",
                    AtLeast(1));
   }
-  if (table.Has("lora")) {
-    RecipeTable lora = table.Table("lora");
+  if (std::optional<RecipeTable> lora = table.OptionalTable("lora")) {
     LoraOptions options;
-    lora.Read("rank", &options.rank, "of the adapters", AtLeast(1));
-    lora.Read("alpha", &options.alpha, "their output is multiplied by alpha / rank", Above(0));
-    lora.Read("targets", &options.targets, "names of projections, or all");
+    lora->Read("rank", &options.rank, "of the adapters", AtLeast(1));
+    lora->Read("alpha", &options.alpha, "their output is multiplied by alpha / rank", Above(0));
+    lora->Read("targets", &options.targets, "names of projections, or all");
     model.lora = options;
   }
   if (!model.folder.empty()) {

@@ -126,9 +126,9 @@ constexpr const char* kTermsComment = "only these; empty: all";
 // The table [key] of a recipe, where there is one.
 template <typename Options>
 void ReadInner(RecipeTable* table, std::string_view key, std::optional<Options>* options) {
-  if (!table->Has(key)) return;
-  RecipeTable inner = table->Table(key);
-  Describe(&inner, &options->emplace());
+  if (std::optional<RecipeTable> inner = table->OptionalTable(key)) {
+    Describe(&*inner, &options->emplace());
+  }
 }
 
 // The same of JSON, where what decides most has to be said.

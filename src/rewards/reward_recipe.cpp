@@ -19,6 +19,7 @@ RewardOptions ReadRewards(RecipeTable table) {
   if (!table.Has("sum")) return ReadAndCheck(&table);
   RewardOptions rewards;
   rewards.sum.emplace();
+  if (table.Tables("sum").empty()) table.Problem("sum", "wants at least one reward");
   for (RecipeTable& part : table.Tables("sum")) rewards.sum->push_back(ReadAndCheck(&part));
   return rewards;
 }

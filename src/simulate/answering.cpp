@@ -119,7 +119,7 @@ AnsweringPlan ReadAnswering(RecipeTable root, AnsweringPlan plan) {
     plan.simulator = ReadSimulatorSettings(root.Table("simulator"),
                                            plan.simulator.value_or(SimulatorSettings()));
   }
-  if (root.Has("user")) plan.user = ReadUser(root.Table("user"));
+  if (const auto user = root.OptionalTable("user")) plan.user = ReadUser(*user);
   plan.faults = ReadFaultRules(root);
   plan.redaction = ReadRedactionOptions(root.Table("redact"));
   if (const std::optional<std::string> problem = ProblemOf(plan)) table.Problem("mode", *problem);

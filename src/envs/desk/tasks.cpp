@@ -196,11 +196,8 @@ TaskOptions ReadTaskOptions(RecipeTable table) {
   table.Read("kinds", &options.kinds, "only these kinds; empty: all");
   table.Read("max_calls", &options.max_calls, "no task that needs more calls", AtLeast(0));
   table.Read("world", &world, "one fixed world for all tasks; 0: a fresh one for each", AtLeast(0));
-  // A recipe that has none says nothing of it, so that it stays the recipe that it was.
-  if (table.Has("chain")) {
-    table.Read("chain", &options.chain, "only chains of so many dependent calls; 0: none",
-               Between(0, kMaxChain));
-  }
+  table.Read("chain", &options.chain, "only chains of so many dependent calls; 0: none",
+             Between(0, kMaxChain));
   options.seed = static_cast<uint64_t>(seed);
   options.world = static_cast<uint64_t>(world);
   if (const Result<void> checked = CheckTaskOptions(options); !checked.ok()) {
