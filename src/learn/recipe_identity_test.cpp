@@ -39,8 +39,8 @@ TEST(RecipeIdentity, ATableThatSwitchesSomethingOnCountsByBeingThere) {
   const std::string hash = RecipeHash(Tiny({}));
   std::set<std::string> hashes = {hash};
   for (const char* said :
-       {"model.lora={rank=16}", "rewards.flip={share=0.2}", "rewards.schedule={from=1.0}",
-        "rewards.gate={term='outcome'}", "rewards={sum=[{preset='desk'}, {costs={}}]}",
+       {"model.lora={rank=16}", "rewards.flip={share=0.2}", "rewards.gate={term='outcome'}",
+        "rewards={sum=[{preset='desk'}, {costs={}}]}",
         "rewards={sum=[{preset='desk'}, {preset='default'}]}"}) {
     EXPECT_TRUE(hashes.insert(RecipeHash(Tiny({said}))).second) << said;
   }
