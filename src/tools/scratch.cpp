@@ -31,6 +31,16 @@ constexpr int kDeepestFolder = 64;
 // What every scratch folder's name begins with.
 constexpr std::string_view kName = "hone-sandbox-";
 
+// Opens a folder that its owner may have closed to everybody, himself included: it is made
+// accessible then, which only he and root can do.
+Descriptor OpenClosed(int parent, const char* name) {
+  constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor folder(::openat(parent, name, kFolder));
+  if (folder.ok() || errno != EACCES) return folder;
+  ::fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW);
+  return Descriptor(::openat(parent, name, kFolder));
+}
+
 // The names in a folder, but for "." and "..". *listed: whether it could be looked into.
 std::vector<std::string> NamesIn(int folder, bool* listed = nullptr) {
   std::vector<std::string> names;
@@ -108,7 +118,8 @@ void Empty(int top, uint64_t* moved) {
 }  // namespace
 
 void RemoveTree(const fs::path& path) {
-  const Descriptor top(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor top = OpenClosed(AT_FDCWD, path.c_str());
+  if (top.ok()) ::fchmod(top.get(), 0700);
   uint64_t moved = 0;
   // A process that was killed just now may still finish what it was writing.
   for (int attempt = 0; top.ok() && attempt < 100; ++attempt) {
@@ -123,8 +134,7 @@ void RemoveAbandonedScratch(const fs::path& parent) {
   if (!folder.ok()) return;
   for (const std::string& name : NamesIn(folder.get())) {
     if (!name.starts_with(kName)) continue;
-    const Descriptor found(
-        ::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const Descriptor found = OpenClosed(folder.get(), name.c_str());
     struct stat info {};
     if (!found.ok() || ::fstat(found.get(), &info) != 0) continue;
     // As root we make some for an ordinary user; otherwise only our own are our business.
@@ -188,8 +198,9 @@ Result<void> Scratch::Write(std::string_view name, std::string_view content) {
 
 bool Scratch::HoldsMoreThan(uint64_t bytes) const {
   Descriptor top(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!top.ok()) return errno != ENOENT;
   Count count{.bytes_left = bytes};
-  return top.ok() && !CountIn(top.get(), 0, &count);
+  return !CountIn(top.get(), 0, &count);
 }
 
 }  // namespace hone

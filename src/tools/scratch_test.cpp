@@ -78,6 +78,32 @@ TEST(Scratch, AFolderThatCannotBeLookedIntoIsTooMuch) {
     EXPECT_FALSE(scratch->HoldsMoreThan(100000));
     ASSERT_EQ(::mkdir((scratch->path() / "hidden").c_str(), 0300), 0);
     EXPECT_TRUE(scratch->HoldsMoreThan(100000));
+    ASSERT_EQ(::rmdir((scratch->path() / "hidden").c_str()), 0);
+    ASSERT_EQ(::chmod(scratch->path().c_str(), 0300), 0);
+    EXPECT_TRUE(scratch->HoldsMoreThan(100000));
+    RemoveTree(scratch->path());
+    EXPECT_FALSE(scratch->HoldsMoreThan(100000));
+  }).join();
+}
+
+TEST(Scratch, IsRemovedEvenIfItWasClosedToItsOwnUser) {
+  const bool root = ::geteuid() == 0;
+  const TemporaryDirectory parent;
+  if (root) {
+    ASSERT_EQ(::chown(parent.path().c_str(), 65534, 65534), 0);
+  }
+  std::thread([&] {
+    if (root) ::syscall(SYS_setfsuid, 65534);
+    for (const mode_t mode : {0, 0300, 0400, 0500}) {
+      for (const bool abandoned : {false, true}) {
+        const fs::path path = parent.path() / "hone-sandbox-closed";
+        ASSERT_EQ(::mkdir(path.c_str(), 0700), 0);
+        ASSERT_EQ(::mkdir((path / "inner").c_str(), 0), 0);
+        ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+        abandoned ? RemoveAbandonedScratch(parent.path()) : RemoveTree(path);
+        EXPECT_FALSE(fs::exists(path)) << mode << abandoned;
+      }
+    }
   }).join();
 }
 
