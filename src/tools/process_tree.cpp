@@ -41,6 +41,13 @@ Stat StatOf(pid_t pid) {
   return {(*text)[name + 2], std::atoi(text->c_str() + name + 4)};
 }
 
+char StateOf(pid_t pid) {
+  const char first = StatOf(pid).state;
+  if (first != 'Z') return first;
+  const std::vector<pid_t> threads = LivingThreads(pid);
+  return threads.empty() ? first : StatOf(threads[0]).state;
+}
+
 // Nothing where this kernel does not tell (CONFIG_PROC_CHILDREN).
 std::optional<std::vector<pid_t>> ChildrenOf(pid_t pid) {
   std::vector<pid_t> children;
@@ -70,13 +77,21 @@ std::multimap<pid_t, pid_t> AllByParent() {
 
 }  // namespace
 
+std::vector<pid_t> LivingThreads(pid_t pid) {
+  std::vector<pid_t> threads = NumbersIn(fmt::format("/proc/{}/task", pid));
+  std::erase_if(threads, [](pid_t thread) {
+    return !TreeProcess{thread, 0, StatOf(thread).state}.lives();
+  });
+  return threads;
+}
+
 std::vector<TreeProcess> ProcessTree(pid_t root) {
-  std::vector<TreeProcess> tree = {{root, 0, StatOf(root).state}};
+  std::vector<TreeProcess> tree = {{root, 0, StateOf(root)}};
   std::optional<std::multimap<pid_t, pid_t>> all;
   for (size_t i = 0; i < tree.size() && tree.size() < kMostProcesses; ++i) {
     const TreeProcess parent = tree[i];
     const std::optional<std::vector<pid_t>> children = ChildrenOf(parent.pid);
-    const auto add = [&](pid_t pid) { tree.push_back({pid, parent.depth + 1, StatOf(pid).state}); };
+    const auto add = [&](pid_t pid) { tree.push_back({pid, parent.depth + 1, StateOf(pid)}); };
     if (children) {
       for (const pid_t child : *children) add(child);
       continue;

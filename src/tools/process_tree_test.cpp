@@ -27,6 +27,24 @@ TEST(ProcessTree, HasAllThatWasStartedByTheRootAndBelowIt) {
   }));
 }
 
+TEST(ProcessTree, AProcessLivesAsLongAsOneOfItsThreads) {
+  const auto process = Subprocess::Start({"python3", "-c", R"(
+import ctypes, os, threading, time
+def outlive():
+    while ') Z ' not in open('/proc/%d/stat' % os.getpid()).read(): time.sleep(0.001)
+    print(flush=True)
+    time.sleep(1000)
+threading.Thread(target=outlive).start()
+ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0))"});
+  ASSERT_TRUE(process.ok());
+  ASSERT_TRUE((*process)->ReadLine(std::chrono::seconds(20)).ok());
+  const pid_t pid = (*process)->pid();
+  EXPECT_TRUE(ProcessTree(pid)[0].lives());
+  const std::vector<pid_t> threads = LivingThreads(pid);
+  ASSERT_EQ(threads.size(), 1u);
+  EXPECT_NE(threads[0], pid);
+}
+
 TEST(ProcessTree, OfAProcessThatIsNotThereIsItAlone) {
   const std::vector<TreeProcess> tree = ProcessTree(1 << 30);
   ASSERT_EQ(tree.size(), 1u);

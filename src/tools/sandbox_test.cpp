@@ -148,6 +148,32 @@ for i in range(100):
   }
 }
 
+TEST_P(SandboxTest, AProgramWhoseFirstThreadHasEndedIsStillBounded) {
+  HONE_NEED_COUNTED_PROCESSES();
+  SandboxOptions options = Options();
+  options.scratch_mb = 8;
+  for (const int processes : {1, 2}) {
+    options.max_processes = processes;
+    ConfinedRun run;
+    run.command = {"/usr/bin/python3", "-c", R"(
+import ctypes, os, threading, time
+def fill():
+    kept = []
+    for i in range(100):
+        kept.append(open('x', 'wb', buffering=0))
+        os.unlink('x')
+        kept[-1].write(bytes(4 << 20))
+        time.sleep(0.02)
+    print('all', flush=True)
+threading.Thread(target=fill).start()
+ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0))"};
+    run.deadline = milliseconds(20000);
+    const auto result = RunConfined(Sandbox::New(options).value(), run);
+    ASSERT_FALSE(result.ok()) << result->standard_output << result->standard_error;
+    EXPECT_EQ(result.error().code(), ErrorCode::kFull) << result.error().message();
+  }
+}
+
 TEST_P(SandboxTest, ProcessesLeftBehindAreKilledEvenInASessionOfTheirOwn) {
   HONE_NEED_COUNTED_PROCESSES();
   SandboxOptions options = Options();
@@ -278,6 +304,29 @@ TEST(Sandbox, TheBestOfAProbeIsBubblewrapThenLandlockThenNothing) {
   EXPECT_EQ((SandboxProbe{"", "", 7}.best()), SandboxMethod::kBubblewrap);
   EXPECT_EQ((SandboxProbe{"no", "", 7}.best()), SandboxMethod::kLandlock);
   EXPECT_EQ((SandboxProbe{"no", "no", 0}.best()), std::nullopt);
+}
+
+TEST(Sandbox, FilesThatOnlyOneThreadHasOpenCountToo) {
+  SandboxOptions options;
+  options.isolation = "none-i-trust-the-code";
+  options.scratch_mb = 8;
+  ConfinedRun run;
+  run.command = {"/usr/bin/python3", "-c", R"(
+import ctypes, os, threading, time
+def fill():
+    assert ctypes.CDLL(None).unshare(0x400) == 0  # CLONE_FILES
+    kept = []
+    for i in range(100):
+        kept.append(open('x', 'wb', buffering=0))
+        os.unlink('x')
+        kept[-1].write(bytes(4 << 20))
+        time.sleep(0.02)
+    print('all')
+threading.Thread(target=fill).start())"};
+  run.deadline = milliseconds(20000);
+  const auto result = RunConfined(Sandbox::New(options).value(), run);
+  ASSERT_FALSE(result.ok()) << result->standard_output << result->standard_error;
+  EXPECT_EQ(result.error().code(), ErrorCode::kFull) << result.error().message();
 }
 
 TEST(Sandbox, TrustedCodeRunsWithLimitsOnly) {

@@ -57,9 +57,9 @@ struct Nameless {
   uint64_t open_bytes = 0;
 };
 
-// False when the process does not show them.
-bool AddOpenFiles(pid_t pid, Nameless* files) {
-  DIR* listing = ::opendir(fmt::format("/proc/{}/fd", pid).c_str());
+// False when the thread does not show them.
+bool AddOpenFiles(pid_t thread, Nameless* files) {
+  DIR* listing = ::opendir(fmt::format("/proc/{}/fd", thread).c_str());
   if (listing == nullptr) return errno != EACCES;
   while (const dirent* entry = ::readdir(listing)) {
     struct stat info {};
@@ -73,8 +73,8 @@ bool AddOpenFiles(pid_t pid, Nameless* files) {
 }
 
 // "7f...-7f... rw-s 00000000 08:01 1234   /tmp/hone-sandbox-x/file (deleted)"
-void AddMappedFiles(pid_t pid, const std::string& folder, Nameless* files) {
-  const Result<std::string> maps = ReadFile(fmt::format("/proc/{}/maps", pid));
+void AddMappedFiles(pid_t thread, const std::string& folder, Nameless* files) {
+  const Result<std::string> maps = ReadFile(fmt::format("/proc/{}/maps", thread));
   if (!maps.ok()) return;
   std::string_view rest = *maps;
   while (!rest.empty()) {
@@ -89,24 +89,43 @@ void AddMappedFiles(pid_t pid, const std::string& folder, Nameless* files) {
 }
 
 // In bytes; how much of the memory that is shared with others is a process's part.
-uint64_t ProportionalMemory(pid_t pid) {
-  const Result<std::string> text = ReadFile(fmt::format("/proc/{}/smaps_rollup", pid));
+uint64_t ProportionalMemory(pid_t thread) {
+  const Result<std::string> text = ReadFile(fmt::format("/proc/{}/smaps_rollup", thread));
   const size_t at = text.ok() ? text->find("\nPss:") : std::string::npos;
   return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 5, nullptr, 10) << 10;
 }
 
-uint64_t ResidentMemory(pid_t pid) {
-  const Result<std::string> text = ReadFile(fmt::format("/proc/{}/statm", pid));
+uint64_t ResidentMemory(pid_t thread) {
+  const Result<std::string> text = ReadFile(fmt::format("/proc/{}/statm", thread));
   const size_t at = text.ok() ? text->find(' ') : std::string::npos;
   return at == std::string::npos ? 0
                                  : std::strtoull(text->c_str() + at, nullptr, 10) *
                                        static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-uint64_t Sum(const std::vector<pid_t>& pids, uint64_t (*of)(pid_t)) {
+// All threads of a process have its memory, so that any one that lives shows it.
+uint64_t Sum(const std::vector<pid_t>& pids, uint64_t (*of)(pid_t thread)) {
   uint64_t sum = 0;
-  for (const pid_t pid : pids) sum += of(pid);
+  for (const pid_t pid : pids) {
+    if (const std::vector<pid_t> threads = LivingThreads(pid); !threads.empty()) {
+      sum += of(threads[0]);
+    }
+  }
   return sum;
+}
+
+// False when a process does not show what it has open. A thread may have files of its own.
+bool AddFilesOf(pid_t pid, const std::string& folder, Nameless* files) {
+  bool seen = true;
+  const std::vector<pid_t> threads = LivingThreads(pid);
+  for (const pid_t thread : threads) {
+    if (AddOpenFiles(thread, files)) continue;
+    // One that is about to end shows nothing either.
+    const std::vector<pid_t> left = LivingThreads(pid);
+    seen &= std::find(left.begin(), left.end(), thread) == left.end();
+  }
+  if (!threads.empty()) AddMappedFiles(threads[0], folder, files);
+  return seen;
 }
 
 }  // namespace
@@ -162,11 +181,7 @@ bool SandboxWatch::FolderIsFull(const std::vector<pid_t>& programs) {
   bool seen = true;
   {
     const AsUser owner(identity_);
-    for (const pid_t pid : programs) {
-      // One that is about to end shows nothing either.
-      seen &= AddOpenFiles(pid, &files) || !ProcessTree(pid)[0].lives();
-      AddMappedFiles(pid, inside_ + "/", &files);
-    }
+    for (const pid_t pid : programs) seen &= AddFilesOf(pid, inside_ + "/", &files);
   }
   unseen_ = seen || !must_show_ ? 0 : unseen_ + 1;
   if (unseen_ > kLooksUnseen) return true;
