@@ -113,32 +113,37 @@ void SqlReplace(sqlite3_context* context, int count, SqlValues values) {
   ReturnText(context, replaced);
 }
 
-// The characters of a text, each as the bytes it has.
-std::vector<std::string_view> CharactersOf(std::string_view text) {
-  std::vector<std::string_view> characters;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at++;
-    while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
-    characters.push_back(text.substr(begin, at - begin));
-  }
-  return characters;
+// The first and the last character of a text that is not empty, as the bytes they have.
+std::string_view FirstCharacter(std::string_view text) {
+  size_t end = 1;
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
+  return text.substr(0, end);
+}
+std::string_view LastCharacter(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (begin > 0 && (text[begin] & 0xC0) == 0x80) --begin;
+  return text.substr(begin);
 }
 
 template <bool kLeft, bool kRight>
 void SqlTrim(sqlite3_context* context, int count, SqlValues values) {
   if (AnyNull(count, values)) return;
   std::string_view text = SqlTextOf(values[0]);
-  const std::vector<std::string_view> listed =
-      CharactersOf(count == 1 ? " " : SqlTextOf(values[1]));
+  std::string_view listed = count == 1 ? " " : SqlTextOf(values[1]);
   if (!Pay(context, 10 * (text.size() + listed.size()))) return;
-  const std::set<std::string_view> set(listed.begin(), listed.end());
-  const std::vector<std::string_view> characters = CharactersOf(text);
-  size_t begin = 0, end = characters.size();
-  while (kLeft && begin < end && set.contains(characters[begin])) ++begin;
-  while (kRight && begin < end && set.contains(characters[end - 1])) --end;
-  if (begin == end) return ReturnText(context, "");
-  ReturnText(context,
-             {characters[begin].data(), characters[end - 1].data() + characters[end - 1].size()});
+  std::set<std::string_view> set;
+  while (!listed.empty()) {
+    const std::string_view character = FirstCharacter(listed);
+    set.insert(character);
+    listed.remove_prefix(character.size());
+  }
+  while (kLeft && !text.empty() && set.contains(FirstCharacter(text))) {
+    text.remove_prefix(FirstCharacter(text).size());
+  }
+  while (kRight && !text.empty() && set.contains(LastCharacter(text))) {
+    text.remove_suffix(LastCharacter(text).size());
+  }
+  ReturnText(context, text);
 }
 
 // --- LIKE and GLOB -------------------------------------------------------------------------------
@@ -237,8 +242,17 @@ class PatternMatch {
   int64_t looks_ = 0;  // not paid for yet
 };
 
+// How SQLite was built decides whether bytes that are no text can match.
+bool IsBlobThatNeverMatches(sqlite3_value* value) {
+  static const bool never = sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS") != 0;
+  return never && sqlite3_value_type(value) == SQLITE_BLOB;
+}
+
 template <bool kGlob>
 void SqlMatches(sqlite3_context* context, int count, SqlValues values) {
+  if (std::any_of(values, values + 2, &IsBlobThatNeverMatches)) {
+    return sqlite3_result_int(context, 0);
+  }
   if (AnyNull(count, values)) return;
   const std::string_view pattern = SqlTextOf(values[0]), text = SqlTextOf(values[1]);
   if (!Pay(context, pattern.size() + text.size())) return;
@@ -313,6 +327,17 @@ void SqlPrintf(sqlite3_context* context, int count, SqlValues values) {
   sqlite3_clear_bindings(statement);
 }
 
+// A function as SQLite may call it: nothing unwinds through its frames. Whatever these functions
+// throw, they throw for want of memory.
+template <auto kFunction>
+void Guarded(sqlite3_context* context, int count, SqlValues values) noexcept {
+  try {
+    kFunction(context, count, values);
+  } catch (...) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
 }  // namespace
 
 CountedSqlFunctions::CountedSqlFunctions(sqlite3* database, Charge charge, int max_value_bytes)
@@ -325,18 +350,18 @@ CountedSqlFunctions::CountedSqlFunctions(sqlite3* database, Charge charge, int m
               database, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
               state_.get(), function, nullptr, nullptr, nullptr) == SQLITE_OK);
   };
-  add("instr", 2, &SqlInstr);
-  add("replace", 3, &SqlReplace);
+  add("instr", 2, &Guarded<&SqlInstr>);
+  add("replace", 3, &Guarded<&SqlReplace>);
   for (const int arguments : {1, 2}) {
-    add("trim", arguments, &SqlTrim<true, true>);
-    add("ltrim", arguments, &SqlTrim<true, false>);
-    add("rtrim", arguments, &SqlTrim<false, true>);
+    add("trim", arguments, &Guarded<&SqlTrim<true, true>>);
+    add("ltrim", arguments, &Guarded<&SqlTrim<true, false>>);
+    add("rtrim", arguments, &Guarded<&SqlTrim<false, true>>);
   }
-  add("like", 2, &SqlMatches<false>);
-  add("like", 3, &SqlMatches<false>);
-  add("glob", 2, &SqlMatches<true>);
-  add("printf", -1, &SqlPrintf);
-  add("format", -1, &SqlPrintf);
+  add("like", 2, &Guarded<&SqlMatches<false>>);
+  add("like", 3, &Guarded<&SqlMatches<false>>);
+  add("glob", 2, &Guarded<&SqlMatches<true>>);
+  add("printf", -1, &Guarded<&SqlPrintf>);
+  add("format", -1, &Guarded<&SqlPrintf>);
 }
 
 CountedSqlFunctions::~CountedSqlFunctions() {

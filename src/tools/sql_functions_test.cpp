@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,11 @@ TEST_F(CountedSqlFunctionsTest, AnswerAsSqlitesOwn) {
                                  "NULL LIKE 'a'",
                                  "12 LIKE '1%'",
                                  "'a' LIKE '%a%' ESCAPE '%'",
+                                 "x'616263' LIKE 'abc'",
+                                 "'abc' LIKE x'616263'",
+                                 "NULL LIKE x'61'",
+                                 "x'61' LIKE 'a' ESCAPE 'too long'",
+                                 "x'61' GLOB 'a'",
                                  "'abc' GLOB 'a[a-c]?'",
                                  "'a]c' GLOB 'a[]]c'",
                                  "'axc' GLOB 'a[^b]c'",
@@ -104,9 +111,25 @@ TEST_F(CountedSqlFunctionsTest, MatchAsSqliteDoesOnRandomPatterns) {
     ExpectTheSame(value + " LIKE " + pattern);
     ExpectTheSame(value + " LIKE " + pattern + " ESCAPE '!'");
     ExpectTheSame(value + " GLOB " + pattern);
-    ExpectTheSame("trim(" + value + ", " + pattern + ")");
+    for (const char* trim : {"trim(", "ltrim(", "rtrim("}) {
+      ExpectTheSame(trim + value + ", " + pattern + ")");
+    }
     ExpectTheSame("replace(" + value + ", " + pattern + ", 'x')");
   }
+}
+
+TEST_F(CountedSqlFunctionsTest, WantOfMemoryFailsTheQueryAlone) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(":memory:", &database), SQLITE_OK);
+  const CountedSqlFunctions starved(
+      database, [](int64_t) -> bool { throw std::bad_alloc(); }, 1000000);
+  for (const char* call : {"instr('a', 'b')", "replace('a', 'b', 'c')", "trim('a')", "'a' LIKE 'b'",
+                           "'a' GLOB 'b'", "printf('a')"}) {
+    EXPECT_EQ(Value(database, std::string("SELECT ") + call), "failed") << call;
+    EXPECT_EQ(sqlite3_errcode(database), SQLITE_NOMEM) << call;
+  }
+  EXPECT_EQ(Value(database, "SELECT 1"), "11");
+  sqlite3_close(database);
 }
 
 TEST_F(CountedSqlFunctionsTest, WorkIsPaidForAndEndsTheQuery) {
