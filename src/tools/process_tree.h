@@ -20,8 +20,8 @@ struct TreeProcess {
 std::vector<pid_t> LivingThreads(pid_t pid);
 
 // The root and all processes below it, parents first, at most a few thousand. What comes and goes
-// meanwhile may be missed. Where a root adopts (PR_SET_CHILD_SUBREAPER, which Launch sets) nobody
-// below it gets away by losing its parent.
+// meanwhile may be missed. Nobody below gets away by losing its parent where the root adopts
+// (PR_SET_CHILD_SUBREAPER, which Launch sets) and SeccompFilter keeps it so.
 std::vector<TreeProcess> ProcessTree(pid_t root);
 
 }  // namespace hone

@@ -209,12 +209,13 @@ class Assembler {
     Return(otherwise);
   }
 
-  // clone: flags that make a namespace are refused, and without CLONE_THREAD the verdict is that
+  // clone: flags that make a namespace, or a process that is not below the one that made it, are
+  // refused; without CLONE_THREAD the verdict is that
   // for starting a process.
   void Clone(uint32_t process) {
     Emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 6);
     LoadArgument(0);
-    Emit(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 0, 1);
+    Emit(BPF_JMP | BPF_JSET | BPF_K, kNamespaces | CLONE_PARENT, 0, 1);
     Return(Refuse(EPERM));
     Emit(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
     Return(kAllow);
@@ -278,11 +279,12 @@ std::vector<sock_filter> SeccompFilter(const SyscallRules& rules) {
     filter.ByArgument(call, 0, {0, kOwnProcess}, kAllow, allowed_if(rules.adjust_others));
   }
   filter.One(SYS_setpriority, allowed_if(rules.adjust_others));
-  // A debugger cannot be invited.
+  // A debugger cannot be invited, and who adopts goes on adopting.
   const uint32_t death = rules.outlive_parent ? PR_SET_PTRACER : PR_SET_PDEATHSIG;
   const uint32_t hiding = rules.hide_files ? PR_SET_PTRACER : PR_SET_DUMPABLE;
-  filter.ByArgument(SYS_prctl, 0, {death, hiding, PR_SET_PTRACER, PR_SET_MM}, Refuse(EPERM),
-                    kAllow);
+  filter.ByArgument(SYS_prctl, 0,
+                    {death, hiding, PR_SET_PTRACER, PR_SET_MM, PR_SET_CHILD_SUBREAPER},
+                    Refuse(EPERM), kAllow);
   // Signals by way of a descriptor's owner; keystrokes put into a terminal.
   filter.ByArgument(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG}, Refuse(EPERM), kAllow);
   filter.ByArgument(

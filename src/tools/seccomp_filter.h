@@ -23,7 +23,8 @@ struct SyscallRules {
 // A seccomp program (x86-64, aarch64) that lets through a list of harmless system calls, and
 // answers all others with an error: EPERM for those a program may well try (network, ptrace, mount,
 // namespaces, ...), ENOSYS for the rest, so that C libraries fall back on what they know. Calls of
-// a foreign architecture end the process. Sockets: only connected pairs of streams.
+// a foreign architecture end the process. Sockets: only connected pairs of streams. A process that
+// is started stays below the one that installed the filter, in the tree of processes.
 //
 // Where signal_others or adjust_others is false the program may name its own process only, by 0 or
 // by kOwnProcess (tools/launch.h), which whoever installs the filter replaces by the process id.

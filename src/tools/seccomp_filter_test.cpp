@@ -96,6 +96,15 @@ TEST(SeccompFilter, ThreadsAlwaysProcessesOnlyWhereAllowedNamespacesNever) {
 #endif
 }
 
+TEST(SeccompFilter, NobodyLeavesTheTreeOfProcesses) {
+  SyscallRules rules;
+  rules.processes = rules.outlive_parent = true;
+  EXPECT_EQ(Verdict(rules, SYS_clone, {CLONE_PARENT | SIGCHLD}), kPermission);
+  for (const uint64_t adopts : {0, 1}) {
+    EXPECT_EQ(Verdict(rules, SYS_prctl, {PR_SET_CHILD_SUBREAPER, adopts}), kPermission);
+  }
+}
+
 TEST(SeccompFilter, SocketsAreConnectedStreamsOnly) {
   EXPECT_EQ(Verdict({}, SYS_socket, {AF_UNIX, SOCK_STREAM}), kPermission);
   EXPECT_EQ(Verdict({}, SYS_socketpair, {AF_UNIX, SOCK_STREAM}), SECCOMP_RET_ALLOW);
