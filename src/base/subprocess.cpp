@@ -72,19 +72,24 @@ struct Program {
   std::vector<char*> command, environment;
   const char* directory = nullptr;
   int input = -1, output = -1, error = -1;
+  int report = -1;  // a pipe that the child writes its errno to, and that a start closes
   pid_t parent = 0;
-  volatile int failure = 0;  // the child's errno: it shares our memory until it is the program
 };
 
 // Only async-signal-safe calls, and no change of memory that is not the child's.
-[[noreturn]] void BecomeProgram(Program* program) {
-  const auto fail = [program] {
-    program->failure = errno;
+[[noreturn]] void BecomeProgram(const Program& program) {
+  int report = program.report;
+  const auto fail = [&report] {
+    const int failure = errno;
+    [[maybe_unused]] const ssize_t written = ::write(report, &failure, sizeof failure);
     ::_exit(127);
   };
   ::setpgid(0, 0);
   // Copies first: our own ends may lie where the program's are to be.
-  int ends[3] = {program->input, program->output, program->error};
+  const int copy = ::fcntl(report, F_DUPFD_CLOEXEC, 3);
+  if (copy < 0) fail();
+  report = copy;
+  int ends[3] = {program.input, program.output, program.error};
   for (int& end : ends) {
     if (end >= 0 && (end = ::fcntl(end, F_DUPFD_CLOEXEC, 3)) < 0) fail();
   }
@@ -95,7 +100,7 @@ struct Program {
   if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
     for (int fd = 3; fd < 65536; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
-  if (program->directory != nullptr && ::chdir(program->directory) != 0) fail();
+  if (program.directory != nullptr && ::chdir(program.directory) != 0) fail();
   // Nor are our handlers, our mask and our ignoring of SIGPIPE.
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
@@ -109,8 +114,8 @@ struct Program {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != program->parent) ::_exit(127);  // it died before we asked to be told
-  ::execvpe(program->command[0], program->command.data(), program->environment.data());
+  if (::getppid() != program.parent) ::_exit(127);  // it died before we asked to be told
+  ::execvpe(program.command[0], program.command.data(), program.environment.data());
   fail();
   ::_exit(127);
 }
@@ -128,9 +133,9 @@ class Starter {
     return *starter;
   }
 
-  // The process id; negative, with the reason in program->failure.
-  pid_t Start(Program* program) {
-    std::packaged_task<pid_t()> task([program] { return Fork(program); });
+  // The process id; negative, with the reason in *failure.
+  pid_t Start(const Program& program, int* failure) {
+    std::packaged_task<pid_t()> task([&program, failure] { return Fork(program, failure); });
     std::future<pid_t> pid = task.get_future();
     {
       const MutexLock lock(mutex_);
@@ -158,20 +163,15 @@ class Starter {
   }
 
   // vfork: a trainer's memory is large, and copying its page tables would take long.
-  static pid_t Fork(Program* program) {
+  static pid_t Fork(const Program& program, int* failure) {
     // No signal handler of ours may run in the child, which shares our memory.
     sigset_t all, previous;
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
-    pid_t pid = ::vfork();
+    const pid_t pid = ::vfork();
     if (pid == 0) BecomeProgram(program);
-    if (pid < 0) program->failure = errno;
+    if (pid < 0) *failure = errno;
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-    if (pid > 0 && program->failure != 0) {
-      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-      }
-      pid = -1;
-    }
     return pid;
   }
 
@@ -180,6 +180,16 @@ class Starter {
   ConditionVariable more_;
   std::deque<std::packaged_task<pid_t()>> tasks_ HONE_GUARDED_BY(mutex_);
 };
+
+// What the child of a start wrote before it gave up; 0 when it became the program. Memory cannot
+// say it: where vfork is fork, as under the thread sanitizer, the child has its own.
+int ReportedFailure(Pipe* report) {
+  CloseOnce(&report->write);
+  int failure = 0;
+  while (::read(report->read, &failure, sizeof failure) < 0 && errno == EINTR) {
+  }
+  return failure;
+}
 
 // Starts the command in a process group of its own. A negative `error_fd` leaves stderr shared.
 Result<pid_t> Spawn(const std::vector<std::string>& command, const SubprocessOptions& options,
@@ -201,12 +211,17 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, const SubprocessOpt
   program.output = output_fd;
   program.error = error_fd;
   program.parent = ::getpid();
-  const pid_t pid = Starter::Get().Start(&program);
-  if (pid < 0) {
-    errno = program.failure;
-    return ErrnoError("cannot start " + command[0]);
+  Pipe report;
+  if (!report.ok()) return ErrnoError("cannot create a pipe");
+  program.report = report.write;
+  int failure = 0;
+  const pid_t pid = Starter::Get().Start(program, &failure);
+  if (pid > 0) failure = ReportedFailure(&report);
+  if (failure == 0) return pid;
+  while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  return pid;
+  errno = failure;
+  return ErrnoError("cannot start " + command[0]);
 }
 
 int ExitCode(int status) {

@@ -103,6 +103,15 @@ TEST(Subprocess, AMissingProgramIsAnError) {
   EXPECT_EQ(result.error().code(), ErrorCode::kNotFound);
 }
 
+TEST(Subprocess, AMissingDirectoryIsAnErrorAndLeavesNoZombie) {
+  SubprocessOptions options;
+  options.directory = "/no/such/directory";
+  auto result = RunSubprocess({"/bin/true"}, "", seconds(1), options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+}
+
 TEST(Subprocess, DeathBySignalIsTheSignalPlus128) {
   EXPECT_EQ(Shell("kill -TERM $$")->exit_code, 128 + SIGTERM);
 }
