@@ -15,6 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kLinger{1000};
+constexpr size_t kLingerBytes = 4 << 20;
+
 // "Sun, 06 Nov 1994 08:49:37 GMT", whatever the locale.
 std::string HttpDate() {
   static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -45,6 +48,18 @@ bool WaitForSocket(int socket, short events, std::chrono::steady_clock::time_poi
     const int ready = ::poll(&poll, 1, static_cast<int>(std::min<int64_t>(left, 60000)));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;
+  }
+}
+
+void Linger(int socket) {
+  ::shutdown(socket, SHUT_WR);
+  const auto deadline = std::chrono::steady_clock::now() + kLinger;
+  char bytes[16384];
+  size_t total = 0;
+  while (total < kLingerBytes && WaitForSocket(socket, POLLIN, deadline)) {
+    const ssize_t count = ::recv(socket, bytes, sizeof bytes, 0);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return;
+    total += static_cast<size_t>(std::max<ssize_t>(count, 0));
   }
 }
 

@@ -13,6 +13,10 @@ namespace hone {
 // Waits until the socket is ready for `events` (poll); false at the deadline.
 bool WaitForSocket(int socket, short events, std::chrono::steady_clock::time_point deadline);
 
+// Sends no more, and reads for a while what the client still sends: a socket that is closed with
+// unread bytes resets the connection, and the client would lose the answer that says why.
+void Linger(int socket);
+
 // An exchange over a socket that does not block. The socket, the request and the options, whose
 // refusal is not null, must outlive it.
 class SocketExchange final : public HttpExchange {

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <map>
 #include <optional>
-#include <system_error>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -29,8 +28,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLinger{1000};
-constexpr size_t kLingerBytes = 4 << 20;
 // Connections beyond the limit that may be told so at the same time; further ones are dropped.
 constexpr size_t kRefusals = 64;
 
@@ -53,6 +50,29 @@ struct Connection {
   bool silent = false;      // it has closed its sending side; guarded by the server's mutex
   SocketExchange* exchange = nullptr;  // that its handler has; guarded by the server's mutex
   std::thread thread;
+};
+
+// Lets the server see the exchange that a connection's handler has, until this ends, however it
+// does: even the refusal of a request may throw. `mutex` is the server's.
+class Watched {
+ public:
+  Watched(Mutex* mutex, Connection* connection, SocketExchange* exchange)
+      : mutex_(mutex), connection_(connection) {
+    MutexLock lock(*mutex_);
+    connection_->exchange = exchange;
+    if (connection_->leaving) exchange->MakeLast();
+    if (connection_->silent) exchange->Probe();
+  }
+  ~Watched() {
+    MutexLock lock(*mutex_);
+    connection_->exchange = nullptr;
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  Mutex* mutex_;
+  Connection* connection_;
 };
 
 class Server final : public HttpServer {
@@ -96,7 +116,6 @@ class Server final : public HttpServer {
   void Handle(SocketExchange* exchange);
   void Refuse(Connection* connection, int status, std::string_view why);
   void Refuse(Connection* connection, const HttpAnswer& answer);
-  void Linger(int socket) const;
 
   HttpServerOptions options_;
   HttpHandler handler_;
@@ -234,27 +253,30 @@ void Server::Accept() {
   event.events = EPOLLRDHUP | EPOLLONESHOT;
   event.data.u64 = id;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return;
-  auto connection = std::make_unique<Connection>();
-  connection->socket = std::move(socket);
   const auto staying = std::count_if(connections_.begin(), connections_.end(),
                                      [](const auto& one) { return !one.second->leaving; });
-  connection->refuse = static_cast<size_t>(staying) >= limit && !MakeRoom();
-  connection->idle_since = ++silences_;
-  Connection* raw = connection.get();
-  connections_.emplace(id, std::move(connection));
+  const bool refuse = static_cast<size_t>(staying) >= limit && !MakeRoom();
   try {
-    raw->thread = std::thread([this, id, raw] { Serve(id, raw); });
-  } catch (const std::system_error&) {  // no thread to be had: as when there is no descriptor
+    finished_.reserve(connections_.size() + 1);  // so that its end needs no memory
+    Connection* connection =
+        connections_.emplace(id, std::make_unique<Connection>()).first->second.get();
+    connection->socket = std::move(socket);
+    connection->refuse = refuse;
+    connection->idle_since = ++silences_;
+    connection->thread = std::thread([this, id, connection] { Serve(id, connection); });
+  } catch (const std::exception&) {  // no thread or memory to be had: as without a descriptor
     connections_.erase(id);
   }
 }
 
-// Lets go of the client that has said nothing for the longest time, under the lock. What it has
-// just sent is still read and answered.
+// Lets go of the client that has said nothing for the longest time, under the lock. What it sends
+// meanwhile is still read and answered.
 bool Server::MakeRoom() {
   Connection* longest = nullptr;
   for (const auto& [id, connection] : connections_) {
     if (!connection->idle || connection->leaving || connection->refuse) continue;
+    char unread = 0;  // its thread has not come to it
+    if (::recv(connection->socket.get(), &unread, 1, MSG_PEEK | MSG_DONTWAIT) > 0) continue;
     if (longest == nullptr || connection->idle_since < longest->idle_since) {
       longest = connection.get();
     }
@@ -265,18 +287,22 @@ bool Server::MakeRoom() {
   return true;
 }
 
+// One by one: it needs no memory.
 void Server::Reap() {
-  std::vector<std::unique_ptr<Connection>> gone;
-  {
-    MutexLock lock(mutex_);
-    for (const Id id : finished_) {
-      gone.push_back(std::move(connections_.at(id)));
-      connections_.erase(id);
+  bool any = false;
+  while (true) {
+    std::unique_ptr<Connection> gone;
+    {
+      MutexLock lock(mutex_);
+      if (finished_.empty()) break;
+      gone = std::move(connections_.at(finished_.back()));
+      connections_.erase(finished_.back());
+      finished_.pop_back();
     }
-    finished_.clear();
+    gone->thread.join();
+    any = true;
   }
-  for (const auto& connection : gone) connection->thread.join();
-  if (!gone.empty()) left_.notify_all();
+  if (any) left_.notify_all();
 }
 
 void Server::Serve(Id id, Connection* connection) {
@@ -308,15 +334,9 @@ bool Server::ServeOne(Connection* connection, std::string* buffer) {
   const IncomingRequest& request = parser.request();
   SocketExchange exchange(connection->socket.get(), &request, &options_,
                           connection->gone.get_token(), closing_.get_token());
-  const auto handed = [&](SocketExchange* to_watch) {
-    MutexLock lock(mutex_);
-    connection->exchange = to_watch;
-    if (to_watch != nullptr && connection->silent) to_watch->Probe();
-  };
-  handed(&exchange);
+  const Watched watched(&mutex_, connection, &exchange);
   Handle(&exchange);
   const bool more = exchange.End();
-  handed(nullptr);
   Holds(connection, 0);
   return more;
 }
@@ -358,11 +378,19 @@ bool Server::Admits(Connection* connection, const RequestParser& parser) {
   return !refused;
 }
 
-// Counts a request's body among those in hand; 0 takes it out again. False when they are too many.
+// Counts a request's body among those in hand; 0 takes it out again. False when they are too many:
+// then it counts as before.
 bool Server::Holds(Connection* connection, size_t body_bytes) {
-  const size_t before = std::exchange(connection->body_bytes, body_bytes);
-  const size_t others = bodies_bytes_.fetch_add(body_bytes - before) - before;
-  return body_bytes <= before || others == 0 || others + body_bytes <= options_.max_bodies_bytes;
+  const size_t before = connection->body_bytes;
+  size_t all = bodies_bytes_, others = 0;
+  do {
+    others = all - before;
+    if (body_bytes > before && others != 0 && others + body_bytes > options_.max_bodies_bytes) {
+      return false;
+    }
+  } while (!bodies_bytes_.compare_exchange_weak(all, others + body_bytes));
+  connection->body_bytes = body_bytes;
+  return true;
 }
 
 // A whole request into the parser; the bytes behind it stay in the buffer.
@@ -422,20 +450,6 @@ void Server::Refuse(Connection* connection, const HttpAnswer& answer) {
   SocketExchange exchange(connection->socket.get(), &unread, &options_, {}, {});
   exchange.MakeLast();
   if (exchange.Respond(answer)) Linger(connection->socket.get());
-}
-
-// A socket that is closed with unread bytes resets the connection, and the client would lose the
-// answer that says why: so what it still sends is read, for a while.
-void Server::Linger(int socket) const {
-  ::shutdown(socket, SHUT_WR);
-  const auto deadline = SteadyClock::now() + kLinger;
-  char bytes[16384];
-  size_t total = 0;
-  while (total < kLingerBytes && WaitForSocket(socket, POLLIN, deadline)) {
-    const ssize_t count = ::recv(socket, bytes, sizeof bytes, 0);
-    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return;
-    total += static_cast<size_t>(std::max<ssize_t>(count, 0));
-  }
 }
 
 bool Server::Stop(milliseconds grace) {

@@ -71,6 +71,12 @@ std::string Get(std::string_view path, std::string_view headers = "") {
          "\r\n";
 }
 
+std::string Post(std::string_view path, size_t bytes) {
+  return "POST " + std::string(path) +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+         std::string(bytes, 'x');
+}
+
 TEST(HttpServer, AnswersAClient) {
   const auto server = Started({}, Echo);
   HttpRequest request;
@@ -355,6 +361,21 @@ TEST(HttpServer, AHandlerThatThrowsTakesNobodyElseDown) {
   EXPECT_TRUE(ask("/").starts_with("HTTP/1.1 200"));
 }
 
+TEST(HttpServer, ARefusalThatThrowsEndsItsConnectionOnly) {
+  HttpServerOptions options;
+  options.refusal = [](int, std::string_view) -> HttpAnswer { throw std::bad_alloc(); };
+  const auto server = Started(options, [](HttpExchange& exchange) {
+    if (exchange.request().path != "/") throw std::bad_alloc();
+    Echo(exchange);
+  });
+  RawClient unlucky(server->port()), next(server->port());
+  unlucky.Send(Get("/memory"));
+  unlucky.CloseSending();
+  EXPECT_EQ(unlucky.ReadAll().find("HTTP/1.1 5"), std::string::npos) << "at most 100 Continue";
+  next.Send(Get("/"));
+  EXPECT_TRUE(next.ReadUntil("GET / ").starts_with("HTTP/1.1 200"));
+}
+
 TEST(HttpServer, WhoIsNotAdmittedIsToldBeforeTheBodyIsSent) {
   HttpServerOptions options;
   options.admit = [](const IncomingRequest& head) -> std::optional<HttpAnswer> {
@@ -382,15 +403,10 @@ TEST(HttpServer, BodiesInHandAreBoundedTogether) {
     }
     Echo(exchange);
   });
-  const auto post = [](std::string_view path, size_t bytes) {
-    return "POST " + std::string(path) +
-           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
-           std::string(bytes, 'x');
-  };
   RawClient first(server->port()), second(server->port()), third(server->port());
-  first.Send(post("/long", 300));  // alone it may be larger
+  first.Send(Post("/long", 300));  // alone it may be larger
   called.get_future().wait();
-  second.Send(post("/", 101));
+  second.Send(Post("/", 101));
   EXPECT_TRUE(second.ReadAll().starts_with("HTTP/1.1 503"));
   third.Send(Get("/"));
   EXPECT_TRUE(third.ReadUntil("GET / ").starts_with("HTTP/1.1 200")) << "it has no body";
@@ -400,9 +416,30 @@ TEST(HttpServer, BodiesInHandAreBoundedTogether) {
   const auto again = Started(options, Echo);
   RawClient later(again->port());
   for (int i = 0; i < 3; ++i) {
-    later.Send(post("/", 90));
+    later.Send(Post("/", 90));
     EXPECT_TRUE(later.ReadUntil(std::string(90, 'x')).starts_with("HTTP/1.1 200")) << i;
   }
+}
+
+TEST(HttpServer, ARefusedBodyTakesNobodysPlace) {
+  HttpServerOptions options;
+  options.max_bodies_bytes = 100;
+  std::promise<void> called, over;
+  const auto server = Started(options, [&](HttpExchange& exchange) {
+    if (exchange.request().path == "/long") {
+      called.set_value();
+      over.get_future().wait();
+    }
+    Echo(exchange);
+  });
+  RawClient first(server->port()), refused(server->port()), small(server->port());
+  first.Send(Post("/long", 50));
+  called.get_future().wait();
+  refused.Send(Post("/", 90));
+  EXPECT_TRUE(refused.ReadAll().starts_with("HTTP/1.1 503"));  // it is open for a while yet
+  small.Send(Post("/", 40));
+  EXPECT_TRUE(small.ReadUntil("\r\n").starts_with("HTTP/1.1 200"));
+  over.set_value();
 }
 
 TEST(HttpServer, AConnectionTooManyIsTold) {
