@@ -138,46 +138,46 @@ void Batcher::Fail(const Job& job, const Error& why) {
 }
 
 // A sequence with these tokens, on the pages of the one that begins most like it.
-Sampler::Id Batcher::Begin(Sampler* sampler, const std::vector<TokenId>& prompt) const {
+Sampler::Id Batcher::Begin(const std::vector<TokenId>& prompt) {
   Sampler::Id best = -1;
   size_t longest = kWorthSharing - 1;
   const auto consider = [&](Sampler::Id id) {
-    const size_t length = CommonBeginning(prompt, sampler->Tokens(id));
+    const size_t length = CommonBeginning(prompt, sampler_->Tokens(id));
     if (length <= longest) return;
     longest = length;
     best = id;
   };
   for (const Job& job : live_) consider(job.id);
   for (const Sampler::Id id : recent_) consider(id);
-  if (best < 0) return sampler->Start(prompt);
-  const Sampler::Id id = sampler->Fork(best, static_cast<int64_t>(longest));
-  sampler->Append(id, std::span(prompt).subspan(longest));
+  if (best < 0) return sampler_->Start(prompt);
+  const Sampler::Id id = sampler_->Fork(best, static_cast<int64_t>(longest));
+  sampler_->Append(id, std::span(prompt).subspan(longest));
   return id;
 }
 
-void Batcher::Admit(Sampler* sampler, Job job) {
-  job.id = Begin(sampler, job.turn.prompt);
-  if (Result<void> begun = sampler->Generate(job.id, std::move(job.turn.request)); !begun.ok()) {
-    Fail(job, begun.error());
-    sampler->Release(job.id);
+void Batcher::Admit(Job* job) {
+  job->id = Begin(job->turn.prompt);
+  if (Result<void> begun = sampler_->Generate(job->id, std::move(job->turn.request)); !begun.ok()) {
+    Fail(*job, begun.error());
+    sampler_->Release(job->id);
     return;
   }
-  job.turn.prompt = {};
-  live_.push_back(std::move(job));
+  job->turn.prompt = {};
+  live_.push_back(std::move(*job));
 }
 
-void Batcher::DropCancelled(Sampler* sampler) {
+void Batcher::DropCancelled() {
   const auto gone =
       std::stable_partition(live_.begin(), live_.end(), [](const Job& job) { return !Gone(job); });
   const auto count = live_.end() - gone;
-  for (auto job = gone; job != live_.end(); ++job) sampler->Release(job->id);
+  for (auto job = gone; job != live_.end(); ++job) sampler_->Release(job->id);
   live_.erase(gone, live_.end());
   MutexLock lock(mutex_);
   counters_.cancelled += count;
 }
 
-void Batcher::Tell(Sampler* sampler, Job* job, bool ended) {
-  const SampleResult& drawn = sampler->Drawn(job->id);
+void Batcher::Tell(Job* job, bool ended) {
+  const SampleResult& drawn = sampler_->Drawn(job->id);
   if (drawn.tokens.size() == job->told && !ended) return;
   BatchTicket& ticket = *job->ticket;
   BatchTicket::News news{job->index, Since(drawn, job->told), ended};
@@ -189,26 +189,29 @@ void Batcher::Tell(Sampler* sampler, Job* job, bool ended) {
 }
 
 // A turn that ended stays for a while: the next request of that conversation begins with it.
-void Batcher::Retire(Sampler* sampler, Sampler::Id id) {
-  sampler->Take(id);  // the tokens stay, what was told of them goes
+void Batcher::Retire(Sampler::Id id) {
+  sampler_->Take(id);  // the tokens stay, what was told of them goes
   recent_.push_back(id);
   if (recent_.size() <= kRecentTurns) return;
-  sampler->Release(recent_.front());
+  sampler_->Release(recent_.front());
   recent_.pop_front();
 }
 
 void Batcher::Run() {
   last_round_ = std::chrono::steady_clock::now();
-  std::unique_ptr<Sampler> sampler = engine_->NewSampler();
+  const Error no_memory(ErrorCode::kUnavailable,
+                        "the server has no memory left for this; try again");
+  bool lost = false;
   while (true) {
     try {
-      if (!Round(sampler.get())) return;
+      if (std::exchange(lost, false)) FailAll(no_memory);
+      if (!Round()) return;
     } catch (const std::bad_alloc&) {
       // Nobody knows how far the sampler came: what it held is lost, and the next request is drawn.
-      FailAll(Error(ErrorCode::kUnavailable, "the server has no memory left for this; try again"));
+      // To say so takes memory as well, so it is tried again.
       recent_.clear();
-      sampler.reset();
-      sampler = engine_->NewSampler();
+      sampler_.reset();
+      lost = true;
     }
   }
 }
@@ -220,7 +223,7 @@ void Batcher::FailAll(const Error& why) {
   live_.clear();
 }
 
-bool Batcher::Round(Sampler* sampler) {
+bool Batcher::Round() {
   {
     MutexLock lock(mutex_);
     counters_.live = static_cast<int64_t>(live_.size());
@@ -230,10 +233,10 @@ bool Batcher::Round(Sampler* sampler) {
     });
     if (ending_ && live_.empty() && waiting_.empty()) return false;
   }
-  TakeIn(sampler);
-  DropCancelled(sampler);
+  TakeIn();
+  DropCancelled();
   if (live_.empty()) return true;
-  const std::vector<Sampler::Id> ended = sampler->Step();
+  const std::vector<Sampler::Id> ended = sampler_->Step();
   size_t drawn = 0;
   const auto now = std::chrono::steady_clock::now();
   const bool round = now - last_round_ >= kRound;
@@ -241,10 +244,10 @@ bool Batcher::Round(Sampler* sampler) {
   for (Job& job : live_) {
     const size_t told = job.told;
     const bool over = std::binary_search(ended.begin(), ended.end(), job.id);
-    if (round || over || told == 0) Tell(sampler, &job, over);
+    if (round || over || told == 0) Tell(&job, over);
     drawn += job.told - told;
     if (!over) continue;
-    Retire(sampler, job.id);
+    Retire(job.id);
     job.id = -1;
   }
   std::erase_if(live_, [](const Job& job) { return job.id < 0; });
@@ -254,7 +257,7 @@ bool Batcher::Round(Sampler* sampler) {
   return true;
 }
 
-void Batcher::TakeIn(Sampler* sampler) {
+void Batcher::TakeIn() {
   std::optional<Error> abandoned;
   {
     MutexLock lock(mutex_);
@@ -269,10 +272,11 @@ void Batcher::TakeIn(Sampler* sampler) {
     for (const Job& job : admitted_) Fail(job, *abandoned);
     for (const Job& job : live_) Fail(job, *abandoned);
   }
-  for (Job& job : admitted_) {
-    if (!Gone(job)) Admit(sampler, std::move(job));
+  if (sampler_ == nullptr) sampler_ = engine_->NewSampler();
+  while (!admitted_.empty()) {
+    if (!Gone(admitted_.front())) Admit(&admitted_.front());
+    admitted_.pop_front();
   }
-  admitted_.clear();
 }
 
 }  // namespace hone

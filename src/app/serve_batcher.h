@@ -90,14 +90,15 @@ class Batcher {
 
   void Run();
   // Takes in who waits and draws one token for everybody. False at the end.
-  bool Round(Sampler* sampler);
-  void TakeIn(Sampler* sampler);
+  bool Round();
+  void TakeIn();
   void FailAll(const Error& why);
-  void Admit(Sampler* sampler, Job job);
-  Sampler::Id Begin(Sampler* sampler, const std::vector<TokenId>& prompt) const;
-  void DropCancelled(Sampler* sampler);
-  void Tell(Sampler* sampler, Job* job, bool ended);
-  void Retire(Sampler* sampler, Sampler::Id id);
+  // Moves the job among those that are drawn; where memory runs out, it is whole enough to fail.
+  void Admit(Job* job);
+  Sampler::Id Begin(const std::vector<TokenId>& prompt);
+  void DropCancelled();
+  void Tell(Job* job, bool ended);
+  void Retire(Sampler::Id id);
   static bool Gone(const Job& job);
   static void Fail(const Job& job, const Error& why);
 
@@ -113,7 +114,9 @@ class Batcher {
   Counters counters_ HONE_GUARDED_BY(mutex_);
 
   // Only of the thread.
-  std::vector<Job> admitted_, live_;
+  std::unique_ptr<Sampler> sampler_;  // null before the first turn and where memory ran out
+  std::deque<Job> admitted_;          // no longer waiting, not yet drawn
+  std::vector<Job> live_;
   std::chrono::steady_clock::time_point last_round_;
   std::deque<Sampler::Id> recent_;  // turns that ended, oldest first: their beginnings are shared
   std::thread thread_;

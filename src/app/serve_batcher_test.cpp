@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <future>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "app/serve_answer.h"
 #include "support/tiny_served.h"
@@ -38,6 +42,47 @@ TEST(Batcher, WhereMemoryRunsOutWhatIsUnderWayFailsAndTheNextRequestIsDrawn) {
   EXPECT_TRUE(failed->Wait({}).empty());
   ASSERT_NE(failed->failure(), std::nullopt);
   EXPECT_EQ(failed->failure()->code(), ErrorCode::kUnavailable);
+  const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
+  EXPECT_EQ(next->failure(), std::nullopt);
+}
+
+// As long as it lives, this process gets no piece of memory as large as these bytes.
+class NoMemoryFor {
+ public:
+  explicit NoMemoryFor(uint64_t bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes / 2;
+    ::setrlimit(RLIMIT_AS, &now);
+  }
+  ~NoMemoryFor() { ::setrlimit(RLIMIT_AS, &before_); }
+  NoMemoryFor(const NoMemoryFor&) = delete;
+  NoMemoryFor& operator=(const NoMemoryFor&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Batcher, WhereMemoryRunsOutForOneOfThemAllThatAreTakenInFail) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end a process that has no memory left";
+#endif
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  EXPECT_EQ(Finish(batcher.Submit({Turn("Hello", 1, 5)}).value().get(), 1)[0].tokens.size(), 5u);
+  std::vector<Batcher::Turn> turns = {Turn("first", 1, 5), Turn("too long", 1, 5),
+                                      Turn("last", 1, 5)};
+  turns[1].prompt.resize(size_t{16} << 20);
+  {
+    const NoMemoryFor copies(turns[1].prompt.size() * sizeof(TokenId));
+    const auto failed = batcher.Submit(std::move(turns)).value();
+    EXPECT_TRUE(failed->Wait({}).empty());
+    ASSERT_NE(failed->failure(), std::nullopt);
+    EXPECT_EQ(failed->failure()->code(), ErrorCode::kUnavailable);
+  }
   const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
   EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
   EXPECT_EQ(next->failure(), std::nullopt);
