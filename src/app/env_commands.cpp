@@ -12,6 +12,7 @@
 #include "app/env_episodes.h"
 #include "app/env_player.h"
 #include "app/env_recipe.h"
+#include "app/input.h"
 #include "app/report.h"
 #include "base/file.h"
 #include "envs/plan.h"
@@ -272,7 +273,7 @@ Result<std::string> Stats(const EnvArguments& arguments, bool json) {
 class TaskChecks {
  public:
   void Check(const std::string& name, const Toolbox* tools) {
-    const Result<std::string> text = ReadFile(name);
+    const Result<std::string> text = ReadInput(name);
     if (!text.ok()) return Add(name, 0, text.error().message());
     const TaskFile file = ReadTaskFile(*text, tools);
     for (const TaskProblem& problem : file.problems) Add(name, problem.line, problem.text);

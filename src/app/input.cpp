@@ -13,6 +13,7 @@ Result<std::string> ReadInput(const std::string& name) {
   std::error_code ignored;
   if (!std::filesystem::is_fifo(name, ignored)) return ReadFile(name);
   std::ifstream pipe(name, std::ios::binary);
+  if (!pipe.is_open()) return ErrnoError("cannot read " + name);
   std::string text(std::istreambuf_iterator<char>(pipe), {});
   if (pipe.bad()) return Error(ErrorCode::kIo, "cannot read " + name);
   return text;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -23,6 +24,20 @@ TEST(Input, MayBeAFileOrAPipeAndNoDevice) {
   writer.join();
   EXPECT_FALSE(ReadInput("/dev/zero").ok());
   EXPECT_EQ(ReadInput("/nowhere").error().code(), ErrorCode::kNotFound);
+}
+
+TEST(Input, APipeThatCannotBeOpenedIsAnError) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path pipe = directory.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};  // permissions would not stop root
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const Result<std::string> text = ReadInput(pipe.string());
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(text.error().code(), ErrorCode::kIo);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/comparison_session.h"
+#include "app/input.h"
 #include "app/proof_commands.h"
 #include "app/prove_plan.h"
 #include "app/report.h"
@@ -47,15 +48,15 @@ std::string CommandOf(const ProveArguments& arguments) {
 
 // What was committed before the measurement.
 Result<std::vector<lab::ChainPrediction>> Predictions(const std::string& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) {
+  const Result<std::string> text = ReadInput(file);
+  if (!text.ok() && text.error().code() == ErrorCode::kNotFound) {
     return Error(ErrorCode::kNotFound,
                  fmt::format("there is no prediction {}; name the file with --prediction, or "
                              "compute one now (hone prove --predict --json > FILE)",
                              file));
   }
-  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  const Result<Json> json = ParseJson(text);
+  if (!text.ok()) return text.error();
+  const Result<Json> json = ParseJson(*text);
   if (!json.ok()) return json.error().In(file);
   auto read = lab::PredictionsFromJson(*json);
   if (!read.ok()) return read.error().In(file);
