@@ -102,7 +102,7 @@ class Server final : public HttpServer {
   void Watch();
   void Left(Id id, uint32_t events);
   void Accept();
-  bool MakeRoom();
+  bool MakeRoom() HONE_REQUIRES(mutex_);
   void Reap();
   void Wake() const {
     const uint64_t one = 1;
