@@ -40,7 +40,9 @@ def analyse(unit, root):
     command = ["clang++", "-fsyntax-only", "-std=c++20", "-Wno-everything", "-Wthread-safety", "-Werror=thread-safety",
                f"-I{root / 'src'}", f"-I{root / 'tests'}", f'-DHONE_SOURCE_DIR="{root}"', '-DHONE_BINARY=""', '-DHONE_VERSION=""', "-x", "c++", str(unit)]
     result = subprocess.run(command, capture_output=True, text=True)
-    return result.stderr if result.returncode != 0 else ""
+    if result.returncode == 0:
+        return ""
+    return result.stderr or f"{unit}: clang++ said nothing and ended with {result.returncode}"  # negative: a signal
 
 
 def main():

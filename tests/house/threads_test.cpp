@@ -1,5 +1,7 @@
 // The check of threads must fire.
 
+#include <cstdlib>
+
 #include "support/house_check.h"
 
 namespace hone {
@@ -44,6 +46,21 @@ TEST_F(ThreadsTest, AGuardedMemberWithoutItsMutexIsFound) {
   ExpectRefused("calling function 'Add' requires holding mutex 'mutex_'");
   WriteCounter("  MutexLock lock(mutex_);\n  lock.unlock();\n  ++count_;\n");
   ExpectRefused("writing variable 'count_' requires holding mutex 'mutex_'");
+}
+
+TEST_F(ThreadsTest, ACompilerThatIsKilledHasNotChecked) {
+  WriteCounter("  MutexLock lock(mutex_);\n  ++count_;\n");
+  Write("bin/clang++", "#!/bin/sh\nkill -KILL $$\n");
+  const std::filesystem::path bin = directory_.path() / "bin";
+  std::filesystem::permissions(bin / "clang++", std::filesystem::perms::owner_all);
+  const auto result = RunSubprocess(
+      {"env", "PATH=" + bin.string() + ":" + ::getenv("PATH"), script_, directory_.path().string()},
+      "", std::chrono::seconds(120));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->exit_code, 1);
+  EXPECT_NE(result->standard_output.find("counter.cpp: clang++ said nothing and ended with -9"),
+            std::string::npos)
+      << result->standard_output;
 }
 
 TEST_F(ThreadsTest, AMutexThatCannotBeCheckedIsFound) {
