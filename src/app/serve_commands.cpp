@@ -141,8 +141,8 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
                   "that clients must send; better in HONE_API_KEY, where others do not see it");
   serve
       .AddOption("--allow-host", &arguments->http.local_names,
-                 "further names that browsers may call this machine by, and hosts whose pages may "
-                 "use it (localhost:3000); may repeat")
+                 "a further name that requests may give in Host, or with its port in Origin "
+                 "(localhost:3000); no CORS headers are sent; may repeat")
       .OneAtATime();
   serve.AddOption("--name", &choice.name, "of the model; else that of its folder");
   AddServedModelOptions(serve, &choice);
