@@ -24,7 +24,8 @@ struct Message {
   std::vector<MessageCall> calls;        // assistant messages only
   std::string name;                      // of the tool, on tool messages; may be empty
   // Hone's own words about a turn of the policy, such as which marker was not closed: they may name
-  // the dialect's markers, as nobody else may.
+  // the dialect's markers, as nobody else may. A model's own template (text/template_dialect.h)
+  // does not know it: there they are plain characters.
   bool own_words = false;
 };
 
