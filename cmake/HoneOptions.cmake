@@ -17,8 +17,9 @@ endif()
 target_include_directories(hone_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 
 if(HONE_SANITIZE)
+  # Targets with the property HONE_UNWATCHED are only linked with it.
   target_compile_options(hone_options INTERFACE
-    -fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:HONE_UNWATCHED>>>:-fsanitize=${HONE_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   target_link_options(hone_options INTERFACE -fsanitize=${HONE_SANITIZE})
 endif()
 

@@ -4,6 +4,13 @@ option(HONE_PCH "Precompile the headers that nearly every file includes" ${HONE_
 
 # Tests spend their time in the libraries; to optimise the tests themselves takes longer than it saves.
 set(HONE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+# What sanitizers watch is the libraries. But the thread sanitizer must see every lock, those of tests too.
+if(HONE_SANITIZE)
+  set(HONE_TEST_OPTIONS -O0 -g0)
+endif()
+if(HONE_SANITIZE AND NOT HONE_SANITIZE MATCHES "thread")
+  set(HONE_TESTS_UNWATCHED ON)
+endif()
 
 if(HONE_PCH)
   set(common <algorithm> <array> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex> <optional> <set>
@@ -13,6 +20,7 @@ if(HONE_PCH)
   target_precompile_headers(hone_pch PRIVATE ${common} <fmt/format.h>)
   if(HONE_TESTS)
     add_library(hone_pch_test OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp)
+    set_target_properties(hone_pch_test PROPERTIES HONE_UNWATCHED "${HONE_TESTS_UNWATCHED}")
     target_link_libraries(hone_pch_test PRIVATE hone_options GTest::gtest)
     target_compile_options(hone_pch_test PRIVATE ${HONE_TEST_OPTIONS})
     target_precompile_headers(hone_pch_test PRIVATE ${common} <gtest/gtest.h>)

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-using Terms = std::optional<std::set<std::string>>;
+using Names = std::optional<std::set<std::string>>;
 
 std::set<std::string> OfPreset(const std::string& name) {
   for (const Preset& preset : BuiltInPresets()) {
@@ -29,11 +29,11 @@ std::set<std::string> OfCosts(const CostOptions& costs) {
   return terms;
 }
 
-Terms OfSource(const RewardOptions& reward);
+Names OfSource(const RewardOptions& reward);
 
 // Only those that are picked; of a program, the ones that are picked are what it is meant to give.
-Terms Picked(const RewardOptions& reward) {
-  Terms terms = OfSource(reward);
+Names Picked(const RewardOptions& reward) {
+  Names terms = OfSource(reward);
   if (reward.terms.empty()) return terms;
   const std::set<std::string> picked(reward.terms.begin(), reward.terms.end());
   if (!terms) return picked;
@@ -41,13 +41,13 @@ Terms Picked(const RewardOptions& reward) {
   return terms;
 }
 
-Terms OfSource(const RewardOptions& reward) {
+Names OfSource(const RewardOptions& reward) {
   if (reward.preset) return OfPreset(*reward.preset);
   if (reward.costs) return OfCosts(*reward.costs);
   if (!reward.sum) return std::nullopt;
   std::set<std::string> all;
   for (const RewardOptions& part : *reward.sum) {
-    Terms terms = Picked(part);
+    Names terms = Picked(part);
     if (!terms) return std::nullopt;
     all.merge(*terms);
   }
@@ -57,7 +57,7 @@ Terms OfSource(const RewardOptions& reward) {
 }  // namespace
 
 std::optional<std::vector<std::string>> GivenTerms(const RewardOptions& reward) {
-  const Terms terms = Picked(reward);
+  const Names terms = Picked(reward);
   if (!terms) return std::nullopt;
   return std::vector<std::string>(terms->begin(), terms->end());
 }

@@ -59,14 +59,14 @@ std::vector<std::string> NamesIn(int folder, bool* listed = nullptr) {
   return names;
 }
 
-struct Count {
+struct Holdings {
   uint64_t bytes_left = 0;
   int entries = 0;
 };
 
 // Takes what a folder holds off the count; false when there is more than that, or when it cannot be
 // known. What goes away meanwhile is not counted.
-bool CountIn(int folder, int depth, Count* count) {
+bool CountIn(int folder, int depth, Holdings* count) {
   bool listed = true;
   const std::vector<std::string> names = NamesIn(folder, &listed);
   if (!listed || depth > kDeepestFolder) return false;
@@ -199,7 +199,7 @@ Result<void> Scratch::Write(std::string_view name, std::string_view content) {
 bool Scratch::HoldsMoreThan(uint64_t bytes) const {
   Descriptor top(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!top.ok()) return errno != ENOENT;
-  Count count{.bytes_left = bytes};
+  Holdings count{.bytes_left = bytes};
   return !CountIn(top.get(), 0, &count);
 }
 
