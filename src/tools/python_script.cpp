@@ -207,12 +207,20 @@ def clear(folder):
         os.rmdir(path)
 
 
+# Whoever started us is gone, which a signal says or the end of its messages, whichever is heard first:
+# what the code started goes with us. The first process of a namespace takes all with it anyway.
+def leave(*_):
+    if os.getpid() != 1:
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
 def supervise():
     global child
     while True:
         message, extra, flags, address = control.recvmsg(64, _socket.CMSG_SPACE(3 * 4))
         if not message:
-            os._exit(0)
+            leave()
         descriptors = []
         for level, kind, data in extra:
             if kind == _socket.SCM_RIGHTS:
@@ -238,9 +246,8 @@ def supervise():
 
 prctl(PR_SET_DUMPABLE, 0)  # the children cannot look into us
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-# Sent when whoever started us is gone: what the code started goes with us.
 if os.getpid() != 1:
-    signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
+    signal.signal(signal.SIGTERM, leave)
 sys.path[:] = [path for path in sys.path if path]
 os.chdir("/")
 control = _socket.socket(fileno=CONTROL)
