@@ -6,34 +6,24 @@
 #include <fmt/format.h>
 
 #include "credit/methods.h"
+#include "learn/step.h"
 #include "learn/update.h"
 
 namespace hone {
 namespace {
 
-// The advantages of every record's leaves that belong into the loss, and how shared tokens count.
-struct CreditedRecords {
-  std::vector<std::vector<Advantages>> advantages;
-  SharedTokens shared = SharedTokens::kRepeat;
-};
-
-Result<CreditedRecords> CreditOf(std::span<const ScoredTree> records, const std::string& spec) {
-  CreditedRecords credited;
-  if (spec.empty()) {
-    for (const ScoredTree& record : records) credited.advantages.push_back(record.advantages);
-    const bool any = std::any_of(records.begin(), records.end(), [](const ScoredTree& record) {
-      return !record.advantages.empty();
-    });
-    if (any) return credited;
+// The credit that the records bring along.
+Result<CreditedGroups> CreditAsRecorded(std::vector<ScoredTree> records) {
+  if (std::all_of(records.begin(), records.end(),
+                  [](const ScoredTree& record) { return record.advantages.empty(); })) {
     return Error(ErrorCode::kInvalidArgument,
                  "the trees have no advantages; name a method of credit, such as grpo");
   }
-  HONE_ASSIGN_OR_RETURN(const Method method, NewMethod(spec));
-  std::vector<CreditInput> inputs;
-  for (const ScoredTree& record : records) inputs.push_back({&record, nullptr});
-  HONE_ASSIGN_OR_RETURN(const std::vector<Credit> credits, AssignCredit(method, inputs));
-  for (const Credit& credit : credits) credited.advantages.push_back(AdvantagesInLoss(credit));
-  credited.shared = method.shared;
+  CreditedGroups credited;
+  for (const ScoredTree& record : records) {
+    credited.credits.push_back({.advantages = record.advantages});
+  }
+  credited.records = std::move(records);
   return credited;
 }
 
@@ -51,17 +41,20 @@ Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
                    fmt::format("tree {} is not of this model: {}", i + 1, fits.error().message()));
     }
   }
-  HONE_ASSIGN_OR_RETURN(const CreditedRecords credited, CreditOf(records, options.method));
+  Method method;
+  if (!options.method.empty()) {
+    HONE_ASSIGN_OR_RETURN(method, NewMethod(options.method));
+  }
+  HONE_ASSIGN_OR_RETURN(const CreditedGroups credited,
+                        options.method.empty()
+                            ? CreditAsRecorded({records.begin(), records.end()})
+                            : CreditGroups({.method = method}, {records.begin(), records.end()}, {}));
+  HONE_ASSIGN_OR_RETURN(const std::vector<TrainingGroup> groups,
+                        TrainingGroupsOf(method, credited));
   RecordedStep step;
-  std::vector<TrainingGroup> groups;
-  for (size_t i = 0; i < records.size(); ++i) {
-    TrainingGroup group = MakeTrainingGroup(records[i].tree, credited.advantages[i]);
-    if (group.sequences.empty()) {
-      ++step.without;
-      continue;
-    }
+  step.without = static_cast<int64_t>(records.size() - groups.size());
+  for (const TrainingGroup& group : groups) {
     step.trajectories += static_cast<int64_t>(group.sequences.size());
-    groups.push_back(std::move(group));
   }
   step.trees = static_cast<int64_t>(groups.size());
   if (groups.empty()) {
@@ -74,7 +67,7 @@ Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
       UpdatePolicy({.objective = options.objective,
                     .optimizer = options.optimizer,
                     .batches = options.batches,
-                    .shared = credited.shared},
+                    .shared = method.shared},
                    groups, Rng(options.seed).Split("recorded-step"), engine);
   if (update.skipped > 0 || !std::isfinite(update.largest_gradient)) {
     return Error(ErrorCode::kInvalidArgument,
