@@ -5,7 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "envs/desk/teacher.h"
+#include "envs/desk/desk_teacher.h"
 #include "envs/environments.h"
 #include "tools/modes.h"
 

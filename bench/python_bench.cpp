@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tools/python_tool.h"
+#include "tools/builtin/python_tool.h"
 
 namespace hone {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "app/serve_service.h"
 #include "base/http_client.h"
+#include "serve/api_service.h"
 #include "support/tiny_served.h"
 
 namespace hone {

@@ -16,16 +16,19 @@ function(hone_compiled target)
   endif()
 endfunction()
 
-# hone_module(NAME [QUICK] [QUICK_FILES REGEX] LINK libraries... [TEST_LINK libraries...]): the static library of src/NAME from every .cpp in that folder,
-# and, from every *_test.cpp, its test program hone_NAME_test. Which modules may include which is
-# written in src/LAYERS and checked by scripts/check_layers.py. QUICK is for modules without inner loops: -O1 compiles a
+# hone_module(NAME [QUICK] [QUICK_FILES REGEX] [LINK libraries...] [TEST_MODULES modules...]): the static library of src/NAME
+# from every .cpp below that folder, and, from every *_test.cpp, its test program hone_NAME_test. It is linked with the
+# modules that src/LAYERS lets it include (scripts/check_layers.py checks that it includes no other) and with LINK; its
+# tests also with TEST_MODULES, which tests/support needs. QUICK is for modules without inner loops: -O1 compiles a
 # quarter faster, and what they compute does not depend on it. QUICK_FILES is for those of a module that are like that.
 function(hone_module name)
-  cmake_parse_arguments(ARG "QUICK" "QUICK_FILES" "LINK;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK" "QUICK_FILES" "LINK;TEST_MODULES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  hone_libraries(below ${HONE_BELOW_${name}})
+  set(link ${below} fmt::fmt ${ARG_LINK})
 
   set(level)
   if(ARG_QUICK)
@@ -35,24 +38,29 @@ function(hone_module name)
     list(FILTER quick INCLUDE REGEX "${ARG_QUICK_FILES}")
     list(FILTER sources EXCLUDE REGEX "${ARG_QUICK_FILES}")
     add_library(hone_${name}_quick OBJECT ${quick})
-    hone_compiled(hone_${name}_quick QUICK LINK ${ARG_LINK})
+    hone_compiled(hone_${name}_quick QUICK LINK ${link})
     list(APPEND sources $<TARGET_OBJECTS:hone_${name}_quick>)
   endif()
   add_library(hone_${name} STATIC ${sources})
-  hone_compiled(hone_${name} ${level} LINK ${ARG_LINK})
+  hone_compiled(hone_${name} ${level} LINK ${link})
 
   if(HONE_TESTS AND tests)
-    hone_test(hone_${name}_test SOURCES ${tests} LINK ${ARG_TEST_LINK} hone_${name} ${ARG_LINK}
-      LABELS ${name})
+    hone_test(hone_${name}_test SOURCES ${tests} MODULES ${name} ${ARG_TEST_MODULES} LINK ${ARG_LINK} LABELS ${name})
   endif()
 endfunction()
 
-# hone_test(NAME SOURCES ... LINK ... [LABELS ...]): a GoogleTest program, one ctest entry per TEST.
+# hone_test(NAME SOURCES ... [MODULES ...] [LINK ...] [LABELS ...]): a GoogleTest program, one ctest entry per TEST.
 function(hone_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;MODULES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES HONE_UNWATCHED "${HONE_TESTS_UNWATCHED}")
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} hone_options GTest::gtest GTest::gtest_main)
+  hone_libraries(modules ${ARG_MODULES})
+  # What tests share (tests/support) stands on tools; the tests of base do without.
+  set(support)
+  if(NOT ARG_MODULES STREQUAL "base")
+    set(support hone_test_support)
+  endif()
+  target_link_libraries(${name} PRIVATE ${support} ${modules} ${ARG_LINK} fmt::fmt hone_options GTest::gtest GTest::gtest_main)
   hone_precompiled(${name} hone_pch_test)
   target_compile_options(${name} PRIVATE ${HONE_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "engine/engine.h"
+#include "learn/update.h"
 
 namespace {
 
@@ -24,7 +25,8 @@ constexpr TokenId kComma = 9, kColon = 10, kVocabulary = 11;  // and the digits 
 constexpr int kModulus = 9;
 constexpr size_t kAnswerTokens = 5;  // three numbers and two commas
 constexpr int kGroup = 16;           // guesses per puzzle
-constexpr size_t kPuzzlesPerRound = 27, kStepsPerRound = 3;
+constexpr size_t kPuzzlesPerRound = 27;
+constexpr int64_t kStepsPerRound = 3;
 
 struct Puzzle {
   int first, difference;
@@ -60,16 +62,15 @@ Model FreshModel(uint64_t seed) {
 }
 
 // The guesses for one puzzle. They share their prompt, so they are a tree with a leaf each.
-struct Group {
+struct Guesses {
   Tree tree;
-  std::vector<std::vector<float>> logprobs;    // [guess][token], as sampled
-  std::vector<std::vector<float>> advantages;  // [guess][token]
+  std::vector<Advantages> advantages;  // by guess: one number per token
   int solved = 0;
 };
 
 // A token is judged while everything before it was right: better or worse than the average of the
 // guesses that got as far, in units of their spread. What comes after a mistake earns nothing.
-void Judge(const Puzzle& puzzle, Group* group) {
+void Judge(const Puzzle& puzzle, Guesses* group) {
   for (size_t t = 0; t < kAnswerTokens; ++t) {
     std::vector<int> judged;
     double right = 0;
@@ -87,13 +88,13 @@ void Judge(const Puzzle& puzzle, Group* group) {
     for (const int g : judged) {
       const TokenId token = group->tree.nodes[static_cast<size_t>(g) + 1].tokens[t];
       const double reward = token == puzzle.Right(t) ? 1 : 0;
-      group->advantages[static_cast<size_t>(g)][t] =
+      group->advantages[static_cast<size_t>(g)].values[t] =
           static_cast<float>((reward - mean) / (spread + 1e-3));
     }
   }
 }
 
-std::vector<Group> Guess(Engine* engine, std::span<const Puzzle> puzzles, const Rng& rng) {
+std::vector<Guesses> Guess(Engine* engine, std::span<const Puzzle> puzzles, const Rng& rng) {
   std::vector<SampleRequest> requests;
   for (size_t p = 0; p < puzzles.size(); ++p) {
     for (uint64_t g = 0; g < kGroup; ++g) {
@@ -105,50 +106,44 @@ std::vector<Group> Guess(Engine* engine, std::span<const Puzzle> puzzles, const 
     }
   }
   const std::vector<SampleResult> results = engine->Sample(requests).value();
-  std::vector<Group> groups(puzzles.size());
+  std::vector<Guesses> groups(puzzles.size());
   for (size_t p = 0; p < puzzles.size(); ++p) {
-    Group& group = groups[p];
+    Guesses& group = groups[p];
     group.tree.nodes.push_back({.author = Author::kUser, .tokens = puzzles[p].Prompt()});
     for (int g = 0; g < kGroup; ++g) {
       const SampleResult& result = results[p * kGroup + static_cast<size_t>(g)];
-      group.tree.nodes.push_back({.parent = 0, .author = Author::kPolicy, .tokens = result.tokens});
+      group.tree.nodes.push_back({.parent = 0,
+                                  .author = Author::kPolicy,
+                                  .tokens = result.tokens,
+                                  .logprobs = result.logprobs});
       group.tree.leaves.push_back({.node = g + 1});
-      group.logprobs.push_back(result.logprobs);
+      group.advantages.push_back({.leaf = g, .values = std::vector<float>(kAnswerTokens, 0.0f)});
     }
-    group.advantages.assign(kGroup, std::vector<float>(kAnswerTokens, 0.0f));
     Judge(puzzles[p], &group);
   }
   return groups;
 }
 
-// The clipped objective of PPO, and a little entropy so that guessing does not stop too early.
-void Learn(Engine* engine, std::span<const Group> groups, double learning_rate) {
-  constexpr double kClip = 0.2, kEntropyBonus = 0.01;
-  std::vector<Tree> trees;
-  for (const Group& group : groups) trees.push_back(group.tree);
-  const double share = 1 / static_cast<double>(groups.size() * kGroup * kAnswerTokens);
-  engine->Accumulate(trees, [&](std::span<TreeTerms> terms) {
-    for (size_t p = 0; p < groups.size(); ++p) {
-      for (size_t g = 0; g < kGroup; ++g) {
-        PathTerms& path = terms[p].paths[g];
-        const size_t prompt = path.logprobs.size() - kAnswerTokens;
-        for (size_t t = 0; t < kAnswerTokens; ++t) {
-          const double ratio = std::exp(path.logprobs[prompt + t] - groups[p].logprobs[g][t]);
-          const double advantage = groups[p].advantages[g][t];
-          const bool clipped = advantage > 0 ? ratio > 1 + kClip : ratio < 1 - kClip;
-          path.dlogprobs[prompt + t] =
-              clipped ? 0.0f : static_cast<float>(-advantage * ratio * share);
-          path.dentropies[prompt + t] = static_cast<float>(-kEntropyBonus * share);
-        }
-      }
-    }
-  });
-  engine->Step({.learning_rate = learning_rate, .beta2 = 0.99});
+// The clipped objective of PPO, and a little entropy so that guessing does not stop too early: the
+// same update that hone train makes.
+void Learn(Engine* engine, std::span<const Guesses> groups, double learning_rate, const Rng& rng) {
+  UpdateOptions options;
+  options.objective.dual_clip = 0;
+  options.objective.entropy = 0.02;
+  options.optimizer.learning_rate = learning_rate;
+  options.optimizer.beta2 = 0.99;
+  options.batches.mini_batches = kStepsPerRound;
+  options.on_policy = true;  // these very weights guessed: every ratio begins at exactly 1
+  std::vector<TrainingGroup> learned;
+  for (const Guesses& group : groups) {
+    learned.push_back(MakeTrainingGroup(group.tree, group.advantages));
+  }
+  UpdatePolicy(options, learned, rng, engine);
 }
 
-double ShareSolved(std::span<const Group> groups) {
+double ShareSolved(std::span<const Guesses> groups) {
   double solved = 0;
-  for (const Group& group : groups) solved += group.solved;
+  for (const Guesses& group : groups) solved += group.solved;
   return solved / static_cast<double>(groups.size() * kGroup);
 }
 
@@ -172,12 +167,9 @@ int main(int argc, char** argv) {
       std::swap(puzzles[i - 1], puzzles[rng.Below(i)]);
     }
     const auto some = std::span(puzzles).subspan(part * kPuzzlesPerRound, kPuzzlesPerRound);
-    const std::vector<Group> groups = Guess(&engine, some, rng);
+    const std::vector<Guesses> groups = Guess(&engine, some, rng);
     const double learning_rate = 7e-4 * (1 - static_cast<double>(round) / rounds);
-    for (size_t step = 0; step < kStepsPerRound; ++step) {
-      constexpr size_t kEach = kPuzzlesPerRound / kStepsPerRound;
-      Learn(&engine, std::span(groups).subspan(step * kEach, kEach), learning_rate);
-    }
+    Learn(&engine, groups, learning_rate, rng.Split("learn"));
     if ((round + 1) % 50 == 0) {
       fmt::print("round {:3} {:4.1f} % {}\n", round + 1, 100 * ShareSolved(groups),
                  std::string(static_cast<size_t>(40 * ShareSolved(groups)), '#'));

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that the modules of src/ include only what src/LAYERS allows, and that no two headers give one name to
-different classes: a program that has both would run the functions of one on objects of the other.
+"""Checks that the modules of src/ include only what src/LAYERS allows; that no two headers have one name, nor give one
+name to different classes (a program that has both would run the functions of one on objects of the other); that no
+folder has more entries than a reader looks through; and that one word names what configures something: Options.
 
     scripts/check_layers.py [ROOT]
 
@@ -13,6 +14,9 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]+) \{", re.M)
 CLASS = re.compile(r"^(?:class|struct) (\w+)(?: final)?(?: : [^;{]*)?\s*\{", re.M)
+CONFIGURES = re.compile(r"^\s*(?:class|struct) (\w+(?:Settings|Config|Params|Plan))\b(?=[^;]*$)", re.M)
+NOT_CONFIGURING = {"ModelConfig", "ResolvedPlan"}  # Hugging Face's word; a task's plan
+MOST_ENTRIES = 80  # of a folder
 BANNED_NAMES = {"common", "core", "utils", "util", "misc", "manager"}
 
 
@@ -72,9 +76,26 @@ def check_names(root):
     return problems
 
 
+def check_rooms(root):
+    """Headers of one name, folders that are too full, and second words for Options."""
+    homes, problems = {}, []
+    for file in sorted((root / "src").rglob("*.h")):
+        home = homes.setdefault(file.name, file)
+        if home != file:
+            problems.append(f"{file}: {home} has the same name; say what is different about it")
+        for name in CONFIGURES.findall(file.read_text()):
+            if name not in NOT_CONFIGURING:
+                problems.append(f"{file}: {name}: what configures something is called Options")
+    for folder in sorted(path for path in [root / "src", *(root / "src").rglob("*")] if path.is_dir()):
+        entries = len(list(folder.iterdir()))
+        if entries > MOST_ENTRIES:
+            problems.append(f"{folder}: {entries} entries, and {MOST_ENTRIES} are allowed; make rooms of it")
+    return problems
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
-    problems = check(root) + check_names(root)
+    problems = check(root) + check_names(root) + check_rooms(root)
     for problem in problems:
         print(problem)
     sys.exit(1 if problems else 0)

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "app/serve_turn.h"
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "serve/turn_deltas.h"
 #include "tools/sessions.h"
 
 namespace hone {

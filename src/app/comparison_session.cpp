@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "app/compare_progress.h"
 #include "app/interrupts.h"
+#include "app/views/compare_progress.h"
 #include "base/file.h"
-#include "evaluate/comparison_page.h"
+#include "evaluate/compare/comparison_page.h"
 
 namespace hone {
 namespace {
@@ -38,7 +38,7 @@ std::string QuotedForShell(const std::string& word) {
   return quoted + "'";
 }
 
-Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
+Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
                                                     const SessionOptions& options) {
   HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(plan, options.out));
   std::string problems;
@@ -79,7 +79,7 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
   return made;
 }
 
-ComparisonFindings FindingsOf(const ComparisonPlan& plan, const std::vector<ComparedRun>& records,
+ComparisonFindings FindingsOf(const ComparisonFile& plan, const std::vector<ComparedRun>& records,
                               const std::string& command) {
   ComparisonFindings findings;
   findings.sections = SectionsOf(plan, records);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/comparison_text.h"
-#include "learn/comparison_runs.h"
+#include "evaluate/compare/comparison_text.h"
+#include "train/compare/comparison_runs.h"
 
 namespace hone {
 
@@ -19,15 +19,15 @@ struct SessionOptions {
   std::filesystem::path out;  // folder of runs and report
   int64_t jobs = 1;           // runs at a time
   bool report_only = false;   // make none
-  std::string ledger;         // file of finished runs (learn/comparison_ledger.h); empty: none
-  bool json = false;          // progress for programs
-  std::string command;        // that this is, to be named when it is stopped
+  std::string ledger;   // file of finished runs (train/compare/comparison_ledger.h); empty: none
+  bool json = false;    // progress for programs
+  std::string command;  // that this is, to be named when it is stopped
 };
 
 // All runs of the plan that are not finished are made; a signal lets them save and end (kStopped).
 // Folders that belong to other recipes are refused before anything is done. With report_only none
 // is made, and it is an error (kNotFound) when none was ever begun.
-Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonPlan& plan,
+Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
                                                     const SessionOptions& options);
 
 // What they show. Points into the records, which must outlive it.
@@ -38,7 +38,7 @@ struct ComparisonFindings {
   int64_t failed = 0;                 // runs
   Json json;                          // all of it, as an event "end"
 };
-ComparisonFindings FindingsOf(const ComparisonPlan& plan, const std::vector<ComparedRun>& records,
+ComparisonFindings FindingsOf(const ComparisonFile& plan, const std::vector<ComparedRun>& records,
                               const std::string& command);
 
 // Writes NAME.md, NAME.html and NAME.json into the folder, and the Markdown to `copy`, too, unless

@@ -19,7 +19,7 @@ TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
   const TemporaryDirectory folder;
   const std::filesystem::path recipe = folder.path() / "tiny.toml";
   ASSERT_TRUE(WriteFileAtomic(recipe, TinyRecipe("runs")).ok());
-  const ComparisonPlan plan = ReadComparison({.files = {recipe.string()}, .seeds = 2}).value();
+  const ComparisonFile plan = ReadComparison({.files = {recipe.string()}, .seeds = 2}).value();
   const SessionOptions options{.out = folder.path() / "out", .report_only = true};
   const auto nothing = CarryOutComparison(plan, options);
   ASSERT_FALSE(nothing.ok());

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "engine/kernels/kernels.h"
-#include "tools/sandbox.h"
+#include "tools/sandbox/sandbox.h"
 
 namespace hone {
 namespace {

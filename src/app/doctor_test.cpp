@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tools/sandbox.h"
+#include "tools/sandbox/sandbox.h"
 
 namespace hone {
 namespace {

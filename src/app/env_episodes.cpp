@@ -7,7 +7,7 @@
 #include "app/terminal.h"
 #include "base/nearest.h"
 #include "envs/agents.h"
-#include "envs/world.h"
+#include "envs/gold.h"
 #include "record/final_state.h"
 
 namespace hone {
@@ -94,9 +94,9 @@ Result<Task> TaskInRun(const OpenedEnvironment& opened, Task task, uint64_t seed
                        AnsweredRun* run) {
   if (!run->simulated) return task;
   const uint64_t world = WorldSeed(seed, task);
-  HONE_ASSIGN_OR_RETURN(std::vector<WorldTask> there,
-                        InWorld(*opened.loaded.environment, std::span(&task, 1),
-                                std::span(&world, 1), run->executor.get(), run->name));
+  HONE_ASSIGN_OR_RETURN(std::vector<GoldTask> there,
+                        GoldInWorld(*opened.loaded.environment, std::span(&task, 1),
+                                    std::span(&world, 1), run->executor.get(), run->name));
   if (!there[0].void_because.empty()) {
     return Error(ErrorCode::kUnavailable, there[0].void_because);
   }

@@ -38,7 +38,7 @@ struct EpisodesReport {
 };
 
 // Plays tasks one after the other. Where a simulator answers, what is right is what is right in its
-// world (envs/world.h).
+// world (envs/gold.h).
 Result<EpisodesReport> PlayEpisodes(const OpenedEnvironment& opened, const EpisodesRequest& request,
                                     AnsweredRun* run);
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "learn/training_recipe.h"
+#include "train/training_recipe.h"
 
 namespace hone {
 namespace {
@@ -23,7 +23,7 @@ Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice)
   if (!choice.journal.empty()) recipe.Override("answers.journal=" + choice.journal);
   PassOverTraining(recipe.Root());
   EnvironmentRecipe read{ReadEnvironment(recipe.Root()), ReadTools(recipe.Root()),
-                         ReadAnswering(recipe.Root())};
+                         ReadBackend(recipe.Root())};
   HONE_RETURN_IF_ERROR(recipe.Finish());
   return read;
 }
@@ -38,9 +38,9 @@ Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice) {
 
 Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, uint64_t seed) {
   AnsweredRun run{.name = std::move(name), .timeline = NewRealTimeline()};
-  HONE_ASSIGN_OR_RETURN(Answering answering,
-                        MakeAnswering(opened.answering, run.name, seed,
-                                      opened.loaded.environment->tools(), run.timeline.get()));
+  HONE_ASSIGN_OR_RETURN(BackendParts answering,
+                        MakeBackendParts(opened.answering, run.name, seed,
+                                         opened.loaded.environment->tools(), run.timeline.get()));
   run.simulated = answering.simulated;
   run.executor = std::make_unique<Executor>(std::move(answering.options), run.timeline.get());
   return run;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "envs/environments.h"
-#include "simulate/answering.h"
+#include "simulate/backend_options.h"
 
 namespace hone {
 
@@ -18,16 +18,16 @@ struct EnvironmentChoice {
 
 // What a recipe says of an environment, its tools and who answers. Nothing has been started.
 struct EnvironmentRecipe {
-  EnvironmentPlan environment;
-  std::vector<ToolkitPlan> tools;
-  AnsweringPlan answering;
+  EnvironmentOptions environment;
+  std::vector<ToolkitOptions> tools;
+  BackendOptions answering;
 };
 // The error has all problems of the recipe, a line each.
 Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice);
 
 struct OpenedEnvironment {
   LoadedEnvironment loaded;
-  AnsweringPlan answering;
+  BackendOptions answering;
 };
 // Starts the tools that are needed, reads the tasks. The error has all problems of the tasks.
 Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/env_recipe.h"
-#include "learn/recipe_checks.h"
 #include "text/template_dialect.h"
+#include "train/recipe_checks.h"
 
 namespace hone {
 namespace {
@@ -53,7 +53,7 @@ int64_t EvaluationSetup::TasksOf(Split split) const {
   if (split == Split::kDev) return recipe.evaluation.dev_tasks;
   const bool more = split == Split::kUnseenKinds || split == Split::kUnseenPhrases;
   const int64_t tasks = more ? recipe.evaluation.more_tasks : recipe.evaluation.test_tasks;
-  return tasks > 0 ? tasks : EvaluationSettings().test_tasks;
+  return tasks > 0 ? tasks : RunEvaluationOptions().test_tasks;
 }
 
 Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoice& choice) {
@@ -89,12 +89,13 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   recipe.model.folder = setup->place.folder.string();
   if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
   if (choice.threads) recipe.run.threads = *choice.threads;
-  HONE_ASSIGN_OR_RETURN(setup->workshop, Workshop::Open(recipe, {}, setup->place.folder, nullptr));
-  const RunLanguage& language = setup->workshop->language;
+  HONE_ASSIGN_OR_RETURN(setup->context,
+                        StageContext::Open(recipe, {}, setup->place.folder, nullptr));
+  const RunLanguage& language = setup->context->language;
   HONE_RETURN_IF_ERROR(
       CheckMarkers(*language.tokenizer, *language.dialect, setup->place.folder.string()));
-  HONE_ASSIGN_OR_RETURN(setup->workshop->engine,
-                        OpenModel(setup->place.folder, setup->workshop->engine_options));
+  HONE_ASSIGN_OR_RETURN(setup->context->engine,
+                        OpenModel(setup->place.folder, setup->context->engine_options));
   return setup;
 }
 

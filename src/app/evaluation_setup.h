@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "learn/model_place.h"
-#include "learn/workshop.h"
+#include "train/model_place.h"
+#include "train/stage_context.h"
 
 namespace hone {
 
@@ -25,7 +25,7 @@ struct EvaluationSetup {
   ModelPlace place;
   std::string environment;  // "desk", "mine.toml"
   TrainingRecipe recipe;  // what there is of one: the model's, with the environment that was chosen
-  std::unique_ptr<Workshop> workshop;  // points to the recipe
+  std::unique_ptr<StageContext> context;  // points to the recipe
 
   // How many tasks of a split the recipe evaluates on.
   int64_t TasksOf(Split split) const;

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "learn/trainer.h"
 #include "support/tiny_recipe.h"
+#include "train/trainer.h"
 
 namespace hone {
 namespace {
@@ -24,8 +24,8 @@ TEST(EvaluationSetupTest, ARunIsMeasuredAsItWasAtItsEnd) {
   ASSERT_TRUE(setup.ok()) << setup.error().message();
   EXPECT_EQ((*setup)->environment, "desk");
   EXPECT_EQ((*setup)->TasksOf(Split::kTest), 4);
-  EXPECT_EQ((*setup)->workshop->engine->WeightsHash(), report->weights);
-  const auto greedy = (*setup)->workshop->Evaluate({.split = Split::kTest, .tasks = 4}, 0);
+  EXPECT_EQ((*setup)->context->engine->WeightsHash(), report->weights);
+  const auto greedy = (*setup)->context->Evaluate({.split = Split::kTest, .tasks = 4}, 0);
   ASSERT_TRUE(greedy.ok()) << greedy.error().message();
   const Json* after = report->state.evaluations.Find("after/test/greedy");
   EXPECT_EQ(*greedy->ToJson().Find("outcomes"), *after->Find("outcomes"));
@@ -41,7 +41,7 @@ TEST(EvaluationSetupTest, ARunIsMeasuredAsItWasAtItsEnd) {
   const auto foreign =
       OpenForEvaluation({.model = copy.string(), .environment = "desk", .dialect = "tagged:desk"});
   ASSERT_TRUE(foreign.ok()) << foreign.error().message();
-  EXPECT_TRUE((*foreign)->workshop->Evaluate({.split = Split::kDev, .tasks = 2}, 1).ok());
+  EXPECT_TRUE((*foreign)->context->Evaluate({.split = Split::kDev, .tasks = 2}, 1).ok());
   // What does not fit.
   ExpectError({.model = copy.string(), .environment = "desk", .dialect = "hermes"},
               "choose the dialect that the model was made for");
@@ -63,7 +63,7 @@ TEST(EvaluationSetupTest, TheAdapterOfAModelIsMeasuredWithIt) {
   const auto hash_of = [&] {
     const auto setup = OpenForEvaluation(
         {.model = copy.string(), .environment = "desk", .dialect = "tagged:desk"});
-    return setup.ok() ? (*setup)->workshop->engine->WeightsHash() : setup.error().message();
+    return setup.ok() ? (*setup)->context->engine->WeightsHash() : setup.error().message();
   };
   const std::string both = hash_of();
   EXPECT_EQ(both, Engine::Open(copy, {}).value()->WeightsHash());

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "app/pipe.h"
+#include "app/passes/pipe.h"
 #include "app/terminal.h"
 #include "base/utf8.h"
 

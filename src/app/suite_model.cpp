@@ -1,6 +1,6 @@
 #include "app/suite_model.h"
 
-#include "learn/recipe_checks.h"
+#include "train/recipe_checks.h"
 
 namespace hone {
 

@@ -15,13 +15,13 @@ namespace hone {
 
 // Recipes: TOML files read into plain structs.
 //
-//   struct TrainConfig {
+//   struct TrainOptions {
 //     double learning_rate = 1e-5;  // of AdamW
 //     int64_t steps = 100;
 //   };
 //
-//   TrainConfig ReadTrain(RecipeTable table) {
-//     TrainConfig config;
+//   TrainOptions ReadTrain(RecipeTable table) {
+//     TrainOptions config;
 //     table.Read("learning_rate", &config.learning_rate, "of AdamW", Above(0.0));
 //     table.Read("steps", &config.steps, "optimiser steps", AtLeast(1));
 //     return config;

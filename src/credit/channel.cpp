@@ -28,7 +28,7 @@ uint64_t KeyOf(const Channel& channel, const Group& group, const Trajectory& tra
 
 class Application {
  public:
-  Application(const Channel& channel, const Group& group, Ledger* ledger)
+  Application(const Channel& channel, const Group& group, CreditBuilder* ledger)
       : channel_(channel), group_(group), ledger_(*ledger), values_(channel.values(group)) {
     ledger_.Open(channel.name);
     CHECK(values_.size() == group.trajectories.size());
@@ -146,7 +146,7 @@ class Application {
 
   const Channel& channel_;
   const Group& group_;
-  Ledger& ledger_;
+  CreditBuilder& ledger_;
   UnitValues values_;
   std::vector<Member> members_;
 };
@@ -166,7 +166,7 @@ double DivisorOf(const Channel& channel, const std::vector<Application>& applica
 }  // namespace
 
 void ApplyChannel(const Channel& channel, std::span<const Group> groups,
-                  std::span<Ledger> ledgers) {
+                  std::span<CreditBuilder> ledgers) {
   CHECK(groups.size() == ledgers.size());
   std::vector<Application> applications;
   applications.reserve(groups.size());

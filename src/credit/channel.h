@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
+#include "credit/credit.h"
 #include "credit/group.h"
-#include "credit/ledger.h"
 #include "credit/normaliser.h"
 #include "credit/reward_values.h"
 #include "credit/token_mask.h"
@@ -47,6 +47,7 @@ struct Channel {
 
 // Writes the channel's credit of all groups of a batch. A batch matters only to normalisers that
 // look at all of it.
-void ApplyChannel(const Channel& channel, std::span<const Group> groups, std::span<Ledger> ledgers);
+void ApplyChannel(const Channel& channel, std::span<const Group> groups,
+                  std::span<CreditBuilder> ledgers);
 
 }  // namespace hone

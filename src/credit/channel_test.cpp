@@ -28,7 +28,7 @@ class ChannelTest : public testing::Test {
 
   ShortGroup made_;
   std::vector<Group> groups_;
-  std::vector<Ledger> ledgers_;
+  std::vector<CreditBuilder> ledgers_;
 };
 
 TEST_F(ChannelTest, ValueMinusMeanTimesWeightOnTheMask) {
@@ -63,7 +63,7 @@ TEST_F(ChannelTest, TheBatchsDeviationIsOfAllGroups) {
   const ShortGroup one = GroupFrom(GroupOfPlain({"0", "2"})),
                    two = GroupFrom(GroupOfPlain({"4", "6"}));
   const std::vector<Group> groups = {*GroupOf(one.record), *GroupOf(two.record)};
-  std::vector<Ledger> ledgers;
+  std::vector<CreditBuilder> ledgers;
   for (const Group& group : groups) ledgers.emplace_back(group, false);
   Channel channel = Outcome();
   channel.normaliser.scale = Scale::kBatchDeviation;

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "credit/lab/specimens.h"
 #include "credit/methods.h"
+#include "credit/specimens.h"
 #include "record/validate.h"
 #include "support/credit_groups.h"
 

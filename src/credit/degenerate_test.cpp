@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "credit/lab/specimens.h"
+#include "credit/specimens.h"
 #include "support/credit_groups.h"
 
 namespace hone {

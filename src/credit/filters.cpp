@@ -51,7 +51,7 @@ bool IsRepetitive(const Group& group, const Trajectory& trajectory) {
 }  // namespace
 
 std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups,
-                             std::span<Ledger> ledgers) {
+                             std::span<CreditBuilder> ledgers) {
   const Filters& filters = method.filters;
   std::vector<bool> kept(groups.size(), true);
   if (!filters.least_deviation && filters.keep_share >= 1) return kept;
@@ -86,7 +86,7 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
   return kept;
 }
 
-void MaskTrajectories(const Filters& filters, const Group& group, Ledger* ledger) {
+void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* ledger) {
   if (!filters.mask_void && !filters.mask_overlong && !filters.mask_repetitive) return;
   ledger->Open("mask");
   for (size_t i = 0; i < group.trajectories.size(); ++i) {

@@ -10,10 +10,10 @@ namespace hone {
 // Which groups of the batch stay; those that go get a note each. An empty batch is a list of false,
 // never a number that is none.
 std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups,
-                             std::span<Ledger> ledgers);
+                             std::span<CreditBuilder> ledgers);
 
 // Takes the credit from trajectories that the filters mask. After the statistics: what they earned
 // still counts in others' baselines.
-void MaskTrajectories(const Filters& filters, const Group& group, Ledger* ledger);
+void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* ledger);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-void RemarkOthersFaults(const Group& group, Ledger* ledger) {
+void RemarkOthersFaults(const Group& group, CreditBuilder* ledger) {
   for (const Trajectory& trajectory : group.trajectories) {
     if (trajectory.counts) continue;
     const Leaf& leaf = group.tree().leaves[trajectory.leaf];
@@ -22,19 +22,19 @@ void RemarkOthersFaults(const Group& group, Ledger* ledger) {
   }
 }
 
-void RemarkTerms(const Method& method, const Group& group, Ledger* ledger) {
+void RemarkTerms(const Method& method, const Group& group, CreditBuilder* ledger) {
   if (AnyValue(group, method.reads)) return;
   ledger->Remark(NoteKind::kNothingToRead, -1, "no term that it reads has a value in the group");
 }
 
 // Shapers may have moved what must be nothing.
-void SilenceOthersFaults(const Group& group, Ledger* ledger) {
+void SilenceOthersFaults(const Group& group, CreditBuilder* ledger) {
   for (size_t i = 0; i < group.trajectories.size(); ++i) {
     if (!group.trajectories[i].counts) ledger->Clear(i);
   }
 }
 
-Result<void> CheckFinite(const Group& group, const Ledger& ledger) {
+Result<void> CheckFinite(const Group& group, const CreditBuilder& ledger) {
   for (size_t i = 0; i < ledger.size(); ++i) {
     const std::vector<float>& values = ledger.total(i);
     bool finite = true;
@@ -54,9 +54,9 @@ Result<void> CheckFinite(const Group& group, const Ledger& ledger) {
 }  // namespace
 
 Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const CreditInput> batch,
-                                         const CreditSettings& settings) {
+                                         const AssignOptions& settings) {
   std::vector<Group> all;
-  std::vector<Ledger> ledgers;
+  std::vector<CreditBuilder> ledgers;
   for (const CreditInput& input : batch) {
     HONE_ASSIGN_OR_RETURN(Group group, GroupOf(*input.record, input.values));
     all.push_back(std::move(group));
@@ -69,7 +69,7 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
   const std::vector<bool> kept = KeptGroups(method, all, ledgers);
   std::vector<size_t> places;
   std::vector<Group> groups;
-  std::vector<Ledger> open;
+  std::vector<CreditBuilder> open;
   for (size_t g = 0; g < all.size(); ++g) {
     if (!kept[g]) continue;
     places.push_back(g);
@@ -84,7 +84,7 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     }
   }
   for (const Shaper& shaper : method.shapers) {
-    for (Ledger& ledger : open) ledger.Open(shaper.name);
+    for (CreditBuilder& ledger : open) ledger.Open(shaper.name);
     shaper.apply(groups, open);
   }
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -94,12 +94,12 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     ledgers[places[g]] = std::move(open[g]);
   }
   std::vector<Credit> credits;
-  for (Ledger& ledger : ledgers) credits.push_back(std::move(ledger).Take());
+  for (CreditBuilder& ledger : ledgers) credits.push_back(std::move(ledger).Take());
   return credits;
 }
 
 Result<Credit> AssignCredit(const Method& method, const ScoredTree& record,
-                            const CreditSettings& settings) {
+                            const AssignOptions& settings) {
   const CreditInput input{&record, nullptr};
   HONE_ASSIGN_OR_RETURN(std::vector<Credit> credits, AssignCredit(method, {&input, 1}, settings));
   return std::move(credits[0]);

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "credit/channel.h"
-#include "credit/ledger.h"
+#include "credit/credit.h"
 #include "record/reward_terms.h"
 
 // A method of credit assignment is data: filters, channels, estimators for what is no channel,
@@ -32,13 +32,13 @@ struct Filters {
 // Writes the credit of one group where that is not a channel.
 struct Estimator {
   std::string name;
-  std::function<void(const Group&, Ledger*)> apply;
+  std::function<void(const Group&, CreditBuilder*)> apply;
 };
 
 // Changes the sum of all channels, over the batch.
 struct Shaper {
   std::string name;
-  std::function<void(std::span<const Group>, std::span<Ledger>)> apply;
+  std::function<void(std::span<const Group>, std::span<CreditBuilder>)> apply;
 };
 
 // What a method promises; the conformance suite and the laboratory hold it to it.
@@ -81,7 +81,7 @@ struct CreditInput {
   const CriticValues* values = nullptr;  // null: no critic
 };
 
-struct CreditSettings {
+struct AssignOptions {
   bool layers = false;  // keep what each channel added
   // Whether a batch in which nobody earned what the method reads is an error. False: it is noted,
   // and earns nothing; for batches that may be all of tasks without a label.
@@ -92,9 +92,9 @@ struct CreditSettings {
 // are not looked at. A pure function. An error when the scores do not have the terms that the
 // method needs (term_needs.h), or when a reward is so large that credit is not finite.
 Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const CreditInput> batch,
-                                         const CreditSettings& settings = {});
+                                         const AssignOptions& settings = {});
 // A batch of one.
 Result<Credit> AssignCredit(const Method& method, const ScoredTree& record,
-                            const CreditSettings& settings = {});
+                            const AssignOptions& settings = {});
 
 }  // namespace hone

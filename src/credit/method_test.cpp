@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "credit/lab/specimens.h"
 #include "credit/methods.h"
+#include "credit/specimens.h"
 #include "support/credit_groups.h"
 
 namespace hone {

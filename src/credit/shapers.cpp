@@ -11,7 +11,8 @@ using Change = std::function<void(size_t group, size_t trajectory, std::vector<f
 
 // Runs `change` over the credit of every trajectory that takes part: one that was not scored has
 // none to be shaped.
-void ForEach(std::span<const Group> groups, std::span<Ledger> ledgers, const Change& change) {
+void ForEach(std::span<const Group> groups, std::span<CreditBuilder> ledgers,
+             const Change& change) {
   for (size_t g = 0; g < groups.size(); ++g) {
     for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
       if (!ledgers[g].TakesPart(i)) continue;
@@ -22,7 +23,7 @@ void ForEach(std::span<const Group> groups, std::span<Ledger> ledgers, const Cha
   }
 }
 
-void Whiten(std::span<const Group> groups, std::span<Ledger> ledgers) {
+void Whiten(std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
   double sum = 0, squares = 0;
   int64_t count = 0;
   auto each = [&](auto&& take) {
@@ -38,7 +39,7 @@ void Whiten(std::span<const Group> groups, std::span<Ledger> ledgers) {
   const double mean = sum / static_cast<double>(count);
   each([&](float value) { squares += (value - mean) * (value - mean); });
   const double scale = 1 / std::sqrt(squares / static_cast<double>(count - 1) + 1e-8);
-  for (Ledger& ledger : ledgers) {
+  for (CreditBuilder& ledger : ledgers) {
     if (squares == 0) ledger.Remark(NoteKind::kAllEqual, -1, "all tokens have the same: 0");
   }
   ForEach(groups, ledgers, [&](size_t, size_t, std::vector<float>* values) {
@@ -46,7 +47,7 @@ void Whiten(std::span<const Group> groups, std::span<Ledger> ledgers) {
   });
 }
 
-void NormaliseByTrajectory(std::span<const Group> groups, std::span<Ledger> ledgers) {
+void NormaliseByTrajectory(std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
   std::vector<double> all;
   for (size_t g = 0; g < groups.size(); ++g) {
     for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
@@ -79,7 +80,7 @@ Shaper WhitenTokens() { return {"whiten", &Whiten}; }
 Shaper NormaliseTrajectories() { return {"batch norm", &NormaliseByTrajectory}; }
 
 Shaper ClipCredit(double limit) {
-  return {"clip", [limit](std::span<const Group> groups, std::span<Ledger> ledgers) {
+  return {"clip", [limit](std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
             const auto bound = static_cast<float>(limit);
             ForEach(groups, ledgers, [&](size_t, size_t, std::vector<float>* values) {
               for (float& value : *values) value = std::clamp(value, -bound, bound);
@@ -89,7 +90,7 @@ Shaper ClipCredit(double limit) {
 
 Shaper KeepHighEntropy(double share) {
   return {
-      "entropy mask", [share](std::span<const Group> groups, std::span<Ledger> ledgers) {
+      "entropy mask", [share](std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
         std::vector<float> all;
         for (size_t g = 0; g < groups.size(); ++g) {
           for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
@@ -114,7 +115,7 @@ Shaper KeepHighEntropy(double share) {
 }
 
 Shaper AverageSharedTokens() {
-  return {"shared mean", [](std::span<const Group> groups, std::span<Ledger> ledgers) {
+  return {"shared mean", [](std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
             for (size_t g = 0; g < groups.size(); ++g) {
               // A node's tokens have as many values as trajectories that take part go through it.
               std::unordered_map<NodeId, std::pair<std::vector<double>, int>> sums;

@@ -9,10 +9,10 @@
 #include "base/thread_pool.h"
 #include "engine/attention.h"
 #include "engine/kv_pages.h"
+#include "engine/logprobs.h"
 #include "engine/model.h"
 #include "engine/projection.h"
 #include "engine/rope.h"
-#include "engine/scores.h"
 
 namespace hone {
 
@@ -66,7 +66,7 @@ class Decoder {
   void MaskForbidden(const Sampling& sampling, float* logits) const;
 
   // Each shared beginning is computed once.
-  std::vector<TreeScores> Score(std::span<const Tree> trees);
+  std::vector<TreeLogprobs> Score(std::span<const Tree> trees);
   // Forward over whole trees, then `loss` fills in the derivatives, then backward: the gradients of
   // the model's parameters are added to `gradients`. Sums over tokens run in their order, so the
   // same call gives the same bits on any number of threads.

@@ -62,7 +62,7 @@ void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
                                          static_cast<size_t>(vocab));
         const Distribution d =
             DistributionOf(row, TemperatureOf(node), KeptOf(node, p.token, vocab), kernels_);
-        NodeScores& scores = batch->scores[p.tree][static_cast<size_t>(p.node)];
+        NodeLogprobs& scores = batch->scores[p.tree][static_cast<size_t>(p.node)];
         scores.logprobs[p.token] = d.LogProb(row[static_cast<size_t>(node.tokens[p.token])]);
         scores.entropies[p.token] = d.entropy;
         if (keep) {

@@ -247,7 +247,7 @@ Tree TreeAround(const std::vector<TokenId>& tokens, const std::vector<size_t>& c
   return tree;
 }
 
-std::vector<float> PathLogprobs(const Tree& tree, const TreeScores& scores) {
+std::vector<float> PathLogprobs(const Tree& tree, const TreeLogprobs& scores) {
   std::vector<float> logprobs;
   for (const NodeId node : PathTo(tree, tree.leaves.back().node)) {
     const auto& part = scores[static_cast<size_t>(node)].logprobs;

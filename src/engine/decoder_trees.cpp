@@ -11,13 +11,13 @@ namespace {
 using LeafPaths = std::vector<std::vector<NodeId>>;  // of each leaf, from the root on
 
 // What a loss sees of a path: the scores of its nodes one after the other, and zeros to fill in.
-PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeScores& scores) {
+PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeLogprobs& scores) {
   PathTerms path;
   auto append = [](const std::vector<float>& from, std::vector<float>* to) {
     to->insert(to->end(), from.begin(), from.end());
   };
   for (const NodeId node : nodes) {
-    const NodeScores& of_node = scores[static_cast<size_t>(node)];
+    const NodeLogprobs& of_node = scores[static_cast<size_t>(node)];
     append(of_node.logprobs, &path.logprobs);
     append(of_node.entropies, &path.entropies);
     append(of_node.values, &path.values);
@@ -29,9 +29,9 @@ PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeScores& scores) {
 }
 
 // The derivatives of the nodes' tokens: over the paths through each, in the order of the leaves.
-TreeScores SumOverPaths(const Tree& tree, const TreeScores& scores, const LeafPaths& paths,
-                        const TreeTerms& terms, SharedTokens shared) {
-  TreeScores sums(tree.nodes.size());
+TreeLogprobs SumOverPaths(const Tree& tree, const TreeLogprobs& scores, const LeafPaths& paths,
+                          const TreeTerms& terms, SharedTokens shared) {
+  TreeLogprobs sums(tree.nodes.size());
   std::vector<int> through(tree.nodes.size(), 0);
   auto add = [](const std::vector<float>& from, size_t at, std::vector<float>* to) {
     for (size_t i = 0; i < to->size(); ++i) (*to)[i] += from[at + i];
@@ -108,7 +108,7 @@ Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, KvPages* in) : trees(al
         last = total_rows++;
       }
       last_row.push_back(last);
-      NodeScores& node_scores = scores.back()[n];
+      NodeLogprobs& node_scores = scores.back()[n];
       node_scores.logprobs.assign(node.tokens.size(), 0.0f);
       node_scores.entropies.assign(node.tokens.size(), 0.0f);
       chunks.push_back(chunk);
@@ -142,7 +142,7 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
   }
   loss(terms);
 
-  std::vector<TreeScores> sums;
+  std::vector<TreeLogprobs> sums;
   dvalues.assign(static_cast<size_t>(total_rows), 0.0f);
   for (size_t t = 0; t < trees.size(); ++t) {
     sums.push_back(SumOverPaths(trees[t], scores[t], paths[t], terms[t], shared));
@@ -152,7 +152,7 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
     }
   }
   for (Prediction& p : predictions) {
-    const NodeScores& sum = sums[p.tree][static_cast<size_t>(p.node)];
+    const NodeLogprobs& sum = sums[p.tree][static_cast<size_t>(p.node)];
     p.dlogprob = sum.logprobs[p.token];
     p.dentropy = sum.entropies[p.token];
     CHECK(NodeOf(p).sampling.temperature > 0 || (p.dlogprob == 0 && p.dentropy == 0),
@@ -160,13 +160,13 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
   }
 }
 
-std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
+std::vector<TreeLogprobs> Decoder::Score(std::span<const Tree> trees) {
   // Some trees at a time, and some rows of theirs: what is held besides keys, values and hidden
   // states does not grow with the trees.
   constexpr int64_t kTokensAtOnce = 8192;
   constexpr size_t kRowsAtOnce = 1024;
   const FloatMode mode;
-  std::vector<TreeScores> all;
+  std::vector<TreeLogprobs> all;
   for (size_t begin = 0; begin < trees.size();) {
     size_t end = begin;
     for (int64_t tokens = 0; end < trees.size() && (end == begin || tokens < kTokensAtOnce);
@@ -203,7 +203,7 @@ std::vector<TreeScores> Decoder::Score(std::span<const Tree> trees) {
     }
     flush();
     ScoreRows(&batch, work_->all_hidden, false);
-    for (TreeScores& scores : batch.scores) all.push_back(std::move(scores));
+    for (TreeLogprobs& scores : batch.scores) all.push_back(std::move(scores));
     begin = end;
   }
   return all;

@@ -135,19 +135,19 @@ std::unique_ptr<Sampler> Engine::NewSampler() {
   return std::make_unique<Sampler>(decoder_.get(), options_.sampler);
 }
 
-std::vector<TreeScores> Engine::LogProbs(std::span<const Tree> trees, Weights weights) {
+std::vector<TreeLogprobs> Engine::LogProbs(std::span<const Tree> trees, Weights weights) {
   decoder_->UseAdapters(weights == Weights::kCurrent);
-  std::vector<TreeScores> scores = decoder_->Score(trees);
+  std::vector<TreeLogprobs> scores = decoder_->Score(trees);
   decoder_->UseAdapters(true);
   return scores;
 }
 
-std::vector<TreeScores> Engine::LogProbsWith(const Adapters& adapters,
-                                             std::span<const Tree> trees) {
+std::vector<TreeLogprobs> Engine::LogProbsWith(const Adapters& adapters,
+                                               std::span<const Tree> trees) {
   Adapters other = adapters;
   SwapAdapters(&other, &model_);
   decoder_->Repack();
-  std::vector<TreeScores> scores = decoder_->Score(trees);
+  std::vector<TreeLogprobs> scores = decoder_->Score(trees);
   SwapAdapters(&other, &model_);
   decoder_->Repack();
   return scores;

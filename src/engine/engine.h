@@ -52,10 +52,10 @@ class Engine {
 
   // What the model, or with kBase the model without its adapters, says of every token.
   enum class Weights { kCurrent, kBase };
-  std::vector<TreeScores> LogProbs(std::span<const Tree> trees,
-                                   Weights weights = Weights::kCurrent);
+  std::vector<TreeLogprobs> LogProbs(std::span<const Tree> trees,
+                                     Weights weights = Weights::kCurrent);
   // What the model says with other adapters in the place of its own, on the same frozen weights.
-  std::vector<TreeScores> LogProbsWith(const Adapters& adapters, std::span<const Tree> trees);
+  std::vector<TreeLogprobs> LogProbsWith(const Adapters& adapters, std::span<const Tree> trees);
   // Adds the gradient of a loss to what Step will use. The trees of a call are computed together,
   // each shared beginning once; a tree is never split, and memory grows with their tokens.
   void Accumulate(std::span<const Tree> trees, const Loss& loss,

@@ -82,7 +82,7 @@ TEST(Engine, OnPolicyRatiosAreExactlyOne) {
           }
         });
         (*engine)->Step({.learning_rate = 1e-2});
-        for (const TreeScores& after : (*engine)->LogProbs(trees)) {
+        for (const TreeLogprobs& after : (*engine)->LogProbs(trees)) {
           for (const float logprob : after[1].logprobs) ASSERT_TRUE(std::isfinite(logprob));
         }
       }
@@ -325,7 +325,7 @@ TEST(Engine, NotANumberIsNotHidden) {
   Engine engine(std::move(model), {.threads = 1});
   const std::string before = engine.WeightsHash();
   const Tree tree = ChainOf({1, 2, 3});
-  const NodeScores scores = engine.LogProbs({&tree, 1})[0][0];
+  const NodeLogprobs scores = engine.LogProbs({&tree, 1})[0][0];
   EXPECT_TRUE(std::isnan(scores.logprobs[1]));
   EXPECT_TRUE(std::isnan(scores.entropies[2]));
   engine.Accumulate({&tree, 1}, [](std::span<TreeTerms> all) {

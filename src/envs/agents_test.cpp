@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "envs/desk/desk.h"
-#include "envs/desk/tasks.h"
+#include "envs/desk/desk_tasks.h"
 #include "support/env_player.h"
 
 namespace hone {

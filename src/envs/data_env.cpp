@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "envs/gold.h"
 #include "envs/plan.h"
-#include "envs/world.h"
 #include "record/final_state.h"
 
 namespace hone {

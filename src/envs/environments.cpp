@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
-#include "envs/desk/registration.h"
-#include "envs/service/registration.h"
+#include "envs/desk/desk_registration.h"
+#include "envs/service/service_registration.h"
 #include "envs/user_registrations.h"
 
 namespace hone {
@@ -69,12 +69,12 @@ Result<LoadedEnvironment> NewBuiltIn(std::string_view name, EnvironmentTable tab
   HONE_ASSIGN_OR_RETURN(
       Recipe recipe,
       Recipe::Parse(fmt::format("[environment]\nkind = \"{}\"\n", name), found->name));
-  const EnvironmentPlan plan = ReadEnvironment(recipe.Root(), table);
+  const EnvironmentOptions plan = ReadEnvironment(recipe.Root(), table);
   HONE_RETURN_IF_ERROR(recipe.Finish());
   return plan.make(nullptr);
 }
 
-EnvironmentPlan ReadEnvironment(RecipeTable root, EnvironmentTable table) {
+EnvironmentOptions ReadEnvironment(RecipeTable root, EnvironmentTable table) {
   RecipeTable settings = root.Table("environment");
   std::vector<std::string> kinds;
   for (const RegisteredEnvironment& one : table) kinds.push_back(one.name);
@@ -88,7 +88,7 @@ EnvironmentPlan ReadEnvironment(RecipeTable root, EnvironmentTable table) {
     root.Problem("user", fmt::format("nobody asks the user in {}; only {} do", kind,
                                      EnvironmentsWith(&KindTraits::asks_user, table)));
   }
-  EnvironmentPlan plan = found->read(settings, has_user);
+  EnvironmentOptions plan = found->read(settings, has_user);
   plan.kind = kind;
   plan.traits = traits;
   if (!traits.in_process) return plan;

@@ -40,6 +40,7 @@ std::string EnvironmentsWith(bool KindTraits::*trait,
 //
 // Only reads; problems of the recipe are reported by Recipe::Finish. An environment that is part of
 // the program takes no tools but, where it asks one, the tool `user`.
-EnvironmentPlan ReadEnvironment(RecipeTable root, EnvironmentTable table = BuiltInEnvironments());
+EnvironmentOptions ReadEnvironment(RecipeTable root,
+                                   EnvironmentTable table = BuiltInEnvironments());
 
 }  // namespace hone

@@ -45,7 +45,7 @@ TEST(EnvironmentsTest, RecipesSetTasksAndRules) {
                       "[environment.rules]\nturns = 5\n",
                       "r")
                       .value();
-  const EnvironmentPlan plan = ReadEnvironment(recipe.Root());
+  const EnvironmentOptions plan = ReadEnvironment(recipe.Root());
   ASSERT_TRUE(recipe.Finish().ok());
   const LoadedEnvironment loaded = plan.make(nullptr).value();
   EXPECT_EQ(loaded.rules.budgets.turns, 5);
@@ -69,7 +69,7 @@ TEST(EnvironmentsTest, ProblemsOfTaskFilesComeBeforeAnythingRuns) {
   const std::string file = (directory.path() / "tasks.jsonl").string();
   ASSERT_TRUE(WriteFileAtomic(file, "{\"id\":\"a\"}\n{\"id\":\"b\",\"prompt\":3}\n").ok());
   Recipe recipe = Recipe::Parse("[environment]\ntrain = \"" + file + "\"\n", "r").value();
-  const EnvironmentPlan plan = ReadEnvironment(recipe.Root());
+  const EnvironmentOptions plan = ReadEnvironment(recipe.Root());
   ASSERT_TRUE(recipe.Finish().ok());
   const auto loaded = plan.make(ToolboxOf({}));
   ASSERT_FALSE(loaded.ok());

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "envs/agents.h"
 #include "envs/desk/desk.h"
-#include "envs/desk/tasks.h"
+#include "envs/desk/desk_tasks.h"
 #include "envs/plan.h"
 #include "support/env_player.h"
 

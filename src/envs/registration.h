@@ -22,9 +22,9 @@ namespace hone {
 using TeacherMaker =
     std::function<Result<std::unique_ptr<Agent>>(const Task& task, double error, Rng rng)>;
 
-// How calls of the real tools are made for a record (evaluate/recording.h). With neither of the two
-// the gold agent plays, once plainly and once with slips.
-struct RecordingManner {
+// How calls of the real tools are made for a record (evaluate/journaling.h). With neither of the
+// two the gold agent plays, once plainly and once with slips.
+struct JournalingManner {
   // Plays instead of the gold agent, which slips only now and then beside it.
   TeacherMaker teacher;
   // The calls that show how the world of a session behaves; nobody plays then.
@@ -39,7 +39,7 @@ struct LoadedEnvironment {
   std::function<Result<std::unique_ptr<Agent>>(const Task&)> gold_agent;
   Rules rules;
   TeacherMaker teacher;  // sloppy on purpose; null: there is nobody
-  RecordingManner recording;
+  JournalingManner recording;
 };
 
 // What holds of all environments of a kind, known before one is made.
@@ -53,7 +53,7 @@ struct KindTraits {
 
 // An environment as a recipe has it. `make` is the second step: it takes the tools that the recipe
 // names elsewhere, which may be programs and servers (null: none), and reads the task files.
-struct EnvironmentPlan {
+struct EnvironmentOptions {
   std::string kind;
   KindTraits traits;
   std::function<Result<LoadedEnvironment>(std::shared_ptr<const Toolbox> tools)> make;
@@ -67,7 +67,7 @@ struct RegisteredEnvironment {
   KindTraits traits;
   // Reads the recipe's [environment]; `has_user` says whether there is a [user]. Problems are the
   // recipe's (Recipe::Finish). `kind` and `traits` of the plan are filled in by ReadEnvironment.
-  std::function<EnvironmentPlan(RecipeTable table, bool has_user)> read;
+  std::function<EnvironmentOptions(RecipeTable table, bool has_user)> read;
 };
 
 // The tool that plays the user: the environment's, never the agent's.

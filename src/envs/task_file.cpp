@@ -18,7 +18,8 @@
 namespace hone {
 namespace {
 
-// Those of rewards/answer.h, which this module does not know; a test holds them against each other.
+// Those of rewards/matching/answer.h, which this module does not know; a test holds them against
+// each other.
 constexpr std::string_view kAnswerKinds[] = {"exact",  "text", "number",  "set",
                                              "choice", "math", "gsm8k",   "qa-exact",
                                              "qa-f1",  "json", "program", "verdict"};

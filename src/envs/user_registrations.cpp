@@ -14,12 +14,12 @@ Rules GeneralRules() {
 }
 
 // The rest of the table, which is the same for both; `make` gives the environment itself.
-EnvironmentPlan PlanWithFiles(
+EnvironmentOptions PlanWithFiles(
     RecipeTable* table,
     std::function<std::shared_ptr<const Environment>(std::shared_ptr<const Toolbox>)> make) {
   const Rules rules = ReadRules(table->Table("rules"), GeneralRules());
   const SplitFiles files = ReadSplitFiles(table);
-  EnvironmentPlan plan{.files = files, .rules = rules};
+  EnvironmentOptions plan{.files = files, .rules = rules};
   plan.make = [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(auto tasks, LoadSplitFiles(files, *tools));
     return LoadedEnvironment{.environment = WithRules(make(tools), rules),
@@ -30,7 +30,7 @@ EnvironmentPlan PlanWithFiles(
   return plan;
 }
 
-EnvironmentPlan ReadData(RecipeTable table, bool /*has_user*/) {
+EnvironmentOptions ReadData(RecipeTable table, bool /*has_user*/) {
   DataOptions options;
   table.Read("name", &options.name, "of the environment");
   table.Read("system", &options.system, "system message of tasks that have none");
@@ -46,7 +46,7 @@ EnvironmentPlan ReadData(RecipeTable table, bool /*has_user*/) {
   });
 }
 
-EnvironmentPlan ReadCommand(RecipeTable table, bool has_user) {
+EnvironmentOptions ReadCommand(RecipeTable table, bool has_user) {
   CommandEnvOptions options;
   table.Read("name", &options.name, "of the environment");
   table.Read("command", &options.command, "the program and its arguments");

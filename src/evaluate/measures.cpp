@@ -6,9 +6,9 @@
 
 #include "base/check.h"
 #include "record/final_state.h"
-#include "rewards/call_match.h"
 #include "rewards/labels.h"
-#include "rewards/trajectory.h"
+#include "rewards/matching/call_match.h"
+#include "rewards/trajectory_view.h"
 
 namespace hone {
 namespace {

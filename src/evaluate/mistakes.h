@@ -14,7 +14,7 @@ namespace hone {
 // Agents that go about a task in the right way and slip: the wrong calls that somebody who learns
 // really makes, rather than noise. Immutable and thread-safe.
 //
-// Some environments have a teacher for it (RecordingManner::teacher). Every task can be played by
+// Some environments have a teacher for it (JournalingManner::teacher). Every task can be played by
 // the gold agent with each call spoilt at the given rate: one of its arguments is what the gold
 // call of another task has there, or, as often, what gold calls have under any name (a city for a
 // person), which tools refuse.

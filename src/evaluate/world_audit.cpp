@@ -76,7 +76,7 @@ class Auditor {
                 {.run = "audit", .path = path});
   }
 
-  // InWorld (envs/world.h) would say that a call failed; here it matters how.
+  // GoldInWorld (envs/gold.h) would say that a call failed; here it matters how.
   Result<void> CarryOutPlan(TaskReport* report) {
     Task& task = report->task;
     HONE_ASSIGN_OR_RETURN(const std::optional<Plan> plan, PlanOf(task));

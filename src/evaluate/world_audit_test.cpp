@@ -18,21 +18,21 @@ std::vector<Task> FirstTasks(const LoadedEnvironment& loaded, uint64_t count) {
 // A player with a flaw: what it says is for the test to choose.
 class FlawedPlayer final : public Player {
  public:
-  explicit FlawedPlayer(std::function<std::optional<PlayedAnswer>(const SimulatedCall&)> flaw)
+  explicit FlawedPlayer(std::function<std::optional<PlayedResult>(const SimulatedCall&)> flaw)
       : flaw_(std::move(flaw)) {}
   std::string version() const override { return "flawed"; }
   bool minds_state() const override { return false; }
-  Result<PlayedAnswer> Play(const SimulatedCall& call) override {
-    if (std::optional<PlayedAnswer> flawed = flaw_(call)) return *std::move(flawed);
+  Result<PlayedResult> Play(const SimulatedCall& call) override {
+    if (std::optional<PlayedResult> flawed = flaw_(call)) return *std::move(flawed);
     return random_->Play(call);
   }
 
  private:
-  const std::function<std::optional<PlayedAnswer>(const SimulatedCall&)> flaw_;
+  const std::function<std::optional<PlayedResult>(const SimulatedCall&)> flaw_;
   const std::unique_ptr<Player> random_ = NewRandomPlayer();
 };
 
-WorldAudit AuditDesk(const std::function<std::optional<PlayedAnswer>(const SimulatedCall&)>& flaw,
+WorldAudit AuditDesk(const std::function<std::optional<PlayedResult>(const SimulatedCall&)>& flaw,
                      int threads) {
   const LoadedEnvironment desk = NewBuiltIn("desk").value();
   const auto simulator = NewSimulator(std::make_shared<FlawedPlayer>(flaw), {}, nullptr);
@@ -67,9 +67,9 @@ TEST(WorldAudit, AnyConsistentWorldIsFitForTheDesk) {
 
 TEST(WorldAudit, RefusedGoldCallsMakeTasksVoidAndAreCountedByKind) {
   const WorldAudit audit = AuditDesk(
-      [](const SimulatedCall& call) -> std::optional<PlayedAnswer> {
+      [](const SimulatedCall& call) -> std::optional<PlayedResult> {
         if (call.spec->name != "contact") return std::nullopt;
-        return PlayedAnswer{CallStatus::kToolError, R"({"error":"not found"})", ""};
+        return PlayedResult{CallStatus::kToolError, R"({"error":"not found"})", ""};
       },
       1);
   EXPECT_GT(audit.simulated.void_tasks, 20);
@@ -82,9 +82,9 @@ TEST(WorldAudit, RefusedGoldCallsMakeTasksVoidAndAreCountedByKind) {
 
 TEST(WorldAudit, AWorldThatSaysOneThingToEverybodyGivesItselfAway) {
   const WorldAudit audit = AuditDesk(
-      [](const SimulatedCall& call) -> std::optional<PlayedAnswer> {
+      [](const SimulatedCall& call) -> std::optional<PlayedResult> {
         if (call.spec->name != "weather") return std::nullopt;
-        return PlayedAnswer{CallStatus::kOk, R"({"sky":"fog","temp":20})", ""};
+        return PlayedResult{CallStatus::kOk, R"({"sky":"fog","temp":20})", ""};
       },
       1);
   EXPECT_EQ(audit.simulated.shortcuts.answer, "fog");
@@ -94,9 +94,9 @@ TEST(WorldAudit, AWorldThatSaysOneThingToEverybodyGivesItselfAway) {
 TEST(WorldAudit, FaultsThatFallOnWrongCallsAloneShow) {
   // Fails where the agent slips: on people it does not expect on that day.
   const WorldAudit audit = AuditDesk(
-      [](const SimulatedCall& call) -> std::optional<PlayedAnswer> {
+      [](const SimulatedCall& call) -> std::optional<PlayedResult> {
         if (call.spec->name != "clock") return std::nullopt;
-        return PlayedAnswer{.problem = "no idea"};
+        return PlayedResult{.problem = "no idea"};
       },
       1);
   EXPECT_GT(audit.wrong.faults, 0);

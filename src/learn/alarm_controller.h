@@ -23,7 +23,7 @@ struct AlarmEvent {
 };
 
 // What remedies have made of the run's settings.
-struct RemedySettings {
+struct RemedyOptions {
   double learning_rate_scale = 1;
   double kl_added = 0;             // to the coefficient
   double entropy_added = 0;        // to the bonus
@@ -34,7 +34,7 @@ struct RemedySettings {
   bool roll_back = false;                      // then: RolledBack
   bool stop = false;
 
-  bool operator==(const RemedySettings&) const = default;
+  bool operator==(const RemedyOptions&) const = default;
 };
 
 // Watches the metrics of a run step by step, fires alarms and, where it may, turns the settings. A
@@ -52,7 +52,7 @@ class AlarmController {
 
   // As of the last observation. skip_update, roll_back and stop are of all observations of that
   // step, and of that step alone.
-  const RemedySettings& settings() const { return settings_; }
+  const RemedyOptions& settings() const { return settings_; }
 
   // The run went back to the state before `step`: what was observed from then on is forgotten, what
   // was turned stays turned, or the same would happen again. For the same reason this state, and
@@ -95,7 +95,7 @@ class AlarmController {
   std::map<std::string, State> states_;  // by alarm
   int64_t roll_backs_ = 0;
   std::optional<int64_t> observed_;  // the last step
-  RemedySettings settings_;
+  RemedyOptions settings_;
 };
 
 }  // namespace hone

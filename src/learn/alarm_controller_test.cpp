@@ -50,32 +50,32 @@ TEST(AlarmController, AHealthyRunIsLeftAlone) {
     const auto events = controller.Observe(step, Healthy(step));
     EXPECT_TRUE(events.empty()) << events[0].message;
   }
-  EXPECT_EQ(controller.settings(), RemedySettings());
+  EXPECT_EQ(controller.settings(), RemedyOptions());
 }
 
 // A run made to fail in one way, and what the settings must be just after the alarm.
 struct Failure {
   std::string alarm;
   Metrics bad;  // from step 30 on, instead of the healthy ones
-  RemedySettings settings;
+  RemedyOptions settings;
 };
 
-RemedySettings With(void (*change)(RemedySettings*)) {
-  RemedySettings settings;
+RemedyOptions With(void (*change)(RemedyOptions*)) {
+  RemedyOptions settings;
   change(&settings);
   return settings;
 }
 
 std::vector<Failure> Failures() {
-  auto half = With([](RemedySettings* s) { s->learning_rate_scale = 0.5; });
-  auto skip = With([](RemedySettings* s) { s->skip_update = true; });
-  auto stop = With([](RemedySettings* s) { s->stop = true; });
-  auto back = With([](RemedySettings* s) {
+  auto half = With([](RemedyOptions* s) { s->learning_rate_scale = 0.5; });
+  auto skip = With([](RemedyOptions* s) { s->skip_update = true; });
+  auto stop = With([](RemedyOptions* s) { s->stop = true; });
+  auto back = With([](RemedyOptions* s) {
     s->roll_back = true;
     s->learning_rate_scale = 0.5;
   });
-  auto kl = With([](RemedySettings* s) { s->kl_added = 0.01; });
-  auto mix = With([](RemedySettings* s) { s->demonstration_share = 0.1; });
+  auto kl = With([](RemedyOptions* s) { s->kl_added = 0.01; });
+  auto mix = With([](RemedyOptions* s) { s->demonstration_share = 0.1; });
   const double infinity = std::numeric_limits<double>::infinity();
   return {
       {"loss-not-finite", {{"loss", std::nan("")}}, skip},
@@ -83,11 +83,11 @@ std::vector<Failure> Failures() {
       {"off-policy", {{"ratio_one_share", 0.999}}, stop},
       {"gradient-explosion", {{"grad_norm", 50}}, half},
       {"zero-gradient", {{"grad_norm", 0}}, stop},
-      {"no-signal", {{"zero_advantage_groups", 1}}, With([](RemedySettings* s) {
+      {"no-signal", {{"zero_advantage_groups", 1}}, With([](RemedyOptions* s) {
          s->dynamic_sampling = true;
        })},
       {"rewards-left-out", {{"left_out", 0.5}}, {}},
-      {"entropy-collapse", {{"entropy", 0.001}}, With([](RemedySettings* s) {
+      {"entropy-collapse", {{"entropy", 0.001}}, With([](RemedyOptions* s) {
          s->entropy_added = 0.01;
        })},
       {"entropy-eruption", {{"entropy", 2}}, half},
@@ -100,16 +100,16 @@ std::vector<Failure> Failures() {
       {"truncation", {{"truncated_rate", 0.9}}, {}},
       {"call-collapse", {{"tool_calls", 0}}, mix},
       {"call-explosion", {{"tool_calls", 9}}, mix},
-      {"needless-calls", {{"needless_call_rate", 0.9}}, With([](RemedySettings* s) {
+      {"needless-calls", {{"needless_call_rate", 0.9}}, With([](RemedyOptions* s) {
          s->reward_scale = {{"when", 1.5}};
        })},
-      {"wrong-tools", {{"which_accuracy", 0.2}}, With([](RemedySettings* s) {
+      {"wrong-tools", {{"which_accuracy", 0.2}}, With([](RemedyOptions* s) {
          s->reward_scale = {{"which", 1.5}};
        })},
-      {"format-collapse", {{"valid_action_rate", 0.3}}, With([](RemedySettings* s) {
+      {"format-collapse", {{"valid_action_rate", 0.3}}, With([](RemedyOptions* s) {
          s->demonstration_share = 0.2;
        })},
-      {"execution-failures", {{"execution_failure_rate", 0.6}}, With([](RemedySettings* s) {
+      {"execution-failures", {{"execution_failure_rate", 0.6}}, With([](RemedyOptions* s) {
          s->reward_scale = {{"execution", 1.5}};
        })},
       {"fault-spike", {{"fault_rate", 0.6}}, skip},
@@ -141,7 +141,7 @@ TEST(AlarmController, EveryAlarmIsFiredByARunMadeToFailThatWay) {
     EXPECT_NE(events[0].message.find(failure.bad.begin()->first), std::string::npos)
         << events[0].message;
     EXPECT_EQ(controller.settings(), failure.settings) << failure.alarm;
-    EXPECT_EQ(events[0].remedy.empty(), failure.settings == RemedySettings());
+    EXPECT_EQ(events[0].remedy.empty(), failure.settings == RemedyOptions());
     fired.insert(failure.alarm);
   }
   for (const Alarm& alarm : BuiltInAlarms()) {
@@ -174,7 +174,7 @@ class SickRun {
  public:
   SickRun(Failure failure, Remedy::Kind remedy) : failure_(std::move(failure)), remedy_(remedy) {}
 
-  Metrics At(int64_t step, const RemedySettings& settings) {
+  Metrics At(int64_t step, const RemedyOptions& settings) {
     if (step >= 30 && Strength(settings) >= 2) cured_ = true;
     Metrics metrics = Healthy(step);
     if (step < 30 || cured_) return metrics;
@@ -182,13 +182,13 @@ class SickRun {
     return metrics;
   }
   // What happens at once does so here.
-  void After(const RemedySettings& settings) {
+  void After(const RemedyOptions& settings) {
     if (settings.skip_update || settings.roll_back || settings.stop) cured_ = true;
   }
   bool cured() const { return cured_; }
 
  private:
-  double Strength(const RemedySettings& settings) const {
+  double Strength(const RemedyOptions& settings) const {
     using Kind = Remedy::Kind;
     switch (remedy_) {
       case Kind::kLowerLearningRate: return settings.learning_rate_scale <= 0.25 ? 2 : 0;
@@ -231,7 +231,7 @@ TEST(AlarmController, EveryRemedyBringsItsRunBackAndIsTakenBackAfterwards) {
     EXPECT_TRUE(run.cured()) << failure.alarm;
     EXPECT_GE(events.size(), 1u) << failure.alarm;
     EXPECT_LE(events.size(), 2u) << failure.alarm;
-    EXPECT_EQ(controller.settings(), RemedySettings()) << failure.alarm << " is not taken back";
+    EXPECT_EQ(controller.settings(), RemedyOptions()) << failure.alarm << " is not taken back";
   }
 }
 
@@ -290,7 +290,7 @@ TEST(AlarmController, WarningDoesNotTouchTheSettingsAndOffSaysNothing) {
   metrics["fault_rate"] = 1;
   metrics["loss"] = std::nan("");
   EXPECT_EQ(warns.Observe(0, metrics).size(), 2u);
-  EXPECT_EQ(warns.settings(), RemedySettings());
+  EXPECT_EQ(warns.settings(), RemedyOptions());
   EXPECT_TRUE(off.Observe(0, metrics).empty());
 }
 

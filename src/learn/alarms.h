@@ -68,7 +68,7 @@ struct Alarm {
 
 // All of them, in the order in which they are looked at.
 std::vector<Alarm> BuiltInAlarms();
-// The metrics that the built-in alarms watch, sorted; learn/metrics_table.h says what each is.
+// The metrics that the built-in alarms watch, sorted; train/metrics_table.h says what each is.
 // Those that a run does not have are no alarm.
 std::vector<std::string> WatchedMetrics();
 

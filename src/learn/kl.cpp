@@ -28,7 +28,7 @@ KlTerm KlOf(const KlOptions& options, double d) {
   return term;
 }
 
-void AddKlTerms(const KlOptions& options, double coefficient, const TreeScores& scores,
+void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs& scores,
                 ScoredTree* record) {
   CHECK(scores.size() == record->tree.nodes.size(), "scores of another tree");
   for (Score& score : record->scores) {

@@ -25,7 +25,7 @@ KlTerm KlOf(const KlOptions& options, double d);
 // of terms has it ("grpo:terms=outcome+kl"; the gae methods read all). `scores`: the reference's,
 // of the record's own tree; k of the log-probabilities that the tokens were drawn with. Leaves
 // without a score get none.
-void AddKlTerms(const KlOptions& options, double coefficient, const TreeScores& scores,
+void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs& scores,
                 ScoredTree* record);
 
 // Moves the coefficient so that the measured KL stays at a target.

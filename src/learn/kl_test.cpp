@@ -44,7 +44,7 @@ TEST(Kl, InTheRewardItIsATermPerTokenThatCreditReads) {
   maker.Begin().Call("weather").Answer("Rain");
   maker.Begin().Answer("Sun");
   ScoredTree record{maker.tree, {{0, {{"outcome", 1.0}}}, {1, {{"outcome", 1.0}}}}, {}};
-  TreeScores reference(record.tree.nodes.size());
+  TreeLogprobs reference(record.tree.nodes.size());
   for (size_t n = 0; n < reference.size(); ++n) {
     reference[n].logprobs.assign(record.tree.nodes[n].tokens.size(), -0.75f);  // drawn: -0.5
   }

@@ -102,12 +102,12 @@ void Objective::Correct() {
   }
 }
 
-bool Objective::WantsCurrentScores() const {
+bool Objective::WantsCurrentLogprobs() const {
   return options_.policy == PolicyLoss::kCovarianceClip ||
          options_.policy == PolicyLoss::kCovarianceKl;
 }
 
-void Objective::SetCurrentScores(std::span<const TreeScores> scores) {
+void Objective::SetCurrentLogprobs(std::span<const TreeLogprobs> scores) {
   CHECK(scores.size() == groups_.size(), "scores of other groups");
   std::vector<CovarianceToken> tokens;
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -136,7 +136,7 @@ void Objective::SetCurrentScores(std::span<const TreeScores> scores) {
 
 Loss Objective::LossOf(size_t begin, size_t end) {
   CHECK(begin <= end && end <= groups_.size());
-  CHECK(scored_ || !WantsCurrentScores(), "the loss chooses tokens by their current scores");
+  CHECK(scored_ || !WantsCurrentLogprobs(), "the loss chooses tokens by their current scores");
   return [this, begin, end](std::span<TreeTerms> terms) {
     CHECK(terms.size() == end - begin, "other trees than those of the loss");
     for (size_t g = begin; g < end; ++g) {
@@ -274,12 +274,12 @@ ObjectiveMetrics AccumulateObjective(const ObjectiveOptions& options,
     calls.emplace_back();
     for (const size_t group : call) calls.back().push_back(groups[group].tree);
   }
-  if (objective.WantsCurrentScores()) {
-    std::vector<TreeScores> scores;
+  if (objective.WantsCurrentLogprobs()) {
+    std::vector<TreeLogprobs> scores;
     for (const std::vector<Tree>& trees : calls) {
-      for (TreeScores& one : engine->LogProbs(trees)) scores.push_back(std::move(one));
+      for (TreeLogprobs& one : engine->LogProbs(trees)) scores.push_back(std::move(one));
     }
-    objective.SetCurrentScores(scores);
+    objective.SetCurrentLogprobs(scores);
   }
   size_t begin = 0;
   for (const std::vector<Tree>& trees : calls) {

@@ -26,8 +26,8 @@ class Objective {
 
   // Clip-Cov and KL-Cov choose tokens over the whole mini-batch by what the policy says of them
   // now: they must be told before LossOf, with one entry per group (CHECK).
-  bool WantsCurrentScores() const;
-  void SetCurrentScores(std::span<const TreeScores> scores);
+  bool WantsCurrentLogprobs() const;
+  void SetCurrentLogprobs(std::span<const TreeLogprobs> scores);
 
   // The loss of the groups [begin, end), for one call with their trees in that order.
   Loss LossOf(size_t begin, size_t end);
@@ -56,7 +56,7 @@ class Objective {
   std::vector<const TrainingGroup*> groups_;
   std::vector<std::vector<Prepared>> prepared_;  // per group, per sequence
   int64_t tokens_ = 0, sequences_ = 0;           // of the mini-batch: what is divided by
-  bool scored_ = false;                          // SetCurrentScores was called
+  bool scored_ = false;                          // SetCurrentLogprobs was called
   ObjectiveMetrics sums_;                        // means not yet divided
 };
 

@@ -34,7 +34,7 @@ Outcome Train(const Model& model, const ObjectiveOptions& options,
     trees.push_back(group.tree);
   }
   Objective objective(options, used, Rng(3));
-  if (objective.WantsCurrentScores()) objective.SetCurrentScores(choosing.Score(trees));
+  if (objective.WantsCurrentLogprobs()) objective.SetCurrentLogprobs(choosing.Score(trees));
   for (size_t begin = 0; begin < groups.size(); begin += per_call) {
     const size_t end = std::min(groups.size(), begin + per_call);
     decoder.Accumulate(std::span(trees).subspan(begin, end - begin), objective.LossOf(begin, end),
@@ -395,7 +395,7 @@ TEST(Objective, StepsMakeWhatWasRewardedLikelier) {
   for (const std::string& name : ObjectiveNames()) {
     Engine engine(TinyModel(), {.threads = 1});
     Tree tree = BranchingGroup(3);
-    const TreeScores before = engine.LogProbs({&tree, 1})[0];
+    const TreeLogprobs before = engine.LogProbs({&tree, 1})[0];
     for (size_t n = 0; n < tree.nodes.size(); ++n) {
       if (!tree.nodes[n].logprobs.empty()) tree.nodes[n].logprobs = before[n].logprobs;
     }
@@ -418,7 +418,7 @@ TEST(Objective, StepsMakeWhatWasRewardedLikelier) {
     EXPECT_EQ(parts[0].ratio_one, parts[0].tokens) << name;
     EXPECT_LT(parts[1].ratio_one, parts[1].tokens) << name << ": the policy moved";
     EXPECT_EQ(Combine(parts).tokens, 3 * parts[0].tokens);
-    const TreeScores after = engine.LogProbs({&tree, 1})[0];
+    const TreeLogprobs after = engine.LogProbs({&tree, 1})[0];
     auto change = [&](size_t node) {
       double sum = 0;
       for (size_t t = 0; t < after[node].logprobs.size(); ++t) {

@@ -45,10 +45,11 @@ Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
   if (!options.method.empty()) {
     HONE_ASSIGN_OR_RETURN(method, NewMethod(options.method));
   }
-  HONE_ASSIGN_OR_RETURN(const CreditedGroups credited,
-                        options.method.empty()
-                            ? CreditAsRecorded({records.begin(), records.end()})
-                            : CreditGroups({.method = method}, {records.begin(), records.end()}, {}));
+  HONE_ASSIGN_OR_RETURN(
+      const CreditedGroups credited,
+      options.method.empty()
+          ? CreditAsRecorded({records.begin(), records.end()})
+          : CreditGroups({.method = method}, {records.begin(), records.end()}, {}));
   HONE_ASSIGN_OR_RETURN(const std::vector<TrainingGroup> groups,
                         TrainingGroupsOf(method, credited));
   RecordedStep step;

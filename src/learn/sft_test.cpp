@@ -25,7 +25,7 @@ TEST(Sft, TheLossIsTheWeightedMeanOverTokens) {
   Engine engine(TinyModel(), {.precision = Precision::kF32, .threads = 1});
   const std::vector<Tree> trees = Demonstrations(1);
   const SftOptions options{.other_weight = 0.25};
-  const TreeScores scores = engine.LogProbs(trees)[0];
+  const TreeLogprobs scores = engine.LogProbs(trees)[0];
   double policy = 0, other = 0;
   int policies = 0, others = -1;  // the first token has no prediction
   for (size_t n = 0; n < scores.size(); ++n) {

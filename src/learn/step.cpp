@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "envs/world.h"
+#include "envs/gold.h"
 #include "learn/batches.h"
 #include "learn/critic.h"
 #include "learn/kl.h"
@@ -49,19 +49,19 @@ Result<void> CountUnopened(const PosedTasks& posed, const RolloutResult& result,
                            posed.step, first));
 }
 
-std::vector<TreeScores> LogProbsBy(const TreeScorer& model, const std::vector<ScoredTree>& records,
-                                   int64_t call_tokens) {
+std::vector<TreeLogprobs> LogProbsBy(const LogprobsFunction& model,
+                                     const std::vector<ScoredTree>& records, int64_t call_tokens) {
   std::vector<int64_t> tokens;
   std::vector<size_t> order;
   for (const ScoredTree& record : records) {
     order.push_back(order.size());
     tokens.push_back(CountTokens(record.tree));
   }
-  std::vector<TreeScores> scores;
+  std::vector<TreeLogprobs> scores;
   for (const std::vector<size_t>& call : PackByTokens(order, tokens, call_tokens)) {
     std::vector<Tree> trees;
     for (const size_t i : call) trees.push_back(records[i].tree);
-    for (TreeScores& one : model(trees)) scores.push_back(std::move(one));
+    for (TreeLogprobs& one : model(trees)) scores.push_back(std::move(one));
   }
   return scores;
 }
@@ -71,7 +71,7 @@ std::vector<TreeScores> LogProbsBy(const TreeScorer& model, const std::vector<Sc
 Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
   PosedTasks posed{.step = round.step, .asked = static_cast<int64_t>(round.groups)};
   const std::vector<uint64_t> numbers = supply.curriculum->Sample(round.step, round.groups);
-  std::vector<WorldTask> tasks;
+  std::vector<GoldTask> tasks;
   std::vector<uint64_t> seeds, episode_seeds;
   for (size_t i = 0; i < round.groups; ++i) {
     tasks.push_back({supply.environment->tasks->Make(Split::kTrain, numbers[i]), {}});
@@ -81,10 +81,10 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
   }
   if (supply.other_world != nullptr) {
     std::vector<Task> as_they_come;
-    for (WorldTask& task : tasks) as_they_come.push_back(std::move(task.task));
-    HONE_ASSIGN_OR_RETURN(
-        tasks, InWorld(*supply.environment->environment, as_they_come, episode_seeds,
-                       supply.other_world, fmt::format("gold-{}-{}", round.scope, round.first)));
+    for (GoldTask& task : tasks) as_they_come.push_back(std::move(task.task));
+    HONE_ASSIGN_OR_RETURN(tasks, GoldInWorld(*supply.environment->environment, as_they_come,
+                                             episode_seeds, supply.other_world,
+                                             fmt::format("gold-{}-{}", round.scope, round.first)));
   }
   for (size_t i = 0; i < round.groups; ++i) {
     if (!tasks[i].void_because.empty()) {
@@ -118,19 +118,19 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed) {
   return drawn;
 }
 
-Result<ScoredGroups> ScoreGroups(const ScoringPlan& plan, DrawnGroups drawn) {
+Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups drawn) {
   ScoredGroups scored{.asked = drawn.asked,
                       .voids = drawn.voids,
                       .unopened = drawn.unopened,
                       .counts = std::move(drawn.counts)};
   for (size_t i = 0; i < drawn.records.size(); ++i) {
     ScoredTree& record = drawn.records[i];
-    HONE_ASSIGN_OR_RETURN(record.scores,
-                          plan.rewarder->ScoreTree(record.tree, {.step = drawn.step, .stop = {}}));
+    HONE_ASSIGN_OR_RETURN(
+        record.scores, options.rewarder->ScoreTree(record.tree, {.step = drawn.step, .stop = {}}));
     for (Score& score : record.scores) {
       for (RewardTerm& term : score.terms) {
-        const auto found = plan.reward_scale.find(term.name);
-        if (found != plan.reward_scale.end()) term.weight *= found->second;
+        const auto found = options.reward_scale.find(term.name);
+        if (found != options.reward_scale.end()) term.weight *= found->second;
       }
     }
     HONE_RETURN_IF_ERROR(Checked(record, "rewards"));
@@ -138,10 +138,11 @@ Result<ScoredGroups> ScoreGroups(const ScoringPlan& plan, DrawnGroups drawn) {
     scored.measures.insert(scored.measures.end(), shown.begin(), shown.end());
     // A group that others broke says nothing of its task.
     if (std::any_of(shown.begin(), shown.end(), [](const Measures& m) { return m.counts; })) {
-      scored.outcomes.push_back({.index = drawn.numbers[i],
-                                 .kind = KindOf(record.tree.task, drawn.numbers[i], plan.kind_by),
-                                 .success = ValueOf(shown, "success").value_or(0),
-                                 .rewards = TotalsOf(record)});
+      scored.outcomes.push_back(
+          {.index = drawn.numbers[i],
+           .kind = KindOf(record.tree.task, drawn.numbers[i], options.kind_by),
+           .success = ValueOf(shown, "success").value_or(0),
+           .rewards = TotalsOf(record)});
     }
     scored.records.push_back(std::move(record));
   }
@@ -177,8 +178,8 @@ std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vecto
   return taken;
 }
 
-ModelViews AskModels(const std::vector<ScoredTree>& records, const TreeScorer& reference,
-                     const TreeScorer& critic, int64_t call_tokens) {
+ModelViews AskModels(const std::vector<ScoredTree>& records, const LogprobsFunction& reference,
+                     const LogprobsFunction& critic, int64_t call_tokens) {
   ModelViews views;
   if (reference) views.reference = LogProbsBy(reference, records, call_tokens);
   if (!critic) return views;
@@ -189,11 +190,11 @@ ModelViews AskModels(const std::vector<ScoredTree>& records, const TreeScorer& r
   return views;
 }
 
-Result<CreditedGroups> CreditGroups(const CreditPlan& plan, std::vector<ScoredTree> records,
+Result<CreditedGroups> CreditGroups(const CreditOptions& options, std::vector<ScoredTree> records,
                                     ModelViews views) {
-  if (!views.reference.empty() && plan.kl.place == KlPlace::kReward) {
+  if (!views.reference.empty() && options.kl.place == KlPlace::kReward) {
     for (size_t i = 0; i < records.size(); ++i) {
-      AddKlTerms(plan.kl, plan.kl.coefficient, views.reference[i], &records[i]);
+      AddKlTerms(options.kl, options.kl.coefficient, views.reference[i], &records[i]);
     }
   }
   std::vector<CreditInput> inputs(records.size());
@@ -202,8 +203,8 @@ Result<CreditedGroups> CreditGroups(const CreditPlan& plan, std::vector<ScoredTr
     if (!views.values.empty()) inputs[i].values = &views.values[i];
   }
   CreditedGroups credited;
-  HONE_ASSIGN_OR_RETURN(credited.credits,
-                        AssignCredit(plan.method, inputs, {.terms_required = plan.terms_required}));
+  HONE_ASSIGN_OR_RETURN(credited.credits, AssignCredit(options.method, inputs,
+                                                       {.terms_required = options.terms_required}));
   for (size_t i = 0; i < records.size(); ++i) {
     records[i].advantages = credited.credits[i].advantages;
     HONE_RETURN_IF_ERROR(Checked(records[i], "credit"));

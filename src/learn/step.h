@@ -24,7 +24,8 @@
 //   PoseTasks ─▶ DrawGroups ─▶ ScoreGroups ─▶ CreditGroups ─▶ UpdatePolicy (learn/update.h)
 //     tasks        trees         scores         advantages       new weights
 //
-// None of them keeps anything but what its arguments name. learn/rl_stage.cpp puts them together.
+// None of them keeps anything but what its arguments name. train/stages/rl_stage.cpp puts them
+// together.
 
 namespace hone {
 
@@ -80,7 +81,7 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed);
 
 // --- what it is worth ----------------------------------------------------------------------------
 
-struct ScoringPlan {
+struct ScoringOptions {
   Rewarder* rewarder = nullptr;
   std::map<std::string, double> reward_scale;  // of terms' weights, by their name; absent: 1
   std::string kind_by;                         // what the curriculum tells tasks apart by
@@ -99,7 +100,7 @@ struct ScoredGroups {
   void Append(ScoredGroups round);
 };
 
-Result<ScoredGroups> ScoreGroups(const ScoringPlan& plan, DrawnGroups drawn);
+Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups drawn);
 
 // The records of these numbers that have leaves, in that order; a number may come twice.
 std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vector<size_t>& chosen);
@@ -109,23 +110,23 @@ std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vecto
 // What models say of trees that were drawn. Each is empty where there is no such model, and else
 // has one entry per tree.
 struct ModelViews {
-  std::vector<TreeScores> reference;  // a policy that is to be stayed close to
-  std::vector<TreeScores> now;        // the policy itself, with its critic's values
-  std::vector<CriticValues> values;   // of the critic, before each token
+  std::vector<TreeLogprobs> reference;  // a policy that is to be stayed close to
+  std::vector<TreeLogprobs> now;        // the policy itself, with its critic's values
+  std::vector<CriticValues> values;     // of the critic, before each token
 };
 
-// What a model says of some trees (Engine::LogProbs, learn/reference.h).
-using TreeScorer = std::function<std::vector<TreeScores>(std::span<const Tree> trees)>;
+// What a model says of some trees (Engine::LogProbs, train/reference.h).
+using LogprobsFunction = std::function<std::vector<TreeLogprobs>(std::span<const Tree> trees)>;
 // Asks them; either may be null. One call has at most `call_tokens`.
-ModelViews AskModels(const std::vector<ScoredTree>& records, const TreeScorer& reference,
-                     const TreeScorer& critic, int64_t call_tokens);
+ModelViews AskModels(const std::vector<ScoredTree>& records, const LogprobsFunction& reference,
+                     const LogprobsFunction& critic, int64_t call_tokens);
 
-struct CreditPlan {
+struct CreditOptions {
   Method method;
   // With KlPlace::kReward its penalty is a reward of every token, taken off before credit is
   // assigned; the records then have it as a term.
   KlOptions kl;  // with the coefficient of this step
-  // As CreditSettings: false once the rewards of a run are known to give what the method reads.
+  // As AssignOptions: false once the rewards of a run are known to give what the method reads.
   bool terms_required = true;
 };
 
@@ -135,7 +136,7 @@ struct CreditedGroups {
   ModelViews views;
 };
 
-Result<CreditedGroups> CreditGroups(const CreditPlan& plan, std::vector<ScoredTree> records,
+Result<CreditedGroups> CreditGroups(const CreditOptions& options, std::vector<ScoredTree> records,
                                     ModelViews views);
 
 // What UpdatePolicy takes: those that something can be learned from, with all that a loss needs.

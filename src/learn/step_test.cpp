@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "credit/methods.h"
-#include "learn/sft_stage.h"
 #include "rewards/compose.h"
-#include "support/tiny_workshop.h"
+#include "support/tiny_context.h"
 
 namespace hone {
 namespace {
@@ -14,18 +13,17 @@ namespace {
 class StepTest : public testing::Test {
  protected:
   void Prepare(const std::vector<std::string>& overrides = {}) {
-    tiny_ = std::make_unique<TinyWorkshop>(overrides);
+    tiny_ = std::make_unique<TinyContext>(overrides);
     const TrainingRecipe& recipe = tiny_->recipe;
-    SftTraining imitation(SettingsOf<SftStage>(recipe.stages[0]), tiny_->shop.get());
-    for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation.Step(step).ok());
-    world_ = World::ForTraining(recipe, tiny_->shop->environment, "").value();
+    ASSERT_TRUE(tiny_->Imitate(60).ok());
+    world_ = Backend::ForTraining(recipe, tiny_->context->environment, "").value();
     rewarder_ = RewarderFromJson(recipe.rewards).value();
-    curriculum_ = NewCurriculum(recipe.curriculum, tiny_->shop->environment.tasks.get(),
+    curriculum_ = NewCurriculum(recipe.curriculum, tiny_->context->environment.tasks.get(),
                                 Rng(1).Split("curriculum"))
                       .value();
   }
   TaskSupply Supply(bool other_world) const {
-    return {.environment = &tiny_->shop->environment,
+    return {.environment = &tiny_->context->environment,
             .curriculum = curriculum_.get(),
             .other_world = other_world ? world_->executor() : nullptr};
   }
@@ -37,8 +35,8 @@ class StepTest : public testing::Test {
     const TrainingRecipe& recipe = tiny_->recipe;
     RolloutOptions options = recipe.rollout.options;
     options.in_earnest = false;
-    return Rollout::New(options, tiny_->shop->environment.environment.get(),
-                        tiny_->shop->PolicyAt(1, 3).value(), recipe.rollout.strategy.get(),
+    return Rollout::New(options, tiny_->context->environment.environment.get(),
+                        tiny_->context->PolicyAt(1, 3).value(), recipe.rollout.strategy.get(),
                         world_->executor())
         .value();
   }
@@ -49,8 +47,8 @@ class StepTest : public testing::Test {
     return ScoreGroups({.rewarder = rewarder_.get(), .kind_by = "family"}, Drawn(groups)).value();
   }
 
-  std::unique_ptr<TinyWorkshop> tiny_;
-  std::unique_ptr<World> world_;
+  std::unique_ptr<TinyContext> tiny_;
+  std::unique_ptr<Backend> world_;
   std::unique_ptr<Rewarder> rewarder_;
   std::unique_ptr<Curriculum> curriculum_;
 };
@@ -100,8 +98,8 @@ TEST_F(StepTest, WhatIsDrawnIsScoredAndMeasured) {
 
 TEST_F(StepTest, AlarmsScaleRewardsByTheNameOfTheirTerm) {
   Prepare();
-  const ScoringPlan plan{.rewarder = rewarder_.get(), .kind_by = "family"};
-  ScoringPlan halved = plan;
+  const ScoringOptions plan{.rewarder = rewarder_.get(), .kind_by = "family"};
+  ScoringOptions halved = plan;
   halved.reward_scale = {{"outcome", 0.5}};
   const DrawnGroups drawn = Drawn(2);
   const ScoredGroups whole = ScoreGroups(plan, drawn).value();
@@ -152,20 +150,22 @@ TEST_F(StepTest, CreditIsAssignedAndTheKlIsARewardWhereThePlanSaysSo) {
   Prepare();
   ScoredGroups scored = Scored(3);
   const std::vector<ScoredTree> records = Choose(std::move(scored.records), {0, 1, 2});
-  Engine* engine = tiny_->shop->engine.get();
-  const TreeScorer reference = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
+  Engine* engine = tiny_->context->engine.get();
+  const LogprobsFunction reference = [&](std::span<const Tree> trees) {
+    return engine->LogProbs(trees);
+  };
   const ModelViews views = AskModels(records, reference, nullptr, 16'384);
   ASSERT_EQ(views.reference.size(), records.size());
   EXPECT_TRUE(views.now.empty());
   EXPECT_TRUE(views.values.empty());
-  const CreditPlan plan{.method = NewMethod("toolpo").value()};
+  const CreditOptions plan{.method = NewMethod("toolpo").value()};
   const CreditedGroups credited = CreditGroups(plan, records, views).value();
   ASSERT_EQ(credited.credits.size(), records.size());
   for (size_t i = 0; i < records.size(); ++i) {
     EXPECT_EQ(credited.records[i].advantages.size(), records[i].tree.leaves.size());
     EXPECT_EQ(credited.records[i].scores[0].terms.size(), records[i].scores[0].terms.size());
   }
-  CreditPlan penalised = plan;
+  CreditOptions penalised = plan;
   penalised.kl = {.coefficient = 0.1, .place = KlPlace::kReward};
   const CreditedGroups less = CreditGroups(penalised, records, views).value();
   EXPECT_GT(less.records[0].scores[0].terms.size(), records[0].scores[0].terms.size());

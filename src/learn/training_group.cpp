@@ -25,8 +25,8 @@ bool WasDrawn(const Node& node) {
 }
 
 // Numbers per token of nodes as numbers per position of each path.
-std::vector<std::vector<float>> OnPaths(const Tree& tree, const TreeScores& scores,
-                                        std::vector<float> NodeScores::*member) {
+std::vector<std::vector<float>> OnPaths(const Tree& tree, const TreeLogprobs& scores,
+                                        std::vector<float> NodeLogprobs::*member) {
   CHECK(scores.size() == tree.nodes.size(), "scores of another tree");
   std::vector<std::vector<float>> paths;
   for (const Leaf& leaf : tree.leaves) {
@@ -134,23 +134,23 @@ std::vector<Advantages> AdvantagesInLoss(const Credit& credit) {
   return in;
 }
 
-std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group, const TreeScores& scores) {
-  const auto on_paths = OnPaths(group.tree, scores, &NodeScores::logprobs);
+std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group, const TreeLogprobs& scores) {
+  const auto on_paths = OnPaths(group.tree, scores, &NodeLogprobs::logprobs);
   std::vector<std::vector<float>> logprobs;
   for (const Sequence& sequence : group.sequences) logprobs.push_back(At(on_paths, sequence, 0));
   return logprobs;
 }
 
-void SetReference(const TreeScores& scores, TrainingGroup* group) {
+void SetReference(const TreeLogprobs& scores, TrainingGroup* group) {
   std::vector<std::vector<float>> logprobs = LogProbsOf(*group, scores);
   for (size_t i = 0; i < logprobs.size(); ++i) {
     group->sequences[i].reference = std::move(logprobs[i]);
   }
 }
 
-void SetOld(const TreeScores& scores, TrainingGroup* group) {
+void SetOld(const TreeLogprobs& scores, TrainingGroup* group) {
   std::vector<std::vector<float>> logprobs = LogProbsOf(*group, scores);
-  const auto values = OnPaths(group->tree, scores, &NodeScores::values);
+  const auto values = OnPaths(group->tree, scores, &NodeLogprobs::values);
   for (size_t i = 0; i < logprobs.size(); ++i) {
     Sequence& sequence = group->sequences[i];
     sequence.old = std::move(logprobs[i]);
@@ -172,7 +172,7 @@ void SetReturns(std::span<const Advantages> returns, TrainingGroup* group) {
   }
 }
 
-CriticValues ValuesBefore(const Tree& tree, const TreeScores& scores) {
+CriticValues ValuesBefore(const Tree& tree, const TreeLogprobs& scores) {
   CHECK(scores.size() == tree.nodes.size(), "scores of another tree");
   CriticValues before(tree.nodes.size());
   std::vector<float> last(tree.nodes.size(), 0.0f);  // after each node's last token

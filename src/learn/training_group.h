@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "credit/ledger.h"
-#include "engine/scores.h"
+#include "credit/credit.h"
+#include "engine/logprobs.h"
 #include "record/score.h"
 
 // A group as training sees it: a bare tree for the engine, and its trajectories as sequences of
@@ -65,17 +65,17 @@ std::vector<Advantages> AdvantagesInLoss(const Credit& credit);
 // What a model says of the record's tree, or of `group->tree` (Engine::LogProbs): as the reference;
 // as the policy (and, where the model has a scalar head, the critic) at the beginning of the
 // update.
-void SetReference(const TreeScores& scores, TrainingGroup* group);
-void SetOld(const TreeScores& scores, TrainingGroup* group);
+void SetReference(const TreeLogprobs& scores, TrainingGroup* group);
+void SetOld(const TreeLogprobs& scores, TrainingGroup* group);
 // What the critic is to learn, as credit/ writes per-token values: one per leaf of the record.
 void SetReturns(std::span<const Advantages> returns, TrainingGroup* group);
 
 // What they say of the tokens of each sequence: log-probabilities.
-std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group, const TreeScores& scores);
+std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group, const TreeLogprobs& scores);
 
 // The critic's value of the state in which each token was drawn, from the values after each token
 // that the engine gives: those of the token before it on its path; 0 for a root's first one. What
 // credit/ wants as CriticValues.
-CriticValues ValuesBefore(const Tree& tree, const TreeScores& scores);
+CriticValues ValuesBefore(const Tree& tree, const TreeLogprobs& scores);
 
 }  // namespace hone

@@ -25,35 +25,36 @@ void CheckOnPolicy(const ObjectiveMetrics& first) {
 
 }  // namespace
 
-UpdateReport UpdatePolicy(const UpdatePlan& plan, std::span<const TrainingGroup> groups,
+UpdateReport UpdatePolicy(const UpdateOptions& options, std::span<const TrainingGroup> groups,
                           const Rng& rng, Engine* engine) {
   UpdateReport report;
   const std::vector<MiniBatch> batches =
-      MakeMiniBatches(plan.batches, TokensOf(groups), rng.Split("mini-batches"));
-  BatchOptions as_many = plan.batches;
+      MakeMiniBatches(options.batches, TokensOf(groups), rng.Split("mini-batches"));
+  BatchOptions as_many = options.batches;
   as_many.mini_batches = static_cast<int64_t>(batches.size());
   as_many.epochs = 1;
   const std::vector<MiniBatch> replays =
-      MakeMiniBatches(as_many, TokensOf(plan.replayed), rng.Split("replay-batches"));
+      MakeMiniBatches(as_many, TokensOf(options.replayed), rng.Split("replay-batches"));
 
   std::vector<ObjectiveMetrics> parts;
   for (size_t m = 0; m < batches.size(); ++m) {
-    parts.push_back(AccumulateObjective(plan.objective, groups, batches[m], plan.shared,
+    parts.push_back(AccumulateObjective(options.objective, groups, batches[m], options.shared,
                                         rng.Split("objective").Split(m), engine));
-    if (m == 0 && plan.on_policy) CheckOnPolicy(parts[0]);
+    if (m == 0 && options.on_policy) CheckOnPolicy(parts[0]);
     if (!std::isfinite(parts[m].loss)) {
       engine->ForgetGradients();
       ++report.skipped;
       continue;
     }
     if (m < replays.size()) {
-      AccumulateObjective(plan.replay_objective, plan.replayed, replays[m], plan.shared,
+      AccumulateObjective(options.replay_objective, options.replayed, replays[m], options.shared,
                           rng.Split("replay-objective").Split(m), engine);
     }
-    if (plan.imitate) {
-      report.imitated_tokens += plan.imitate(parts[m].tokens, rng.Split("demonstrations").Split(m));
+    if (options.imitate) {
+      report.imitated_tokens +=
+          options.imitate(parts[m].tokens, rng.Split("demonstrations").Split(m));
     }
-    const double norm = engine->Step(plan.optimizer);
+    const double norm = engine->Step(options.optimizer);
     ++report.steps;
     // The largest; one that is no number stays, or the next one would hide it.
     if (std::isfinite(report.largest_gradient) && !(norm <= report.largest_gradient)) {

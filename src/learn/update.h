@@ -16,7 +16,7 @@ namespace hone {
 // How groups with credit move a policy. Whoever drew the groups, this is the last arrow of the data
 // path: practice (learn/step.h), recorded trees (learn/recorded_step.h) and `hone pipe update` all
 // end here.
-struct UpdatePlan {
+struct UpdateOptions {
   ObjectiveOptions objective;
   OptimizerOptions optimizer;
   BatchOptions batches;
@@ -42,9 +42,9 @@ struct UpdateReport {
   int64_t imitated_tokens = 0;
 };
 
-// Changes the engine's weights. A function of the weights, the plan, the groups and `rng`; nothing
-// happens where there are no groups.
-UpdateReport UpdatePolicy(const UpdatePlan& plan, std::span<const TrainingGroup> groups,
+// Changes the engine's weights. A function of the weights, the options, the groups and `rng`;
+// nothing happens where there are no groups.
+UpdateReport UpdatePolicy(const UpdateOptions& options, std::span<const TrainingGroup> groups,
                           const Rng& rng, Engine* engine);
 
 }  // namespace hone

@@ -15,7 +15,7 @@ Engine::Options OneThread() { return {.threads = 1}; }
 std::vector<TrainingGroup> OwnGroups(Engine* engine, size_t count) {
   std::vector<Tree> trees;
   for (size_t i = 0; i < count; ++i) trees.push_back(BranchingGroup(11 + i));
-  const std::vector<TreeScores> scores = engine->LogProbs(trees);
+  const std::vector<TreeLogprobs> scores = engine->LogProbs(trees);
   std::vector<TrainingGroup> groups;
   for (size_t i = 0; i < count; ++i) {
     for (size_t n = 0; n < trees[i].nodes.size(); ++n) {
@@ -27,8 +27,8 @@ std::vector<TrainingGroup> OwnGroups(Engine* engine, size_t count) {
   return groups;
 }
 
-UpdatePlan Plan() {
-  UpdatePlan plan;
+UpdateOptions Plan() {
+  UpdateOptions plan;
   plan.optimizer.learning_rate = 1e-3;
   plan.batches.mini_batches = 2;
   return plan;
@@ -37,7 +37,7 @@ UpdatePlan Plan() {
 TEST(UpdatePolicy, TheFirstMiniBatchIsOnPolicyToTheBit) {
   Engine engine(TinyModel(), OneThread());
   const auto groups = OwnGroups(&engine, 4);
-  UpdatePlan plan = Plan();
+  UpdateOptions plan = Plan();
   plan.on_policy = true;
   const UpdateReport report = UpdatePolicy(plan, groups, Rng(1), &engine);
   EXPECT_EQ(report.steps, 2);
@@ -51,7 +51,7 @@ TEST(UpdatePolicy, TheFirstMiniBatchIsOnPolicyToTheBit) {
 TEST(UpdatePolicyDeathTest, ClaimingToBeOnPolicyIsChecked) {
   Engine engine(TinyModel(), OneThread());
   const auto groups = OwnGroups(&engine, 2);
-  UpdatePlan plan = Plan();
+  UpdateOptions plan = Plan();
   UpdatePolicy(plan, groups, Rng(1), &engine);
   plan.on_policy = true;
   EXPECT_DEATH(UpdatePolicy(plan, groups, Rng(1), &engine), "a ratio other than 1");
@@ -70,7 +70,7 @@ TEST(UpdatePolicy, IsAFunctionOfWeightsGroupsAndRng) {
 TEST(UpdatePolicy, WithoutGroupsNothingHappens) {
   Engine engine(TinyModel(), OneThread());
   const std::string before = engine.WeightsHash();
-  UpdatePlan plan = Plan();
+  UpdateOptions plan = Plan();
   plan.imitate = [](int64_t, const Rng&) -> int64_t { return 1; };
   const UpdateReport report = UpdatePolicy(plan, {}, Rng(1), &engine);
   EXPECT_EQ(report.steps, 0);
@@ -82,7 +82,7 @@ TEST(UpdatePolicy, ALossThatIsNoNumberIsLeftOut) {
   Engine engine(TinyModel(), OneThread());
   auto groups = OwnGroups(&engine, 2);
   groups[0].sequences[0].advantages.assign(groups[0].sequences[0].size(), NAN);
-  UpdatePlan plan = Plan();
+  UpdateOptions plan = Plan();
   const UpdateReport report = UpdatePolicy(plan, groups, Rng(1), &engine);
   EXPECT_EQ(report.skipped, 1);
   EXPECT_EQ(report.steps, 1);
@@ -93,7 +93,7 @@ TEST(UpdatePolicy, ReplayAndDemonstrationsGoIntoTheSameSteps) {
   const auto after = [](bool replay, bool imitate) {
     Engine engine(TinyModel(), OneThread());
     const auto groups = OwnGroups(&engine, 4);
-    UpdatePlan plan = Plan();
+    UpdateOptions plan = Plan();
     if (replay) {
       plan.replayed = OwnGroups(&engine, 1);
       plan.replay_objective = plan.objective;

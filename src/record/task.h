@@ -18,4 +18,7 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
+// What the user asked for last; empty where nobody asked.
+std::string RequestOf(const Task& task);
+
 }  // namespace hone

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <optional>
 
-#include "tools/sandbox.h"
+#include "tools/sandbox/sandbox.h"
 
 namespace hone {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "rewards/answer.h"
-#include "tools/sandbox.h"
+#include "rewards/matching/answer.h"
+#include "tools/sandbox/sandbox.h"
 
 namespace hone {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "record/task.h"
-#include "rewards/answer.h"
-#include "rewards/call_match.h"
+#include "rewards/matching/answer.h"
+#include "rewards/matching/call_match.h"
 
 namespace hone {
 

@@ -4,7 +4,7 @@
 
 #include "record/final_state.h"
 #include "record/reward_terms.h"
-#include "rewards/value_match.h"
+#include "rewards/matching/value_match.h"
 
 namespace hone {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "rewards/trajectory.h"
+#include "rewards/trajectory_view.h"
 
 namespace hone {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "rewards/trajectory.h"
+#include "rewards/trajectory_view.h"
 
 namespace hone {
 

@@ -5,9 +5,9 @@
 
 #include "base/strings.h"
 #include "base/utf8.h"
-#include "rewards/number_text.h"
-#include "rewards/plain_text.h"
-#include "rewards/value_match.h"
+#include "rewards/matching/number_text.h"
+#include "rewards/matching/plain_text.h"
+#include "rewards/matching/value_match.h"
 
 namespace hone {
 namespace {

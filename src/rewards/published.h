@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "rewards/answer.h"
-#include "rewards/call_match.h"
+#include "rewards/matching/answer.h"
+#include "rewards/matching/call_match.h"
 
 // The formulas of published reward functions, as functions of numbers and calls. Which trajectory
 // gets what is in published_rewarders.h.

@@ -7,8 +7,8 @@
 #include "record/final_state.h"
 #include "record/reward_terms.h"
 #include "rewards/cost.h"
+#include "rewards/matching/plain_text.h"
 #include "rewards/outcome.h"
-#include "rewards/plain_text.h"
 #include "rewards/published.h"
 
 namespace hone {

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "record/score.h"
 #include "rewards/labels.h"
-#include "rewards/trajectory.h"
+#include "rewards/trajectory_view.h"
 
 namespace hone {
 

@@ -115,8 +115,8 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
 
 // --- trajectories --------------------------------------------------------------------------------
 
-void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
-                        int64_t repetitions) {
+void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const BranchPoint> origin,
+                        TrajectoryPath path, int64_t repetitions) {
   auto trajectory = std::make_unique<LiveTrajectory>();
   trajectory->group = group;
   trajectory->origin = std::move(origin);
@@ -133,7 +133,7 @@ void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, Tr
 Result<void> Scheduler::StartOrResume(LiveTrajectory* trajectory) {
   if (trajectory->episode != nullptr) return DrawTurn(trajectory);  // it had waited
   LiveGroup* group = trajectory->group;
-  const Spot& origin = *trajectory->origin;
+  const BranchPoint& origin = *trajectory->origin;
   {
     const Stopwatch watch(clock_, &result_.counts.seconds.environment);
     if (origin.episode != nullptr) {
@@ -174,14 +174,14 @@ Result<void> Scheduler::DrawTurn(LiveTrajectory* trajectory) {
   return {};
 }
 
-Result<std::shared_ptr<const Spot>> Scheduler::SpotOf(const LiveTrajectory& trajectory) {
+Result<std::shared_ptr<const BranchPoint>> Scheduler::SpotOf(const LiveTrajectory& trajectory) {
   const Stopwatch watch(clock_, &result_.counts.seconds.environment);
-  auto spot = std::make_shared<Spot>();
+  auto spot = std::make_shared<BranchPoint>();
   spot->progress = trajectory.progress;
   spot->sequence = trajectory.sequence;
   HONE_ASSIGN_OR_RETURN(spot->episode, trajectory.episode->Clone());
   HONE_ASSIGN_OR_RETURN(spot->sessions, trajectory.sessions->Fork());
-  return std::shared_ptr<const Spot>(std::move(spot));
+  return std::shared_ptr<const BranchPoint>(std::move(spot));
 }
 
 // The context gets its next tokens, and the policy goes on, when its strategy lets it.
@@ -243,7 +243,7 @@ Result<void> Scheduler::WaitOrContinue(LiveTrajectory* trajectory) {
   trajectory->environment = {};
   // Copied now: when the strategy comes back, episode and sessions will have moved on.
   if (strategy_.traits().returns) {
-    HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Spot> spot, SpotOf(*trajectory));
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<const BranchPoint> spot, SpotOf(*trajectory));
     group->spots.push_back(std::move(spot));
   }
   if (!strategy_.traits().waits) return DrawTurn(trajectory);

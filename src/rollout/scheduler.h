@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "rollout/live_trajectory.h"
 #include "rollout/rollout.h"
-#include "rollout/trajectory.h"
 
 namespace hone {
 
@@ -63,7 +63,7 @@ class Scheduler {
   Result<void> OpenPrompt(LiveGroup* group);
   struct Candidate {  // a place, as the strategy may name it
     const Progress* progress;
-    std::shared_ptr<const Spot> spot;  // null: the open ones have none yet
+    std::shared_ptr<const BranchPoint> spot;  // null: the open ones have none yet
     LiveTrajectory* waiting;
   };
   static std::vector<Candidate> TakeCandidates(LiveGroup* group);
@@ -72,11 +72,11 @@ class Scheduler {
   void FinishGroup(LiveGroup* group);
 
   // --- trajectories
-  void Enqueue(LiveGroup* group, std::shared_ptr<const Spot> origin, TrajectoryPath path,
+  void Enqueue(LiveGroup* group, std::shared_ptr<const BranchPoint> origin, TrajectoryPath path,
                int64_t repetitions);
   Result<void> StartOrResume(LiveTrajectory* trajectory);
   Result<void> DrawTurn(LiveTrajectory* trajectory);
-  Result<std::shared_ptr<const Spot>> SpotOf(const LiveTrajectory& trajectory);
+  Result<std::shared_ptr<const BranchPoint>> SpotOf(const LiveTrajectory& trajectory);
   Result<void> AppendAndContinue(LiveTrajectory* trajectory, Node next);
   Result<void> BeginSegment(LiveTrajectory* trajectory);
   Result<void> WaitOrContinue(LiveTrajectory* trajectory);

@@ -56,7 +56,7 @@ Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
   group->session_seed = opening.session_seed;
   HONE_ASSIGN_OR_RETURN(std::vector<Node> nodes, policy_.codec().Prompt(opening));
   std::vector<TokenId> tokens;
-  auto prompt = std::make_shared<Spot>();
+  auto prompt = std::make_shared<BranchPoint>();
   if (!always_appends_) {
     HONE_ASSIGN_OR_RETURN(Conversation said, ConversationOf(opening));
     prompt->progress.said = std::make_shared<const Conversation>(std::move(said));

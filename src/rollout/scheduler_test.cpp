@@ -36,7 +36,7 @@ class BreakingResponder final : public Responder {
       : breaks_(std::move(breaks)), blame_(blame) {}
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     if (!breaks_(attempt->identity)) return reply(std::nullopt);
-    reply(CallAnswer{.reply = Unavailable("gone", blame_), .source = CallSource::kSimulator});
+    reply(RoutedReply{.reply = Unavailable("gone", blame_), .source = CallSource::kSimulator});
   }
 
  private:
@@ -52,7 +52,7 @@ class EndingResponder final : public Responder {
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     std::optional<ToolReply> ended = ends_(*attempt);
     if (!ended) return reply(std::nullopt);
-    reply(CallAnswer{.reply = *std::move(ended), .source = CallSource::kJournal});
+    reply(RoutedReply{.reply = *std::move(ended), .source = CallSource::kJournal});
   }
 
  private:

@@ -49,13 +49,13 @@ std::map<std::string, Json> LeafMap(const std::string& content) {
 }
 
 // The answer to the same call before its writes, where that is known.
-const PlayedAnswer* Before(const RecordedCall& call) {
+const PlayedResult* Before(const RecordedCall& call) {
   if (call.writes.empty() || call.known.empty()) return nullptr;
-  const KnownAnswer& last = call.known.back();
+  const KnownResult& last = call.known.back();
   return last.tool == call.tool && last.arguments == call.arguments ? &last.answer : nullptr;
 }
 
-bool ShowsWhatChanged(const RecordedCall& call, const PlayedAnswer& played) {
+bool ShowsWhatChanged(const RecordedCall& call, const PlayedResult& played) {
   const auto before = LeafMap(Before(call)->content), after = LeafMap(call.answer.content),
              shown = LeafMap(played.content);
   for (const auto& [path, value] : after) {
@@ -193,7 +193,7 @@ std::vector<FieldFidelity> FieldsOf(const std::vector<const Pair*>& pairs) {
   std::map<std::string, Values> fields;
   for (const Pair* pair : pairs) {
     std::map<std::string, std::vector<Json>> recorded, played;
-    auto gather = [](const PlayedAnswer& answer, std::map<std::string, std::vector<Json>>* out) {
+    auto gather = [](const PlayedResult& answer, std::map<std::string, std::vector<Json>>* out) {
       std::vector<std::pair<std::string, Json>> leaves;
       if (answer.status == CallStatus::kOk) Leaves(ValueOf(answer.content), "", false, &leaves);
       for (auto& [path, value] : leaves) (*out)[path].push_back(std::move(value));
@@ -298,13 +298,13 @@ Json ToolJson(const ToolFidelity& tool) {
                    {"by_field", std::move(fields)}});
 }
 
-std::vector<Pair> PlayAll(const RecordedCalls& held_out, const Toolbox& toolbox, Player* player,
+std::vector<Pair> PlayAll(const JournaledCalls& held_out, const Toolbox& toolbox, Player* player,
                           const CheckOptions& options, int threads) {
   std::vector<Pair> pairs;
   for (const RecordedCall& call : held_out.calls) {
     const Toolbox::Tool* tool = toolbox.Find(call.tool);
     if (tool == nullptr || tool->spec.computable) continue;
-    const PlayedAnswer* before = Before(call);
+    const PlayedResult* before = Before(call);
     pairs.push_back({.recorded = &call,
                      .changed_by_write = tool->spec.effect == Effect::kReads && before != nullptr &&
                                          before->status == CallStatus::kOk &&
@@ -367,7 +367,7 @@ std::string FidelityReport::Table() const {
   return out;
 }
 
-FidelityReport MeasureFidelity(const RecordedCalls& held_out, const Toolbox& toolbox,
+FidelityReport MeasureFidelity(const JournaledCalls& held_out, const Toolbox& toolbox,
                                Player* player, const CheckOptions& options, int threads) {
   const std::vector<Pair> pairs = PlayAll(held_out, toolbox, player, options, threads);
   std::map<std::string, std::vector<const Pair*>> by_tool;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "simulate/checked_play.h"
-#include "simulate/recorded_calls.h"
+#include "simulate/journaled_calls.h"
+#include "simulate/players/checked_play.h"
 
 namespace hone {
 
@@ -49,7 +49,7 @@ struct FidelityReport {
 // has, and compares. Computable tools are left out: nobody plays them. Numbers of more than 20
 // values are compared by tenths of the record, texts of more than 50 by their length. `threads`
 // play at once; the report does not depend on it.
-FidelityReport MeasureFidelity(const RecordedCalls& held_out, const Toolbox& toolbox,
+FidelityReport MeasureFidelity(const JournaledCalls& held_out, const Toolbox& toolbox,
                                Player* player, const CheckOptions& options, int threads);
 
 }  // namespace hone

@@ -14,14 +14,14 @@ Json J(std::string_view text) { return ParseJson(text).value(); }
 
 class EchoPlayer final : public Player {
  public:
-  explicit EchoPlayer(std::function<PlayedAnswer(const SimulatedCall&)> say)
+  explicit EchoPlayer(std::function<PlayedResult(const SimulatedCall&)> say)
       : say_(std::move(say)) {}
   std::string version() const override { return "echo"; }
   bool minds_state() const override { return true; }
-  Result<PlayedAnswer> Play(const SimulatedCall& call) override { return say_(call); }
+  Result<PlayedResult> Play(const SimulatedCall& call) override { return say_(call); }
 
  private:
-  const std::function<PlayedAnswer(const SimulatedCall&)> say_;
+  const std::function<PlayedResult(const SimulatedCall&)> say_;
 };
 
 std::shared_ptr<const Toolbox> Tools() {
@@ -35,20 +35,20 @@ std::shared_ptr<const Toolbox> Tools() {
 }
 
 // Eight calls: values 0 and 1 in turn, the last two refused.
-RecordedCalls Record() {
-  RecordedCalls recorded;
+JournaledCalls Record() {
+  JournaledCalls recorded;
   for (int i = 0; i < 8; ++i) {
     recorded.calls.push_back(
         {.tool = "get",
          .arguments = Json::Of({{"n", i}}),
-         .answer = i < 6 ? PlayedAnswer{CallStatus::kOk, DumpJson(Json::Of({{"v", i % 2}})), ""}
-                         : PlayedAnswer{CallStatus::kToolError, "no", ""}});
+         .answer = i < 6 ? PlayedResult{CallStatus::kOk, DumpJson(Json::Of({{"v", i % 2}})), ""}
+                         : PlayedResult{CallStatus::kToolError, "no", ""}});
   }
   return recorded;
 }
 
 TEST(Fidelity, APerfectPlayerIsPerfect) {
-  const RecordedCalls recorded = Record();
+  const JournaledCalls recorded = Record();
   EchoPlayer player([&](const SimulatedCall& call) {
     return recorded.calls[static_cast<size_t>(call.arguments.Find("n")->AsInteger())].answer;
   });
@@ -64,7 +64,7 @@ TEST(Fidelity, APerfectPlayerIsPerfect) {
 }
 
 TEST(Fidelity, AConstantPlayerCollidesAndIsDistributedWrongly) {
-  EchoPlayer player([](const SimulatedCall&) { return PlayedAnswer{.content = R"({"v":0})"}; });
+  EchoPlayer player([](const SimulatedCall&) { return PlayedResult{.content = R"({"v":0})"}; });
   const FidelityReport report = MeasureFidelity(Record(), *Tools(), &player, {}, 1);
   const ToolFidelity& tool = report.tools.at(0);
   EXPECT_EQ(tool.exact, 3.0 / 8);
@@ -75,8 +75,8 @@ TEST(Fidelity, AConstantPlayerCollidesAndIsDistributedWrongly) {
 }
 
 // Values 0 to `kinds` - 1, each as often as the others, in an order of no meaning.
-RecordedCalls Uniform(int calls, uint64_t kinds) {
-  RecordedCalls recorded;
+JournaledCalls Uniform(int calls, uint64_t kinds) {
+  JournaledCalls recorded;
   for (int i = 0; i < calls; ++i) {
     const uint64_t value = Rng(1).Split(static_cast<uint64_t>(i)).Below(kinds);
     recorded.calls.push_back({.tool = "get",
@@ -90,7 +90,7 @@ TEST(Fidelity, NoiseIsWhatAnotherSampleOfTheSameWorldVaries) {
   constexpr uint64_t kKinds = 16;
   EchoPlayer other([&](const SimulatedCall& call) {
     const auto n = static_cast<uint64_t>(call.arguments.Find("n")->AsInteger());
-    return PlayedAnswer{.content = DumpJson(Json::Of({{"v", Rng(2).Split(n).Below(kKinds)}}))};
+    return PlayedResult{.content = DumpJson(Json::Of({{"v", Rng(2).Split(n).Below(kKinds)}}))};
   });
   for (const int calls : {400, 6400}) {
     const FieldFidelity field =
@@ -103,7 +103,7 @@ TEST(Fidelity, NoiseIsWhatAnotherSampleOfTheSameWorldVaries) {
 }
 
 TEST(Fidelity, FaultsAreCountedAndNotRight) {
-  EchoPlayer player([](const SimulatedCall&) { return PlayedAnswer{.content = "{}"}; });
+  EchoPlayer player([](const SimulatedCall&) { return PlayedResult{.content = "{}"}; });
   const ToolFidelity tool = MeasureFidelity(Record(), *Tools(), &player, {}, 1).tools.at(0);
   EXPECT_EQ(tool.faults, 8);
   EXPECT_EQ(tool.answered_valid, 0);
@@ -111,7 +111,7 @@ TEST(Fidelity, FaultsAreCountedAndNotRight) {
 }
 
 TEST(Fidelity, AReadAfterAWriteIsRightWhenItShowsAllThatChanged) {
-  RecordedCalls recorded;
+  JournaledCalls recorded;
   RecordedCall call{.tool = "get",
                     .arguments = J(R"({"id":"a1"})"),
                     .writes = {{"set", J(R"({"id":"a1"})"), CallStatus::kOk, "{}"}},
@@ -119,7 +119,7 @@ TEST(Fidelity, AReadAfterAWriteIsRightWhenItShowsAllThatChanged) {
                     .answer = {.content = R"({"v":5,"w":1})"}};
   recorded.calls.push_back(call);
   EchoPlayer right(
-      [](const SimulatedCall&) { return PlayedAnswer{.content = R"({"v":5,"w":2})"}; });
+      [](const SimulatedCall&) { return PlayedResult{.content = R"({"v":5,"w":2})"}; });
   EchoPlayer stale([](const SimulatedCall& asked) { return asked.known.back().answer; });
   EXPECT_EQ(MeasureFidelity(recorded, *Tools(), &right, {}, 1).all.reads_after_writes_right, 1);
   const ToolFidelity tool = MeasureFidelity(recorded, *Tools(), &stale, {}, 1).all;

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
-#include "simulate/answer_check.h"
+#include "simulate/read_views.h"
+#include "simulate/result_check.h"
 #include "simulate/single_flight.h"
-#include "simulate/views.h"
 #include "simulate/write_effects.h"
 #include "simulate/written_facts.h"
 
@@ -29,7 +29,7 @@ struct AskedCall {
 
 // What it is answered, or why it is not.
 struct Settled {
-  PlayedAnswer answer;
+  PlayedResult answer;
   std::string fault;
   bool passing = false;   // the fault may be gone the next time
   bool recalled = false;  // the real tool had said it
@@ -46,7 +46,7 @@ class PlayingSimulator final : public Simulator,
                                public std::enable_shared_from_this<PlayingSimulator> {
  public:
   PlayingSimulator(std::shared_ptr<Player> player, CheckOptions options, Timeline* timeline,
-                   std::shared_ptr<const RecordedCalls> recorded)
+                   std::shared_ptr<const JournaledCalls> recorded)
       : player_(std::move(player)),
         options_(options),
         timeline_(timeline),
@@ -80,7 +80,7 @@ class PlayingSimulator final : public Simulator,
   }
 
  private:
-  CallAnswer AnswerNow(const CallAttempt& attempt, const std::vector<EarlierWrite>& writes) {
+  RoutedReply AnswerNow(const CallAttempt& attempt, const std::vector<EarlierWrite>& writes) {
     if (attempt.tool->spec.computable) {
       if (std::optional<ToolReply> reply = Compute(attempt)) {
         ++computed_;
@@ -126,7 +126,7 @@ class PlayingSimulator final : public Simulator,
   std::string KeyOf(const AskedCall& question, const SimulatedCall& call) const {
     Json::Array writes, known;
     for (const EarlierWrite& write : call.writes) writes.push_back(WriteJson(write));
-    for (const KnownAnswer& answer : call.known) {
+    for (const KnownResult& answer : call.known) {
       known.push_back(Json::Array{answer.tool, answer.arguments, answer.answer.content});
     }
     return ContentHash(Json::Of({{"seed", question.environment_seed},
@@ -143,7 +143,7 @@ class PlayingSimulator final : public Simulator,
     if (player_->minds_state()) {
       call.writes = RelevantWrites(question.arguments, question.writes);
     }
-    if (const PlayedAnswer* answer = Recalled(question, call.writes)) {
+    if (const PlayedResult* answer = Recalled(question, call.writes)) {
       ++recalled_;
       return {.answer = *answer, .recalled = true};
     }
@@ -160,7 +160,7 @@ class PlayingSimulator final : public Simulator,
 
   // What the real tool said to this read in the same state. Writes are played: that one was refused
   // or carried out elsewhere is no effect here.
-  const PlayedAnswer* Recalled(const AskedCall& question,
+  const PlayedResult* Recalled(const AskedCall& question,
                                std::span<const EarlierWrite> writes) const {
     if (question.spec->effect != Effect::kReads) return nullptr;
     if (!question.state_hash.empty()) return nullptr;  // who knows what was written
@@ -178,10 +178,10 @@ class PlayingSimulator final : public Simulator,
     return {std::move(play), keep};
   }
 
-  std::vector<KnownAnswer> KnownOf(const AskedCall& question, bool itself,
+  std::vector<KnownResult> KnownOf(const AskedCall& question, bool itself,
                                    std::string* passing_fault) {
     auto ask = [&](const ToolSpec& spec, const Json& arguments,
-                   std::vector<EarlierWrite> writes) -> std::optional<PlayedAnswer> {
+                   std::vector<EarlierWrite> writes) -> std::optional<PlayedResult> {
       Settled settled = Ask({.toolbox = question.toolbox,
                              .environment_seed = question.environment_seed,
                              .spec = &spec,
@@ -191,12 +191,12 @@ class PlayingSimulator final : public Simulator,
       if (!settled.fault.empty()) return std::nullopt;
       return std::move(settled.answer);
     };
-    std::vector<KnownAnswer> known = AskViews(*question.toolbox, *question.spec, question.arguments,
+    std::vector<KnownResult> known = AskViews(*question.toolbox, *question.spec, question.arguments,
                                               [&](const ToolSpec& spec, const Json& arguments) {
                                                 return ask(spec, arguments, question.writes);
                                               });
     if (!itself) return known;
-    if (std::optional<PlayedAnswer> before = ask(*question.spec, question.arguments, {})) {
+    if (std::optional<PlayedResult> before = ask(*question.spec, question.arguments, {})) {
       known.push_back({question.spec->name, question.arguments, *std::move(before)});
     }
     return known;
@@ -205,7 +205,7 @@ class PlayingSimulator final : public Simulator,
   const std::shared_ptr<Player> player_;
   const CheckOptions options_;
   Timeline* const timeline_;
-  const std::shared_ptr<const RecordedCalls> recorded_;
+  const std::shared_ptr<const JournaledCalls> recorded_;
   const RecordedStates states_;  // of the same
   AnswerChecker checker_;
   SingleFlight<CheckedPlay> settled_;
@@ -217,7 +217,7 @@ class PlayingSimulator final : public Simulator,
 
 std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, CheckOptions options,
                                         Timeline* timeline,
-                                        std::shared_ptr<const RecordedCalls> recorded) {
+                                        std::shared_ptr<const JournaledCalls> recorded) {
   return std::make_shared<PlayingSimulator>(std::move(player), options, timeline,
                                             std::move(recorded));
 }

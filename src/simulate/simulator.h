@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "simulate/checked_play.h"
-#include "simulate/player.h"
-#include "simulate/recorded_calls.h"
+#include "simulate/journaled_calls.h"
+#include "simulate/players/checked_play.h"
+#include "simulate/players/player.h"
 #include "tools/responder.h"
 #include "tools/timeline.h"
 
@@ -40,6 +40,6 @@ class Simulator : public Responder {
 // up.
 std::shared_ptr<Simulator> NewSimulator(std::shared_ptr<Player> player, CheckOptions options,
                                         Timeline* timeline,
-                                        std::shared_ptr<const RecordedCalls> recorded = nullptr);
+                                        std::shared_ptr<const JournaledCalls> recorded = nullptr);
 
 }  // namespace hone

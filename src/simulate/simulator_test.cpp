@@ -57,11 +57,11 @@ std::shared_ptr<const Toolbox> Shop() {
 // Plays as a function of the test says.
 class ScriptedPlayer final : public Player {
  public:
-  using Function = std::function<Result<PlayedAnswer>(const SimulatedCall&)>;
+  using Function = std::function<Result<PlayedResult>(const SimulatedCall&)>;
   explicit ScriptedPlayer(Function function) : function_(std::move(function)) {}
   std::string version() const override { return "scripted"; }
   bool minds_state() const override { return true; }
-  Result<PlayedAnswer> Play(const SimulatedCall& call) override { return function_(call); }
+  Result<PlayedResult> Play(const SimulatedCall& call) override { return function_(call); }
 
  private:
   const Function function_;
@@ -126,17 +126,17 @@ TEST(Simulator, WhatCanBeComputedIsComputedByTheRealTool) {
 
 // A recorded read is part of the world that is made up around it.
 TEST(Simulator, WhatWasRecordedIsTrueInTheSimulatedWorld) {
-  auto recorded = std::make_shared<RecordedCalls>();
+  auto recorded = std::make_shared<JournaledCalls>();
   recorded->calls.push_back({.environment_seed = 1,
                              .tool = "get_order",
                              .arguments = J(R"({"order_id":"7"})"),
                              .answer = {.content = R"({"address":"Rome","total":5})"}});
   std::vector<std::string> seen;  // what a write is shown of the order
   const auto simulator = NewSimulator(
-      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedAnswer> {
-        for (const KnownAnswer& known : call.known) seen.push_back(known.answer.content);
-        if (call.spec->name == "move_order") return PlayedAnswer{.content = R"({"ok":true})"};
-        return PlayedAnswer{.content = R"({"address":"made up","total":1})"};
+      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedResult> {
+        for (const KnownResult& known : call.known) seen.push_back(known.answer.content);
+        if (call.spec->name == "move_order") return PlayedResult{.content = R"({"ok":true})"};
+        return PlayedResult{.content = R"({"address":"made up","total":1})"};
       }),
       {}, nullptr, recorded);
   const auto timeline = NewVirtualTimeline();
@@ -202,11 +202,11 @@ TEST(Simulator, AnAnswerThatDoesNotFitIsTriedAgainWithWhatWasWrong) {
   const auto timeline = NewVirtualTimeline();
   std::vector<std::string> problems;
   const auto simulator = NewSimulator(
-      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedAnswer> {
+      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedResult> {
         problems.push_back(call.problem);
-        if (problems.size() == 1) return PlayedAnswer{.content = R"({"address":"Oslo"})"};
-        if (problems.size() == 2) return PlayedAnswer{.problem = "no JSON"};
-        return PlayedAnswer{.content = R"({"address":"Oslo","total":3})"};
+        if (problems.size() == 1) return PlayedResult{.content = R"({"address":"Oslo"})"};
+        if (problems.size() == 2) return PlayedResult{.problem = "no JSON"};
+        return PlayedResult{.content = R"({"address":"Oslo","total":3})"};
       }),
       {}, nullptr);
   World world(simulator, 1, timeline.get());
@@ -222,10 +222,10 @@ TEST(Simulator, WhoeverHasNoAnswerIsTheSimulatorAndNotTheAgent) {
   int plays = 0;
   bool there = true;
   const auto simulator = NewSimulator(
-      std::make_shared<ScriptedPlayer>([&](const SimulatedCall&) -> Result<PlayedAnswer> {
+      std::make_shared<ScriptedPlayer>([&](const SimulatedCall&) -> Result<PlayedResult> {
         ++plays;
         if (!there) return Error(ErrorCode::kUnavailable, "nobody there");
-        return PlayedAnswer{.content = "{}"};
+        return PlayedResult{.content = "{}"};
       }),
       {.tries = 3}, nullptr);
   World world(simulator, 1, timeline.get());
@@ -247,14 +247,14 @@ TEST(Simulator, AReadAfterAWriteShowsWhatWasWrittenAndKeepsTheRest) {
   const auto timeline = NewVirtualTimeline();
   for (const bool repair : {true, false}) {
     const auto simulator = NewSimulator(
-        std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedAnswer> {
+        std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedResult> {
           if (call.spec->effect == Effect::kWrites)
-            return PlayedAnswer{.content = R"({"ok":true})"};
+            return PlayedResult{.content = R"({"ok":true})"};
           if (call.writes.empty())
-            return PlayedAnswer{.content = R"({"address":"Rome","total":3})"};
+            return PlayedResult{.content = R"({"address":"Rome","total":3})"};
           // Told what was wrong it does better; else it repeats what it said before the write.
           if (!call.problem.empty())
-            return PlayedAnswer{.content = R"({"address":"Oslo","total":3})"};
+            return PlayedResult{.content = R"({"address":"Oslo","total":3})"};
           return call.known.back().answer;
         }),
         {.repair = repair}, nullptr);
@@ -272,9 +272,9 @@ TEST(Simulator, AReadSentTogetherWithAWriteWaitsForWhatTheWriteComesTo) {
   const auto timeline = NewRealTimeline();
   const auto toolbox = Shop();
   const auto simulator = NewSimulator(
-      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedAnswer> {
-        if (call.spec->effect == Effect::kWrites) return PlayedAnswer{.content = R"({"ok":true})"};
-        return PlayedAnswer{.content = R"({"address":"Rome","total":)" +
+      std::make_shared<ScriptedPlayer>([&](const SimulatedCall& call) -> Result<PlayedResult> {
+        if (call.spec->effect == Effect::kWrites) return PlayedResult{.content = R"({"ok":true})"};
+        return PlayedResult{.content = R"({"address":"Rome","total":)" +
                                        std::to_string(1 + call.writes.size()) + "}"};
       }),
       {}, timeline.get());

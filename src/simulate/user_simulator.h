@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulate/language_model.h"
+#include "simulate/models/language_model.h"
 
 namespace hone {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "simulate/endpoint.h"
+#include "simulate/models/endpoint.h"
 #include "support/chat_server.h"
 
 namespace hone {

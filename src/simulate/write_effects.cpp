@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/json_fields.h"
-#include "simulate/answer_check.h"
+#include "simulate/result_check.h"
 #include "simulate/written_facts.h"
 
 namespace hone {
@@ -196,19 +196,19 @@ RecordedStates::RecordedStates(std::span<const RecordedCall> calls) {
   }
 }
 
-const PlayedAnswer* RecordedStates::Find(uint64_t environment_seed, const std::string& tool,
+const PlayedResult* RecordedStates::Find(uint64_t environment_seed, const std::string& tool,
                                          const Json& arguments,
                                          std::span<const EarlierWrite> writes) const {
   const auto found = by_question_.find(QuestionHash(environment_seed, tool, arguments, writes));
   return found == by_question_.end() ? nullptr : found->second;
 }
 
-std::optional<PlayedAnswer> RecordedStates::Now(uint64_t environment_seed, const std::string& tool,
+std::optional<PlayedResult> RecordedStates::Now(uint64_t environment_seed, const std::string& tool,
                                                 const Json& arguments,
                                                 std::span<const EarlierWrite> writes,
                                                 const WriteEffects& effects) const {
   for (size_t known = writes.size() + 1; known-- > 0;) {
-    const PlayedAnswer* answer = Find(environment_seed, tool, arguments, writes.first(known));
+    const PlayedResult* answer = Find(environment_seed, tool, arguments, writes.first(known));
     if (answer != nullptr) return effects.After(tool, *answer, writes.subspan(known));
   }
   return std::nullopt;
@@ -230,7 +230,7 @@ WriteEffects LearnEffects(std::span<const RecordedCall> calls) {
     if (call.writes.empty()) continue;
     const std::span<const EarlierWrite> earlier =
         std::span(call.writes).first(call.writes.size() - 1);
-    const PlayedAnswer* before =
+    const PlayedResult* before =
         states.Find(call.environment_seed, call.tool, call.arguments, earlier);
     if (before == nullptr || before->status != CallStatus::kOk) continue;
     changes[{call.writes.back().tool, call.tool}].push_back(
@@ -253,9 +253,9 @@ WriteEffects LearnEffects(std::span<const RecordedCall> calls) {
   return effects;
 }
 
-std::optional<PlayedAnswer> WriteEffects::After(const std::string& read, const PlayedAnswer& before,
+std::optional<PlayedResult> WriteEffects::After(const std::string& read, const PlayedResult& before,
                                                 std::span<const EarlierWrite> writes) const {
-  PlayedAnswer answer = before;
+  PlayedResult answer = before;
   if (before.status != CallStatus::kOk) return answer;
   Json value = ValueOf(before.content);
   for (const EarlierWrite& write : writes) {
@@ -277,8 +277,8 @@ std::optional<PlayedAnswer> WriteEffects::After(const std::string& read, const P
   return answer;
 }
 
-PlayedAnswer WriteEffects::Echoed(const std::string& tool, const Json& arguments,
-                                  PlayedAnswer answer) const {
+PlayedResult WriteEffects::Echoed(const std::string& tool, const Json& arguments,
+                                  PlayedResult answer) const {
   const auto found = echoes.find(tool);
   if (found == echoes.end() || answer.status != CallStatus::kOk) return answer;
   Json value = ValueOf(answer.content);

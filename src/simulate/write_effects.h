@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "simulate/recorded_calls.h"
+#include "simulate/journaled_calls.h"
 
 namespace hone {
 
@@ -44,10 +44,10 @@ struct WriteEffects {
 
   // What a read shows after these writes, from what it showed before them. Nothing when the record
   // did not tell. A refusal stays one.
-  std::optional<PlayedAnswer> After(const std::string& read, const PlayedAnswer& before,
+  std::optional<PlayedResult> After(const std::string& read, const PlayedResult& before,
                                     std::span<const Sessions::EarlierWrite> writes) const;
   // The answer with its echoes put right.
-  PlayedAnswer Echoed(const std::string& tool, const Json& arguments, PlayedAnswer answer) const;
+  PlayedResult Echoed(const std::string& tool, const Json& arguments, PlayedResult answer) const;
 
   Json ToJson() const;
   static Result<WriteEffects> FromJson(const Json& json);
@@ -64,17 +64,17 @@ class RecordedStates {
  public:
   explicit RecordedStates(std::span<const RecordedCall> calls);
 
-  const PlayedAnswer* Find(uint64_t environment_seed, const std::string& tool,
+  const PlayedResult* Find(uint64_t environment_seed, const std::string& tool,
                            const Json& arguments,
                            std::span<const Sessions::EarlierWrite> writes) const;
   // The same, else worked out from the latest earlier state that was recorded.
-  std::optional<PlayedAnswer> Now(uint64_t environment_seed, const std::string& tool,
+  std::optional<PlayedResult> Now(uint64_t environment_seed, const std::string& tool,
                                   const Json& arguments,
                                   std::span<const Sessions::EarlierWrite> writes,
                                   const WriteEffects& effects) const;
 
  private:
-  std::map<std::string, const PlayedAnswer*> by_question_;
+  std::map<std::string, const PlayedResult*> by_question_;
 };
 
 }  // namespace hone

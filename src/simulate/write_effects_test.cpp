@@ -58,7 +58,7 @@ TEST(WriteEffects, WhatWasNotSeenIsNotWorkedOut) {
   const auto write = Returned("I1", 5);
   EXPECT_EQ(effects.After("get_order", {.content = R"({"order":"W1","new":1})"}, {&write, 1}),
             std::nullopt);
-  const PlayedAnswer refused{CallStatus::kToolError, "no order", ""};
+  const PlayedResult refused{CallStatus::kToolError, "no order", ""};
   EXPECT_EQ(effects.After("get_order", refused, {&write, 1}), refused);
 }
 

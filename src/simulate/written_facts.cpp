@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "simulate/answer_check.h"
+#include "simulate/result_check.h"
 
 namespace hone {
 namespace {

@@ -54,7 +54,7 @@ Result<std::unique_ptr<Dialect>> NewLlama3() {
   model.where = "llama3";
   model.sources.emplace_back("default", kTemplate);
   model.tokens = {{"bos_token", "<|begin_of_text|>"}, {"eos_token", "<|eot_id|>"}};
-  TemplateSettings settings;
+  TemplateOptions settings;
   settings.dialect = "llama3";
   settings.calls = CallFormat::kLlama3;
   return NewTemplateDialect(std::move(model), std::move(settings));

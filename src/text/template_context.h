@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "text/conversation.h"
-#include "text/jinja_value.h"
+#include "text/jinja/jinja_value.h"
 
 namespace hone {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/jinja.h"
+#include "text/jinja/jinja.h"
 
 namespace hone {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/strings.h"
 #include "text/frame.h"
-#include "text/jinja.h"
+#include "text/jinja/jinja.h"
 #include "text/template_context.h"
 #include "text/turn_text.h"
 
@@ -68,7 +68,7 @@ void ReserveOwnPart(const JinjaText& text, ReservedTokens* reserved) {
 
 class TemplateDialect final : public Dialect {
  public:
-  TemplateDialect(ModelTemplate model, TemplateSettings settings)
+  TemplateDialect(ModelTemplate model, TemplateOptions settings)
       : model_(std::move(model)), settings_(std::move(settings)) {}
 
   // Reads the templates and finds out their habits.
@@ -387,7 +387,7 @@ class TemplateDialect final : public Dialect {
   }
 
   ModelTemplate model_;
-  TemplateSettings settings_;
+  TemplateOptions settings_;
   std::map<std::string, JinjaTemplate> templates_;
   CallFormat calls_ = CallFormat::kNone;
   TemplateHabits habits_;
@@ -418,8 +418,7 @@ std::optional<int64_t> DateOf(std::string_view text) {
 
 }  // namespace
 
-Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model,
-                                                    TemplateSettings settings) {
+Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model, TemplateOptions settings) {
   auto dialect = std::make_unique<TemplateDialect>(std::move(model), std::move(settings));
   HONE_RETURN_IF_ERROR(dialect->Open());
   return std::unique_ptr<Dialect>(std::move(dialect));
@@ -442,7 +441,7 @@ Result<std::unique_ptr<Dialect>> NewTemplateDialect(std::string_view name) {
   if (path.empty()) {
     return bad("it is the template of a model: say template:FOLDER, or name the model's folder");
   }
-  TemplateSettings settings;
+  TemplateOptions settings;
   settings.dialect = name;
   for (std::string_view rest = question == name.npos ? "" : name.substr(question + 1);
        !rest.empty();) {

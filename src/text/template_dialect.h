@@ -11,7 +11,7 @@
 
 namespace hone {
 
-struct TemplateSettings {
+struct TemplateOptions {
   std::string dialect = "template";  // its name
   std::optional<CallFormat> calls;   // absent: what the template's text looks like
   std::optional<std::string> name;   // which of the model's templates; absent: "tool_use" where
@@ -25,7 +25,7 @@ struct TemplateSettings {
 // messages. What the policy says stands between what the template renders before it and the marker
 // that ends a turn. Fails for a template that cannot be read, or that cannot spell one message of a
 // user's and one of an assistant's.
-Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model, TemplateSettings settings);
+Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model, TemplateOptions settings);
 
 // From "template:PATH", with settings behind a question mark: ?calls=hermes, ?name=tool_use,
 // ?date=2025-01-15, several with & between them.

@@ -25,7 +25,7 @@ constexpr char kForgets[] =
     "else m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-std::unique_ptr<Dialect> Made(const char* source, TemplateSettings settings = {}) {
+std::unique_ptr<Dialect> Made(const char* source, TemplateOptions settings = {}) {
   ModelTemplate model;
   model.where = "a test";
   model.sources.emplace_back("default", source);
@@ -134,7 +134,7 @@ TEST(TemplateDialect, SaysSoWhereTheTemplateRewritesHistory) {
 }
 
 TEST(TemplateDialect, NamedTemplatesThatGoOnDifferentlyAreNotMixed) {
-  const auto made = [](const std::string& with_tools, TemplateSettings settings = {}) {
+  const auto made = [](const std::string& with_tools, TemplateOptions settings = {}) {
     ModelTemplate model;
     model.where = "a test";
     model.sources.emplace_back("default", kPlain);
@@ -147,14 +147,14 @@ TEST(TemplateDialect, NamedTemplatesThatGoOnDifferentlyAreNotMixed) {
   const auto piece = made(other)->Continue("so<|im_end|>", Asked("and?"));
   ASSERT_FALSE(piece.ok());
   EXPECT_EQ(piece.error().code(), ErrorCode::kUnsupported);
-  TemplateSettings chosen;
+  TemplateOptions chosen;
   chosen.name = "default";
   EXPECT_TRUE(made(other, chosen)->Continue("so<|im_end|>", Asked("and?")).ok());
 }
 
 TEST(TemplateDialect, ThoughtsAreReadWhateverTheCallsLookLike) {
   for (const char* calls : {"none", "llama3", "hermes", "qwen-xml"}) {
-    TemplateSettings settings;
+    TemplateOptions settings;
     settings.calls = CallFormatOf(calls);
     const auto dialect = Made(kPlain, settings);
     const ParsedTurn turn =
@@ -166,7 +166,7 @@ TEST(TemplateDialect, ThoughtsAreReadWhateverTheCallsLookLike) {
     ASSERT_EQ(open.faults.size(), 1u) << calls;
     EXPECT_EQ(open.faults[0].kind, FaultKind::kIncomplete);
   }
-  TemplateSettings llama;
+  TemplateOptions llama;
   llama.calls = CallFormat::kLlama3;
   const ParsedTurn call =
       Made(kPlain, llama)

@@ -232,7 +232,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
            .source = CallSource::kExecutor});
     }
     options_.responders[responder]->Answer(attempt, [core = weak_from_this(), call, attempt,
-                                                     responder](std::optional<CallAnswer> answer) {
+                                                     responder](std::optional<RoutedReply> answer) {
       const auto alive = core.lock();
       if (alive == nullptr || !alive->Expected(call, attempt->attempt, responder)) return;
       if (answer) {
@@ -286,14 +286,14 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     });
   }
 
-  void OnAnswer(const PendingPtr& call, int32_t attempt, CallAnswer answer) {
+  void OnAnswer(const PendingPtr& call, int32_t attempt, RoutedReply answer) {
     // What was recorded is how the call ended, its retries included.
     if (answer.recorded) return Conclude(call, std::move(answer));
     EndAttempt(call, attempt, std::move(answer));
   }
 
   // The attempt is over: either another follows, or the call is.
-  void EndAttempt(const PendingPtr& call, int32_t attempt, CallAnswer answer) {
+  void EndAttempt(const PendingPtr& call, int32_t attempt, RoutedReply answer) {
     std::stop_source stop;
     bool again = false;
     {
@@ -350,7 +350,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     return std::max(Clock::Duration(static_cast<int64_t>(pause)), asked);
   }
 
-  // `cut_bytes` as CallAnswer has it.
+  // `cut_bytes` as RoutedReply has it.
   ToolResult ResultOf(const Pending& call, const ToolReply& reply, int64_t cut_bytes = 0) const {
     CutText cut{reply.content, cut_bytes};
     if (cut_bytes == 0) {
@@ -369,7 +369,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   }
 
   // The call's outcome stands. It is committed, then given out.
-  void Conclude(const PendingPtr& call, CallAnswer answer) {
+  void Conclude(const PendingPtr& call, RoutedReply answer) {
     std::stop_source stop;
     {
       MutexLock lock(mutex_);
@@ -384,15 +384,15 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                      answer.recorded->session_lost);
     }
     ToolResult result = ResultOf(*call, answer.reply, answer.cut_bytes);
-    if (options_.record == nullptr) {
+    if (options_.journal == nullptr) {
       return Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
     }
     // Committing takes milliseconds and whoever answered has other things to do.
     {
       MutexLock lock(mutex_);
-      to_record_.push_back({call, std::move(answer), std::move(result)});
-      if (recorders_ == kMostRecorders) return;
-      ++recorders_;
+      to_journal_.push_back({call, std::move(answer), std::move(result)});
+      if (writers_ == kMostWriters) return;
+      ++writers_;
     }
     timeline_->Run([core = shared_from_this()] { core->RecordAll(); });
   }
@@ -404,18 +404,18 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       Concluded next;
       {
         MutexLock lock(mutex_);
-        if (to_record_.empty()) {
-          --recorders_;
+        if (to_journal_.empty()) {
+          --writers_;
           return;
         }
-        next = std::move(to_record_.front());
-        to_record_.pop_front();
+        next = std::move(to_journal_.front());
+        to_journal_.pop_front();
       }
       Record(next.call, std::move(next.answer), std::move(next.result));
     }
   }
 
-  void Record(const PendingPtr& call, CallAnswer answer, ToolResult result) {
+  void Record(const PendingPtr& call, RoutedReply answer, ToolResult result) {
     for (Attempt& attempt : call->attempts) {
       if (options_.redact_content) {
         attempt.content = options_.redact_content(std::move(attempt.content));
@@ -423,14 +423,14 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
       attempt.content = Cut(std::move(attempt.content), call->limits->max_result_bytes).text;
     }
     const Result<void> recorded =
-        options_.record->Finish({.identity = call->request.identity,
-                                 .content = call->content,
-                                 .effect = call->tool->spec.effect,
-                                 .source = answer.source,
-                                 .result = result,
-                                 .attempts = call->attempts,
-                                 .session_lost = answer.reply.session_lost,
-                                 .recorded_ms = UnixMilliseconds()});
+        options_.journal->Finish({.identity = call->request.identity,
+                                  .content = call->content,
+                                  .effect = call->tool->spec.effect,
+                                  .source = answer.source,
+                                  .result = result,
+                                  .attempts = call->attempts,
+                                  .session_lost = answer.reply.session_lost,
+                                  .recorded_ms = UnixMilliseconds()});
     if (!recorded.ok()) {
       // What is not in the journal has not happened: the episode must not go on from it.
       result.status = CallStatus::kInterrupted;
@@ -468,10 +468,10 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
 
   struct Concluded {
     PendingPtr call;
-    CallAnswer answer;
+    RoutedReply answer;
     ToolResult result;
   };
-  static constexpr int kMostRecorders = 16;
+  static constexpr int kMostWriters = 16;
 
   const ExecutorOptions options_;
   Timeline* const timeline_;
@@ -479,8 +479,8 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
   uint64_t last_ticket_ HONE_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, PendingPtr> pending_ HONE_GUARDED_BY(mutex_);
   std::deque<CallOutcome> outcomes_ HONE_GUARDED_BY(mutex_);
-  std::deque<Concluded> to_record_ HONE_GUARDED_BY(mutex_);
-  int recorders_ HONE_GUARDED_BY(mutex_) = 0;
+  std::deque<Concluded> to_journal_ HONE_GUARDED_BY(mutex_);
+  int writers_ HONE_GUARDED_BY(mutex_) = 0;
   ExecutorCounts counts_ HONE_GUARDED_BY(mutex_);
 };
 

@@ -30,7 +30,7 @@ struct CallOutcome {
 
 struct ExecutorOptions {
   std::vector<std::shared_ptr<Responder>> responders;  // asked in this order
-  std::shared_ptr<Journal> record;                     // outcomes are committed to it; null: not
+  std::shared_ptr<Journal> journal;                    // outcomes are committed to it; null: not
   uint64_t seed = 0;                                   // of the jitter between retries
   // Take secrets out, before anything is written down and before the agent reads it, so that a
   // replay gives the agent the very same bytes. Absent: nothing is taken out.

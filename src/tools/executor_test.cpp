@@ -200,8 +200,8 @@ class LaterResponder final : public Responder {
       return;  // never answers
     }
     timeline_->At(timeline_->Now() + milliseconds(delay->AsInteger()), [attempt, reply] {
-      reply(
-          CallAnswer{.reply = Answered(attempt->identity.Text()), .source = CallSource::kComputed});
+      reply(RoutedReply{.reply = Answered(attempt->identity.Text()),
+                        .source = CallSource::kComputed});
     });
   }
 

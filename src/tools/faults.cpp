@@ -143,7 +143,7 @@ class FaultyResponder final : public Responder {
     }
     // These change the answer, or when it comes.
     inner_->Answer(attempt,
-                   [plan = plan_, index, attempt, reply](std::optional<CallAnswer> answer) {
+                   [plan = plan_, index, attempt, reply](std::optional<RoutedReply> answer) {
                      if (answer && !answer->recorded && answer->reply.status == CallStatus::kOk) {
                        Spoil(*plan, index, *attempt, *std::move(answer), reply);
                      } else {
@@ -155,29 +155,29 @@ class FaultyResponder final : public Responder {
   // No answer comes, or a refusal instead of it.
   void Fail(const FaultRule& rule, std::shared_ptr<const CallAttempt> attempt, Reply reply) {
     attempt->note->SetInjected(InjectedFaultName(rule.kind));
-    std::optional<CallAnswer> failure;
+    std::optional<RoutedReply> failure;
     if (rule.kind == InjectedFault::kRateLimit) {
       ToolReply refusal = HttpFailure(429, "Too Many Requests");
       refusal.refused = true;
       refusal.retry_after = milliseconds(rule.retry_after_ms);
-      failure = CallAnswer{.reply = std::move(refusal), .source = CallSource::kTool};
+      failure = RoutedReply{.reply = std::move(refusal), .source = CallSource::kTool};
     } else if (rule.kind == InjectedFault::kServerError) {
-      failure = CallAnswer{.reply = HttpFailure(rule.status, "Server Error"),
-                           .source = CallSource::kTool};
+      failure = RoutedReply{.reply = HttpFailure(rule.status, "Server Error"),
+                            .source = CallSource::kTool};
     } else if (rule.kind == InjectedFault::kReset) {
-      failure =
-          CallAnswer{.reply = Unavailable("connection reset by peer"), .source = CallSource::kTool};
+      failure = RoutedReply{.reply = Unavailable("connection reset by peer"),
+                            .source = CallSource::kTool};
     }
     if (!rule.after || rule.kind == InjectedFault::kRateLimit) {
       if (failure) reply(std::move(failure));
       return;
     }
-    inner_->Answer(attempt, [failure, reply](std::optional<CallAnswer>) {
+    inner_->Answer(attempt, [failure, reply](std::optional<RoutedReply>) {
       if (failure) reply(failure);
     });
   }
 
-  static void Spoil(const Plan& plan, size_t index, const CallAttempt& attempt, CallAnswer answer,
+  static void Spoil(const Plan& plan, size_t index, const CallAttempt& attempt, RoutedReply answer,
                     const Reply& reply) {
     const FaultRule& rule = plan.entries[index].rule;
     const Rng rng = RngOf(plan, index, attempt).Split("how");

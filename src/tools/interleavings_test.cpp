@@ -23,7 +23,7 @@ class ChaoticResponder final : public Responder {
     for (uint64_t copies = rng_.Below(4); copies > 0; --copies) {
       delays.push_back(static_cast<int64_t>(rng_.Below(3) == 0 ? rng_.Below(400) : rng_.Below(80)));
     }
-    inner_->Answer(attempt, [this, reply, delays](std::optional<CallAnswer> answer) {
+    inner_->Answer(attempt, [this, reply, delays](std::optional<RoutedReply> answer) {
       for (const int64_t delay : delays) {
         timeline_->At(timeline_->Now() + milliseconds(delay), [reply, answer] { reply(answer); });
       }

@@ -117,8 +117,8 @@ class LiveResponder final : public Responder {
     auto work = [attempt, lane, timeline = timeline_, journal = journal_, reply] {
       const LanePlace place(lane, attempt->stop);
       if (attempt->stop.stop_requested()) return;
-      reply(CallAnswer{.reply = CarryOut(*attempt, *timeline, journal.get()),
-                       .source = CallSource::kTool});
+      reply(RoutedReply{.reply = CarryOut(*attempt, *timeline, journal.get()),
+                        .source = CallSource::kTool});
     };
     attempt->sessions->WhenTurn(attempt->place, [attempt, lane, work = std::move(work)] {
       lane->Enter(work, attempt->stop);

@@ -21,7 +21,7 @@ class RedactingResponder final : public Responder {
 
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     inner_->Answer(std::move(attempt),
-                   [redactor = redactor_, reply](std::optional<CallAnswer> answer) {
+                   [redactor = redactor_, reply](std::optional<RoutedReply> answer) {
                      if (answer) {
                        answer->reply.content = redactor->Content(std::move(answer->reply.content));
                      }
@@ -51,7 +51,7 @@ std::optional<ToolMode> ToolModeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbox,
+Result<ExecutorOptions> OptionsFor(const RoutingOptions& plan, const Toolbox& toolbox,
                                    Timeline* timeline) {
   const ToolMode mode = plan.mode;
   // A simulator gives the same answers without one, and a record can stand in its place.
@@ -79,7 +79,7 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
       return redactor->Content(std::move(text));
     };
   }
-  if (mode == ToolMode::kRecord || Simulates(mode)) options.record = plan.journal;
+  if (mode == ToolMode::kRecord || Simulates(mode)) options.journal = plan.journal;
   if (Simulates(mode)) options.patience = std::chrono::minutes(10);
 
   std::vector<std::shared_ptr<Responder>> fallible;
@@ -88,7 +88,7 @@ Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbo
     if (plan.recorded != nullptr) fallible.push_back(NewLookupResponder(plan.recorded));
   }
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {
-    fallible.push_back(NewLiveResponder(toolbox, timeline, options.record));
+    fallible.push_back(NewLiveResponder(toolbox, timeline, options.journal));
   }
   if (Simulates(mode)) fallible.push_back(plan.simulator);
 

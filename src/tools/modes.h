@@ -8,7 +8,7 @@
 
 #include "tools/executor.h"
 #include "tools/faults.h"
-#include "tools/redact.h"
+#include "tools/journal/redact.h"
 
 namespace hone {
 
@@ -25,7 +25,7 @@ std::vector<std::string> ToolModeNames();
 std::optional<ToolMode> ToolModeFromName(std::string_view name);
 bool Simulates(ToolMode mode);  // the last two
 
-struct AnswerPlan {
+struct RoutingOptions {
   ToolMode mode = ToolMode::kLive;
   // Of every mode but live; simulate can do without, and so can replay-else-simulate with a record.
   std::shared_ptr<Journal> journal;
@@ -39,7 +39,7 @@ struct AnswerPlan {
 // The responders of a plan, in order, and the journal to record to. Outcomes that a journal has
 // under the very identity of a call are taken as they are, faults included; everything else goes
 // through the fault plan. The timeline must outlive it.
-Result<ExecutorOptions> OptionsFor(const AnswerPlan& plan, const Toolbox& toolbox,
+Result<ExecutorOptions> OptionsFor(const RoutingOptions& plan, const Toolbox& toolbox,
                                    Timeline* timeline);
 
 }  // namespace hone

@@ -11,7 +11,7 @@ namespace {
 // Answers everything.
 class Simulator final : public Responder {
   void Answer(std::shared_ptr<const CallAttempt>, Reply reply) override {
-    reply(CallAnswer{.reply = Answered("imagined"), .source = CallSource::kSimulator});
+    reply(RoutedReply{.reply = Answered("imagined"), .source = CallSource::kSimulator});
   }
 };
 
@@ -29,8 +29,8 @@ class ModesTest : public testing::Test {
 
   CallOutcome Call(ToolMode mode, const std::string& run, std::vector<FaultRule> faults = {}) {
     const auto timeline = NewVirtualTimeline();
-    const AnswerPlan plan{mode,      journal_, std::make_shared<Simulator>(), std::move(faults),
-                          redactor_, 1};
+    const RoutingOptions plan{mode,      journal_, std::make_shared<Simulator>(), std::move(faults),
+                              redactor_, 1};
     Executor executor(OptionsFor(plan, *toolbox_, timeline.get()).value(), timeline.get());
     executor.Submit(
         {{run, "t", "0", 0, 0}, "ask", Json::Of({}), std::make_shared<Sessions>(toolbox_, 1)});

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "tools/journal.h"
+#include "tools/journal/journal.h"
 #include "tools/sessions.h"
 
 namespace hone {
@@ -53,7 +53,7 @@ struct CallAttempt {
 };
 
 // What one of them says.
-struct CallAnswer {
+struct RoutedReply {
   ToolReply reply;
   CallSource source = CallSource::kTool;  // who answered
   // What was cut off when it was recorded: then it is not cut again.
@@ -69,7 +69,7 @@ class Responder {
 
   // Nothing: "not mine, ask the next". To be called once, now or later, from any thread. (A reply
   // that comes late, or twice, or never, is the asker's to cope with.)
-  using Reply = std::function<void(std::optional<CallAnswer>)>;
+  using Reply = std::function<void(std::optional<RoutedReply>)>;
   virtual void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) = 0;
 };
 

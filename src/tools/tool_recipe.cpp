@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "tools/calculator_tool.h"
+#include "tools/builtin/calculator_tool.h"
+#include "tools/builtin/files_tool.h"
+#include "tools/builtin/python_tool.h"
+#include "tools/builtin/search_tool.h"
+#include "tools/builtin/sql_tool.h"
 #include "tools/command_tool.h"
-#include "tools/files_tool.h"
-#include "tools/mcp_toolkit.h"
-#include "tools/openapi_tool.h"
+#include "tools/mcp/mcp_toolkit.h"
+#include "tools/openapi/openapi_tool.h"
 #include "tools/prefixed.h"
-#include "tools/python_tool.h"
-#include "tools/search_tool.h"
 #include "tools/spec_file.h"
 #include "tools/spec_tool.h"
-#include "tools/sql_tool.h"
 
 namespace hone {
 namespace {
@@ -79,7 +79,7 @@ constexpr ToolLimits kPatientLimits = {
     .deadline = std::chrono::minutes(10), .attempt = std::chrono::minutes(10), .retries = 0};
 
 // Its tools out of a file, which has their names with the prefix or without.
-Result<std::shared_ptr<Toolkit>> Described(const ToolkitPlan& plan) {
+Result<std::shared_ptr<Toolkit>> Described(const ToolkitOptions& plan) {
   Result<std::vector<ToolSpec>> specs = ReadSpecFile(plan.described);
   if (!specs.ok()) {
     return Error(specs.error().code(), fmt::format("{}; `hone tools import` writes such a file",
@@ -91,7 +91,7 @@ Result<std::shared_ptr<Toolkit>> Described(const ToolkitPlan& plan) {
   return NewSpecToolkitOf(*std::move(specs));
 }
 
-Result<Toolbox::Kit> MakeKit(const ToolkitPlan& plan, ToolUse use) {
+Result<Toolbox::Kit> MakeKit(const ToolkitOptions& plan, ToolUse use) {
   if (use == ToolUse::kAnsweredElsewhere && !plan.described.empty()) {
     HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, Described(plan));
     return Toolbox::Kit{std::move(toolkit), kPatientLimits};
@@ -108,12 +108,12 @@ std::vector<ToolkitKind> ToolkitKinds() {
   return kinds;
 }
 
-std::vector<ToolkitPlan> ReadTools(RecipeTable table) {
+std::vector<ToolkitOptions> ReadTools(RecipeTable table) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  std::vector<ToolkitPlan> plans;
+  std::vector<ToolkitOptions> plans;
   for (RecipeTable entry : table.Tables("tools")) {
-    ToolkitPlan plan;
+    ToolkitOptions plan;
     entry.ReadChoice("kind", &plan.kind, names, "what the toolkit is");
     if (!entry.Has("kind")) entry.Problem("kind", "says what the toolkit is, and is missing");
     entry.Read("prefix", &plan.prefix, "put before the names of its tools");
@@ -130,7 +130,7 @@ std::vector<ToolkitPlan> ReadTools(RecipeTable table) {
   return plans;
 }
 
-Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans,
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitOptions>& plans,
                                                    ToolUse use) {
   std::vector<Toolbox::Kit> kits;
   for (size_t i = 0; i < plans.size(); ++i) {

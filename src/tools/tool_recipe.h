@@ -16,7 +16,7 @@ namespace hone {
 //   kind = "command"
 //   command = ["python3", "dice.py"]
 //   retries = 0
-struct ToolkitPlan {
+struct ToolkitOptions {
   std::string kind;
   std::string prefix;
   ToolLimits limits;
@@ -35,14 +35,14 @@ std::vector<ToolkitKind> ToolkitKinds();
 
 // All `[[tools]]` of the table. What is wrong is a problem of the recipe (Recipe::Finish). Starts
 // nothing.
-std::vector<ToolkitPlan> ReadTools(RecipeTable table);
+std::vector<ToolkitOptions> ReadTools(RecipeTable table);
 
 // Whether the tools are asked in earnest, or a journal or a simulator answers in their place.
 enum class ToolUse { kInEarnest, kAnsweredElsewhere };
 
 // Makes the toolkits: starts programs, connects to servers, except those that are described and not
 // asked in earnest. The error names the entry.
-Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitPlan>& plans,
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitOptions>& plans,
                                                    ToolUse use = ToolUse::kInEarnest);
 
 }  // namespace hone

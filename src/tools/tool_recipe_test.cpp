@@ -7,9 +7,9 @@
 namespace hone {
 namespace {
 
-std::vector<ToolkitPlan> Read(const std::string& toml) {
+std::vector<ToolkitOptions> Read(const std::string& toml) {
   Recipe recipe = Recipe::Parse(toml, "tools.toml").value();
-  std::vector<ToolkitPlan> plans = ReadTools(recipe.Root());
+  std::vector<ToolkitOptions> plans = ReadTools(recipe.Root());
   EXPECT_TRUE(recipe.Finish().ok()) << recipe.Finish().error().message();
   return plans;
 }

@@ -35,7 +35,7 @@ LoadedEnvironment FromRecipe(const std::string& recipe_text, const std::string& 
   const std::string file = (directory.path() / "tasks.jsonl").string();
   CHECK(WriteFileAtomic(file, tasks).ok(), "no temporary directory");
   Recipe recipe = Recipe::Parse(recipe_text + "train = \"" + file + "\"\n", "recipe").value();
-  const EnvironmentPlan plan = ReadEnvironment(recipe.Root());
+  const EnvironmentOptions plan = ReadEnvironment(recipe.Root());
   const Result<void> finished = recipe.Finish();
   CHECK(finished.ok(), finished.error().message());
   return plan.make(desk::NewDesk({}).value()->tools()).value();

@@ -9,7 +9,7 @@
 #include "conformance/forks_strategy.h"
 #include "conformance/sums_environment.h"
 #include "envs/environments.h"
-#include "rollout/settings.h"
+#include "rollout/practice_options.h"
 #include "support/env_player.h"
 
 namespace hone {
@@ -26,7 +26,7 @@ TEST(RegistrationTest, ARecipeCanNameAnEnvironmentThatHasOneLine) {
   Recipe recipe =
       Recipe::Parse("[environment]\nkind = \"sums\"\n[environment.tasks]\nlargest = 9\n", "r")
           .value();
-  const EnvironmentPlan plan = ReadEnvironment(recipe.Root(), table);
+  const EnvironmentOptions plan = ReadEnvironment(recipe.Root(), table);
   ASSERT_TRUE(recipe.Finish().ok()) << recipe.Finish().error().message();
   EXPECT_EQ(plan.kind, "sums");
   EXPECT_TRUE(plan.traits.in_process);
@@ -73,14 +73,14 @@ TEST(RegistrationTest, ARecipeCanNameAStrategyThatHasOneLine) {
   table.push_back(forks::Register());
   constexpr char kRecipe[] = "[rollout]\nstrategy = \"forks\"\n[rollout.forks]\nturn = 3\n";
   Recipe recipe = Recipe::Parse(kRecipe, "r").value();
-  const RolloutSettings settings = ReadRolloutSettings(recipe.Root().Table("rollout"), true, table);
+  const PracticeOptions settings = ReadPractice(recipe.Root().Table("rollout"), true, table);
   ASSERT_TRUE(recipe.Finish().ok()) << recipe.Finish().error().message();
   EXPECT_EQ(settings.strategy->traits().name, "forks");
   GroupView view{.leaves = 4, .started = 1, .places = {{}, {.id = 1, .turns = 3, .open = true}}};
   EXPECT_EQ(settings.strategy->Next(view), std::vector<Extension>({{1, 2}}));
 
   Recipe unknown = Recipe::Parse(kRecipe, "r").value();
-  ReadRolloutSettings(unknown.Root().Table("rollout"), true);
+  ReadPractice(unknown.Root().Table("rollout"), true);
   EXPECT_FALSE(unknown.Finish().ok()) << "the program's own table does not have it";
 }
 

@@ -5,15 +5,15 @@
 
 #include "envs/agents.h"
 #include "envs/environments.h"
+#include "envs/gold.h"
 #include "envs/plan.h"
-#include "envs/world.h"
 #include "simulate/simulator.h"
 #include "support/env_player.h"
 
 namespace hone {
 namespace {
 
-AnswerPlan Simulated() {
+RoutingOptions Simulated() {
   return {.mode = ToolMode::kSimulate, .simulator = NewSimulator(NewRandomPlayer(), {}, nullptr)};
 }
 
@@ -28,7 +28,7 @@ TEST(SimulatedWorldTest, ThePlanSucceedsWithTheGoldOfTheWorldThatAnswers) {
   const std::vector<Task> tasks = TasksOf(desk, 500);
   const std::vector<uint64_t> seeds(tasks.size(), 1);
   EnvPlayer gold(desk.environment, Simulated());
-  const auto there = InWorld(*desk.environment, tasks, seeds, gold.executor(), "run").value();
+  const auto there = GoldInWorld(*desk.environment, tasks, seeds, gold.executor(), "run").value();
 
   EnvPlayer player(desk.environment, Simulated());  // another simulator: the same world
   int64_t other_answers = 0, old_gold = 0, played = 0;
@@ -59,7 +59,7 @@ TEST(SimulatedWorldTest, TheSumIsTheSimulatedWorldsEitherWayRound) {
   ASSERT_GT(sums.size(), 5u);
   EnvPlayer player(desk.environment, Simulated());
   const std::vector<uint64_t> seeds(sums.size(), 1);
-  const auto there = InWorld(*desk.environment, sums, seeds, player.executor(), "run").value();
+  const auto there = GoldInWorld(*desk.environment, sums, seeds, player.executor(), "run").value();
   int64_t changed = 0;
   for (size_t i = 0; i < sums.size(); ++i) {
     const Json& call = there[i].task.reward.Find("calls")->AsArray().back();
@@ -78,11 +78,12 @@ TEST(SimulatedWorldTest, GoldDoesNotDependOnWhoElseAsks) {
   std::vector<Task> tasks = TasksOf(desk, 60);
   const std::vector<uint64_t> seeds(tasks.size(), 1);
   EnvPlayer together(desk.environment, Simulated());
-  const auto at_once = InWorld(*desk.environment, tasks, seeds, together.executor(), "run").value();
+  const auto at_once =
+      GoldInWorld(*desk.environment, tasks, seeds, together.executor(), "run").value();
   EnvPlayer alone(desk.environment, Simulated());
   for (size_t i = tasks.size(); i-- > 0;) {
-    const auto one = InWorld(*desk.environment, std::span(tasks).subspan(i, 1),
-                             std::span(seeds).first(1), alone.executor(), "other run")
+    const auto one = GoldInWorld(*desk.environment, std::span(tasks).subspan(i, 1),
+                                 std::span(seeds).first(1), alone.executor(), "other run")
                          .value();
     EXPECT_EQ(one[0].task, at_once[i].task);
   }

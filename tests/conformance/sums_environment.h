@@ -8,7 +8,7 @@
 #include "envs/agents.h"
 #include "envs/registration.h"
 #include "record/final_state.h"
-#include "tools/calculator_tool.h"
+#include "tools/builtin/calculator_tool.h"
 
 // A whole environment on a page, to be copied (docs/howto/add-an-environment.md): two numbers are
 // to be added, with a calculator at hand.
@@ -99,11 +99,11 @@ class SumTasks final : public TaskSource {
   const int64_t largest_;
 };
 
-inline EnvironmentPlan ReadSums(RecipeTable table, bool /*has_user*/) {
+inline EnvironmentOptions ReadSums(RecipeTable table, bool /*has_user*/) {
   int64_t largest = 99;
   table.Table("tasks").Read("largest", &largest, "number to be added", AtLeast(1));
   const Rules rules = ReadRules(table.Table("rules"), {});
-  EnvironmentPlan plan{.rules = rules};
+  EnvironmentOptions plan{.rules = rules};
   plan.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> calculator, NewCalculatorToolkit({}));
     HONE_ASSIGN_OR_RETURN(Toolbox tools, Toolbox::Of({{std::move(calculator), {}}}));

@@ -5,15 +5,15 @@
 #include <thread>
 
 #include "base/utf8.h"
-#include "tools/bounded_sqlite.h"
-#include "tools/calculator_tool.h"
+#include "tools/builtin/bounded_sqlite.h"
+#include "tools/builtin/calculator_tool.h"
+#include "tools/builtin/files_tool.h"
+#include "tools/builtin/search_tool.h"
+#include "tools/builtin/sql_tool.h"
 #include "tools/command_tool.h"
-#include "tools/files_tool.h"
 #include "tools/json_schema.h"
-#include "tools/openapi_tool.h"
-#include "tools/search_tool.h"
+#include "tools/openapi/openapi_tool.h"
 #include "tools/spec_tool.h"
-#include "tools/sql_tool.h"
 
 namespace hone {
 namespace {

@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <sstream>
 
-#include "app/passes.h"
-#include "app/pipe.h"
+#include "app/passes/passes.h"
+#include "app/passes/pipe.h"
 #include "base/file.h"
 #include "e2e/program.h"
-#include "learn/trainer.h"
 #include "record/record_json.h"
 #include "record/store.h"
 #include "support/random_record.h"
 #include "support/tiny_recipe.h"
+#include "train/trainer.h"
 
 namespace hone {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "e2e/program.h"
-#include "learn/run_folder.h"
 #include "support/kill_suite.h"
 #include "support/planted.h"
+#include "train/run_folder.h"
 
 namespace hone {
 namespace {

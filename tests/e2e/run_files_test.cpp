@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "e2e/program.h"
-#include "learn/metrics_table.h"
 #include "support/tiny_recipe.h"
+#include "train/metrics_table.h"
 
 namespace hone {
 namespace {
@@ -185,7 +185,7 @@ TEST_F(RunFilesTest, OneWrongByteIsFound) {
   EXPECT_NE(EventReader::Crc(record), EventReader::Crc(other));
 }
 
-// The page is held against the table where the table is (learn/metrics_table_test.cpp).
+// The page is held against the table where the table is (train/metrics_table_test.cpp).
 TEST_F(RunFilesTest, EveryKeyOfTheMetricsIsDocumented) {
   std::set<std::string> written;
   for (const Json& line : Lines()) {

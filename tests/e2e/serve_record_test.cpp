@@ -1,11 +1,11 @@
 // Conversations that clients had with hone serve, as trees that are trained on.
 
-#include "app/serve_model.h"
 #include "credit/methods.h"
 #include "e2e/serving.h"
 #include "learn/objective.h"
 #include "record/store.h"
 #include "record/validate.h"
+#include "serve/served_model.h"
 
 namespace hone {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "e2e/program.h"
 #include "support/tiny_recipe.h"
-#include "tools/sse.h"
+#include "tools/mcp/sse.h"
 
 namespace hone {
 

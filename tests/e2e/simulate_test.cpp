@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "e2e/program.h"
 #include "support/chat_server.h"
-#include "tools/journal.h"
+#include "tools/journal/journal.h"
 
 namespace hone {
 namespace {

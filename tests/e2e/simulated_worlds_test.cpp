@@ -11,7 +11,7 @@
 #include "e2e/program.h"
 #include "envs/environments.h"
 #include "envs/service/shop.h"
-#include "simulate/answering.h"
+#include "simulate/backend_options.h"
 #include "support/playing_server.h"
 
 namespace hone {
@@ -65,12 +65,12 @@ class SimulatedWorlds : public testing::Test {
 
   // A fresh simulator (or the real tools) answers the trajectories, in this order, in so many
   // threads. By seed and place: what came.
-  std::map<std::string, std::string> Answers(AnsweringPlan plan,
+  std::map<std::string, std::string> Answers(BackendOptions plan,
                                              const std::vector<Trajectory>& trajectories,
                                              size_t threads, const std::string& journal) {
     plan.journal = File(journal);
     const auto timeline = NewRealTimeline();
-    const Answering answering = MakeAnswering(plan, "run", 1, tools_, timeline.get()).value();
+    const BackendParts answering = MakeBackendParts(plan, "run", 1, tools_, timeline.get()).value();
     std::vector<std::map<std::string, std::string>> parts(threads);
     auto work = [&](size_t thread) {
       Executor executor(answering.options, timeline.get());
@@ -97,7 +97,7 @@ class SimulatedWorlds : public testing::Test {
   }
 
   // In order, alone; and in another order, by two at once.
-  void ExpectSameAnswers(const AnsweringPlan& plan, std::vector<Trajectory> trajectories) {
+  void ExpectSameAnswers(const BackendOptions& plan, std::vector<Trajectory> trajectories) {
     const auto first = Answers(plan, trajectories, 1, "first.sqlite");
     std::reverse(trajectories.begin(), trajectories.end());
     std::swap(trajectories[1], trajectories[6]);
@@ -110,8 +110,8 @@ class SimulatedWorlds : public testing::Test {
     EXPECT_GT(good, static_cast<int64_t>(first.size() / 2));
   }
 
-  static AnsweringPlan Simulating() {
-    AnsweringPlan plan{.mode = ToolMode::kSimulate, .simulator = SimulatorSettings{}};
+  static BackendOptions Simulating() {
+    BackendOptions plan{.mode = ToolMode::kSimulate, .simulator = SimulatorOptions{}};
     plan.redaction = RedactionOptions::Default();
     return plan;
   }
@@ -120,7 +120,7 @@ class SimulatedWorlds : public testing::Test {
   void Learn() {
     Answers({.mode = ToolMode::kRecord}, DeskCalls(1000, 400), 1, "real.sqlite");
     const auto journal = Journal::OpenForReading(File("real.sqlite")).value();
-    const RecordedCalls recorded = ReadRecordedCalls(journal.get(), tools_).value();
+    const JournaledCalls recorded = ReadRecordedCalls(journal.get(), tools_).value();
     TrainingReport report;
     const LearnedModel model = TrainLearnedModel(recorded,
                                                  {.layers = 2,
@@ -148,7 +148,7 @@ TEST_F(SimulatedWorlds, ByChanceTheAnswersAreTheSameWhoeverAsksFirst) {
 
 TEST_F(SimulatedWorlds, FromAnEndpointTheAnswersAreTheSameWhoeverAsksFirst) {
   ChatServer server(PlayTool);
-  AnsweringPlan plan = Simulating();
+  BackendOptions plan = Simulating();
   plan.simulator->kind = "endpoint";
   plan.simulator->model.endpoint = {server.url(), "tiny", ""};
   ExpectSameAnswers(plan, ServiceCalls(12));
@@ -160,7 +160,7 @@ TEST_F(SimulatedWorlds, AnEndpointThatMindsNoSeedIsHeldToWhatItSaidOnce) {
     request.body.Set("seed", request.number);
     return PlayTool(request);
   });
-  AnsweringPlan plan = Simulating();
+  BackendOptions plan = Simulating();
   plan.simulator->kind = "endpoint";
   plan.simulator->model.endpoint = {server.url(), "tiny", ""};
   plan.simulator->model.completions = File("completions.sqlite");
@@ -174,7 +174,7 @@ class SimulatedDesks : public SimulatedWorlds {
 
 TEST_F(SimulatedDesks, LearnedOnesAnswerTheSameWhoeverAsksFirst) {
   Learn();
-  AnsweringPlan plan = Simulating();
+  BackendOptions plan = Simulating();
   plan.simulator->kind = "learned";
   plan.simulator->folder = File("sim");
   ExpectSameAnswers(plan, DeskCalls(0, 30));

@@ -4,9 +4,9 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "rewards/answer.h"
-#include "rewards/math_answer.h"
-#include "rewards/plain_text.h"
+#include "rewards/matching/answer.h"
+#include "rewards/matching/math_answer.h"
+#include "rewards/matching/plain_text.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "text/jinja.h"
+#include "text/jinja/jinja.h"
 
 namespace {
 

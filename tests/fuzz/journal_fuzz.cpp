@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "tools/journal_json.h"
-#include "tools/redact.h"
+#include "tools/journal/journal_json.h"
+#include "tools/journal/redact.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

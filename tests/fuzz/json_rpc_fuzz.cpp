@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "tools/json_rpc.h"
-#include "tools/sse.h"
+#include "tools/mcp/json_rpc.h"
+#include "tools/mcp/sse.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "tools/openapi_document.h"
-#include "tools/openapi_request.h"
-#include "tools/yaml.h"
+#include "tools/openapi/openapi_document.h"
+#include "tools/openapi/openapi_request.h"
+#include "tools/openapi/yaml.h"
 
 namespace {
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "rewards/bfcl_check.h"
-#include "rewards/foreign_values.h"
-#include "rewards/python_calls.h"
-#include "rewards/python_expression.h"
+#include "evaluate/suites/bfcl_check.h"
+#include "evaluate/suites/foreign_values.h"
+#include "evaluate/suites/python_calls.h"
+#include "evaluate/suites/python_expression.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

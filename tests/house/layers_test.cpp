@@ -53,5 +53,24 @@ TEST_F(LayersTest, OneNameForTwoClassesIsFound) {
   EXPECT_EQ(Check().exit_code, 0);
 }
 
+TEST_F(LayersTest, OneNameForTwoHeadersIsFound) {
+  Write("src/record/a.h", "");
+  ExpectRefused("src/base/a.h has the same name");
+}
+
+TEST_F(LayersTest, AFullRoomIsFound) {
+  for (int i = 0; i < 79; ++i) Write("src/base/" + std::to_string(i) + ".cpp", "");
+  EXPECT_EQ(Check().exit_code, 0);
+  Write("src/base/last.cpp", "");
+  ExpectRefused("81 entries, and 80 are allowed");
+}
+
+TEST_F(LayersTest, ASecondWordForOptionsIsFound) {
+  Write("src/base/a.h", "struct GateSettings;\nstruct GateOptions {\n};\n");
+  EXPECT_EQ(Check().exit_code, 0);
+  Write("src/base/a.h", "struct GateSettings {\n};\n");
+  ExpectRefused("GateSettings: what configures something is called Options");
+}
+
 }  // namespace
 }  // namespace hone

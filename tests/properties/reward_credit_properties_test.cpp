@@ -2,7 +2,7 @@
 
 #include "credit/methods.h"
 #include "envs/task_file.h"
-#include "rewards/answer.h"
+#include "rewards/matching/answer.h"
 #include "rewards/presets.h"
 #include "support/tree_maker.h"
 

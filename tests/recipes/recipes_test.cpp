@@ -12,12 +12,12 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "engine/model.h"
-#include "learn/comparison_ledger.h"
-#include "learn/run_estimate.h"
-#include "learn/trainer.h"
 #include "support/playing_server.h"
 #include "text/bpe_trainer.h"
 #include "text/dialect.h"
+#include "train/compare/comparison_ledger.h"
+#include "train/run_estimate.h"
+#include "train/trainer.h"
 
 namespace hone {
 namespace {
@@ -155,7 +155,7 @@ TEST(Recipes, AllReadAndSayWhatTheyAreFor) {
 TEST(Recipes, TheLedgersAreOfTheRecipesAsTheyAre) {
   for (const std::string name : {"results", "prove"}) {
     const std::string file = HONE_SOURCE_DIR "/comparisons/" + name;
-    const ComparisonPlan plan = ReadComparison({.files = {file + ".toml"}}).value();
+    const ComparisonFile plan = ReadComparison({.files = {file + ".toml"}}).value();
     const std::vector<PlannedRun> runs = PlanRuns(plan, "/tmp/none").value();
     const ComparisonLedger ledger = ComparisonLedger::Open(file + ".jsonl").value();
     const auto counted = std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) {

@@ -88,7 +88,7 @@ TEST(LongContext, TheSameBitsHoweverItIsComputed) {
     EXPECT_EQ(Chunked(&decoder, tokens, 5000), whole);
     Decoder single(&model, {.precision = precision}, &one);
     EXPECT_EQ(Chunked(&single, tokens, 64), whole);
-    const TreeScores branched = decoder.Score({&tree, 1})[0];
+    const TreeLogprobs branched = decoder.Score({&tree, 1})[0];
     std::vector<float> path(branched[0].logprobs.begin() + 1, branched[0].logprobs.end());
     path.insert(path.end(), branched[1].logprobs.begin(), branched[1].logprobs.end());
     EXPECT_EQ(path, whole);

@@ -12,10 +12,10 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "evaluate/recording.h"
+#include "evaluate/journaling.h"
 #include "evaluate/world_audit.h"
 #include "simulate/fidelity.h"
-#include "simulate/learned_model.h"
+#include "simulate/players/learned_model.h"
 #include "simulate/simulator.h"
 
 namespace hone {
@@ -35,14 +35,14 @@ double PairMargin(int64_t n) { return std::sqrt(2.0) * Margin(n); }
 
 struct Record {
   LoadedEnvironment loaded;
-  RecordedCalls train, held_out;
+  JournaledCalls train, held_out;
 };
 
 Record RecordOf(const char* name, uint64_t episodes) {
   Record record{.loaded = NewBuiltIn(name).value()};
   const TemporaryDirectory directory;
   const auto journal = Journal::Open(directory.path() / "journal.sqlite").value();
-  EXPECT_TRUE(RecordPlay(record.loaded, {.episodes = episodes}, journal.get()).ok());
+  EXPECT_TRUE(JournalPlay(record.loaded, {.episodes = episodes}, journal.get()).ok());
   std::tie(record.train, record.held_out) = SplitByEnvironment(
       ReadRecordedCalls(journal.get(), record.loaded.environment->tools()).value(), kHeldOut);
   return record;

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "tools/launch.h"
-#include "tools/ordinary_user.h"
-#include "tools/sandbox.h"
+#include "tools/sandbox/launch.h"
+#include "tools/sandbox/ordinary_user.h"
+#include "tools/sandbox/sandbox.h"
 
 // What tests of confinement share.
 
@@ -69,7 +69,7 @@ inline bool NoProcessWith(const std::string& mark) {
 class Victim {
  public:
   explicit Victim(const Sandbox& sandbox) {
-    LaunchPlan plan;
+    LaunchOptions plan;
     plan.command = {"/bin/sleep", "1000"};
     plan.environment = {"SECRET=of-the-victim"};
     plan.identity = sandbox.identity();

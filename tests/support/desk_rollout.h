@@ -21,7 +21,7 @@ struct DeskSetup {
   RolloutOptions options;
   const Strategy* strategy = nullptr;  // null: chains
   Sampling sampling = {.temperature = 1.4f, .forbidden_set = 1};
-  AnswerPlan answers;
+  RoutingOptions answers;
   LateResponder::Latency latency;  // null: none
   std::shared_ptr<Timeline> timeline = NewVirtualTimeline();
   std::function<void(ExecutorOptions*)> change_executor;
@@ -65,7 +65,7 @@ inline std::vector<Tree> Unmeasured(std::vector<Tree> trees) {
 
 // Trees are valid, and what they say of their tokens is what the engine says, to the bit.
 inline void ExpectSound(DeskPolicy* desk, const std::vector<Tree>& trees) {
-  const std::vector<TreeScores> scores = desk->engine().LogProbs(trees);
+  const std::vector<TreeLogprobs> scores = desk->engine().LogProbs(trees);
   int64_t tokens = 0;
   for (size_t i = 0; i < trees.size(); ++i) {
     EXPECT_EQ(Validate({trees[i], {}, {}}), std::vector<std::string>());

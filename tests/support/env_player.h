@@ -11,7 +11,8 @@ namespace hone {
 // says.
 class EnvPlayer {
  public:
-  explicit EnvPlayer(std::shared_ptr<const Environment> environment, const AnswerPlan& plan = {})
+  explicit EnvPlayer(std::shared_ptr<const Environment> environment,
+                     const RoutingOptions& plan = {})
       : environment_(std::move(environment)), timeline_(NewVirtualTimeline()) {
     executor_ = std::make_unique<Executor>(
         OptionsFor(plan, *environment_->tools(), timeline_.get()).value(), timeline_.get());

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "tools/journal.h"
+#include "tools/journal/journal.h"
 
 namespace hone {
 

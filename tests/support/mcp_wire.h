@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "support/shared_data.h"
 #include "tools/json_schema.h"
-#include "tools/mcp_transport.h"
+#include "tools/mcp/mcp_transport.h"
 
 // What goes over the wire between an MCP client and a server, checked against the protocol's own
 // schema.

@@ -9,7 +9,7 @@
 #include "base/sqlite.h"
 #include "record/array_codec.h"
 #include "record/store.h"
-#include "tools/journal_rows.h"
+#include "tools/journal/journal_rows.h"
 
 // Changes that are planted into what a run has stored, as small as can be. All checksums are right
 // again afterwards, so that only deriving the run anew tells.

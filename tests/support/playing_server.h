@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/hash.h"
-#include "simulate/schema_sampler.h"
+#include "simulate/players/schema_sampler.h"
 #include "support/chat_server.h"
 
 namespace hone {

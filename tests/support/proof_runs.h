@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/proof.h"
+#include "lab/proof.h"
 
 namespace hone {
 

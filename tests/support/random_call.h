@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/rng.h"
-#include "tools/journal.h"
+#include "tools/journal/journal.h"
 
 namespace hone {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tools/mcp_options.h"
+#include "tools/mcp/mcp_options.h"
 
 namespace hone {
 

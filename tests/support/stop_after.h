@@ -1,6 +1,6 @@
 #pragma once
 
-#include "learn/trainer.h"
+#include "train/trainer.h"
 
 namespace hone {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "learn/training_recipe.h"
+#include "train/training_recipe.h"
 
 namespace hone {
 

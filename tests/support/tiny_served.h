@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "app/serve_model.h"
 #include "rollout/policy.h"
+#include "serve/served_model.h"
 
 namespace hone {
 

@@ -72,7 +72,7 @@ Method Cm2Turn(MethodOptions* options) {
   method.about = "the same per turn of the user";
   const Normaliser normaliser = MeanOff(options, static_cast<int>(options->Number("least", 5, 1)));
   method.estimators = {
-      {"rounds", [=, reads = method.reads](const Group& group, Ledger* ledger) {
+      {"rounds", [=, reads = method.reads](const Group& group, CreditBuilder* ledger) {
          const UnitValues turns = TurnSums(group, reads);
          std::map<int, UnitValues> rounds;  // one number per trajectory that reached the round
          for (size_t i = 0; i < turns.size(); ++i) {
@@ -111,7 +111,7 @@ Method Cm2Step(MethodOptions* options) {
       "per step: criteria still open there, met from there on, minus how often others do";
   const auto least = static_cast<int>(options->Number("least", 5, 1));
   method.estimators = {
-      {"steps", [=, reads = method.reads](const Group& group, Ledger* ledger) {
+      {"steps", [=, reads = method.reads](const Group& group, CreditBuilder* ledger) {
          std::vector<std::map<std::string, Criterion>> all(group.trajectories.size());
          std::map<std::string, std::pair<int, int>> met;  // how often met, of how many
          for (size_t i = 0; i < all.size(); ++i) {

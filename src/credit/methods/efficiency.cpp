@@ -21,10 +21,10 @@ int ToolTurns(const Trajectory& trajectory) {
 }
 
 // Changes the credit of every right trajectory that `change` gives another factor or summand.
-using Reshape = std::function<void(const Group&, const std::vector<size_t>& right, Ledger*)>;
+using Reshape = std::function<void(const Group&, const std::vector<size_t>& right, CreditBuilder*)>;
 
 Shaper ForRight(std::string name, IsRight right, bool with_call, Reshape reshape) {
-  return {std::move(name), [=](std::span<const Group> groups, std::span<Ledger> ledgers) {
+  return {std::move(name), [=](std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
             for (size_t g = 0; g < groups.size(); ++g) {
               std::vector<size_t> chosen;
               for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
@@ -88,7 +88,7 @@ Method Aspo(MethodOptions* options) {
   const double delta = options->Number("delta", -2, -1e9, 0), k = options->Number("bound", 0.7, 0);
   method.shapers = {
       ForRight("earlier calls", CorrectOnly(options, method.reads), /*with_call=*/true,
-               [=](const Group& group, const std::vector<size_t>& right, Ledger* ledger) {
+               [=](const Group& group, const std::vector<size_t>& right, CreditBuilder* ledger) {
                  double mean_position = 0, mean_length = 0;
                  const auto n = static_cast<double>(right.size());
                  for (const size_t i : right) {
@@ -115,7 +115,7 @@ Method AdaTir(MethodOptions* options) {
   const double bound = options->Number("bound", 0.5, 0, 0.999);
   method.shapers = {
       ForRight("efficiency", CorrectOnly(options, method.reads), /*with_call=*/false,
-               [=](const Group& group, const std::vector<size_t>& right, Ledger* ledger) {
+               [=](const Group& group, const std::vector<size_t>& right, CreditBuilder* ledger) {
                  double mean = 0;
                  for (const size_t i : right) {
                    mean += group.trajectories[i].Calls() / static_cast<double>(right.size());

@@ -13,7 +13,7 @@ namespace {
 using PerTrajectory = std::function<std::vector<float>(const Group&, size_t)>;
 
 Estimator ForScored(std::string name, const Selection& reads, PerTrajectory estimate) {
-  return {std::move(name), [=](const Group& group, Ledger* ledger) {
+  return {std::move(name), [=](const Group& group, CreditBuilder* ledger) {
             if (group.values == nullptr) {
               ledger->Remark(NoteKind::kNoCritic, -1, "no critic: its values are taken as 0");
             }

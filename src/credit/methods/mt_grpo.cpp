@@ -37,7 +37,7 @@ Channel Outcome(const Selection& outcome, Alone alone, TokenMask mask) {
 // For any number of turns: each turn's reward against the same turn of the group, carried back to
 // the turns before with a discount.
 Estimator TurnsToGo(std::string name, const Selection& terms, double gamma, double weight) {
-  return {std::move(name), [=](const Group& group, Ledger* ledger) {
+  return {std::move(name), [=](const Group& group, CreditBuilder* ledger) {
             UnitValues turns = TurnSums(group, terms);
             size_t longest = 0;
             for (const auto& of_one : turns) longest = std::max(longest, of_one.size());

@@ -82,7 +82,7 @@ Method OtcPpo(MethodOptions* options) {
     for (size_t t = 0; t < targets.size(); ++t) targets[t] += values[t];
     return targets;
   };
-  method.estimators = {{"gae", [=](const Group& group, Ledger* ledger) {
+  method.estimators = {{"gae", [=](const Group& group, CreditBuilder* ledger) {
                           const UnitValues values = rewards(group);
                           if (group.values == nullptr) {
                             ledger->Remark(NoteKind::kNoCritic, -1,

@@ -19,7 +19,7 @@ bool IsGreedy(const Group& group, const Trajectory& trajectory) {
          });
 }
 
-void RemarkUnscored(const Group& group, const UnitValues& values, Ledger* ledger) {
+void RemarkUnscored(const Group& group, const UnitValues& values, CreditBuilder* ledger) {
   for (size_t i = 0; i < values.size(); ++i) {
     const Trajectory& trajectory = group.trajectories[i];
     if (trajectory.counts && (values[i].empty() || !values[i][0])) {
@@ -36,7 +36,7 @@ Method ReMax(MethodOptions* options) {
   method.needs = "an outcome per trajectory, one leaf sampled at temperature 0";
   method.reads = OutcomeTerms(options);
   method.estimators = {
-      {"outcome", [outcome = method.reads](const Group& group, Ledger* ledger) {
+      {"outcome", [outcome = method.reads](const Group& group, CreditBuilder* ledger) {
          const UnitValues values = TrajectorySums(group, outcome);
          std::optional<double> greedy;
          for (size_t i = 0; i < values.size() && !greedy; ++i) {
@@ -66,7 +66,7 @@ Method TurnLeaveOneOut(MethodOptions* options) {
   method.about = "return from each turn on, minus the others' at the same turn";
   method.needs = "rewards where they were earned";
   method.reads = {options->Names("terms", {"*"}), {}};
-  method.estimators = {{"turns", [reads = method.reads](const Group& group, Ledger* ledger) {
+  method.estimators = {{"turns", [reads = method.reads](const Group& group, CreditBuilder* ledger) {
                           UnitValues to_go = TurnSums(group, reads);
                           RemarkUnscored(group, to_go, ledger);
                           size_t scored = 0, longest = 0;
@@ -167,19 +167,19 @@ Method Otb(MethodOptions* options) {
   method.needs = "rewards where they were earned, log-probabilities, entropies";
   method.reads = {options->Names("terms", {"*"}), {}};
   const bool cut_tail = options->Flag("cut_tail", true);
-  method.estimators = {{"otb", [=, reads = method.reads](const Group& group, Ledger* ledger) {
-                          const UnitValues sums = TrajectorySums(group, reads);
-                          RemarkUnscored(group, sums, ledger);
-                          std::vector<OtbRow> rows = OtbRows(group, sums, reads);
-                          if (rows.empty()) return;
-                          SubtractOtbBaselines(cut_tail, &rows);
-                          if (rows.size() < 2 && group.trajectories.size() > 1) {
-                            ledger->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
-                            return;
-                          }
-                          for (const OtbRow& row : rows)
-                            ledger->AddEach(row.trajectory, row.returns);
-                        }}};
+  method.estimators = {
+      {"otb", [=, reads = method.reads](const Group& group, CreditBuilder* ledger) {
+         const UnitValues sums = TrajectorySums(group, reads);
+         RemarkUnscored(group, sums, ledger);
+         std::vector<OtbRow> rows = OtbRows(group, sums, reads);
+         if (rows.empty()) return;
+         SubtractOtbBaselines(cut_tail, &rows);
+         if (rows.size() < 2 && group.trajectories.size() > 1) {
+           ledger->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
+           return;
+         }
+         for (const OtbRow& row : rows) ledger->AddEach(row.trajectory, row.returns);
+       }}};
   return method;
 }
 

@@ -49,7 +49,7 @@ void CompareSiblings(const Group& group, double format_weight, std::map<NodeId, 
 }
 
 Estimator Fork(const Selection& outcome, double gamma, double format_weight, double weight) {
-  return {"fork", [=](const Group& group, Ledger* ledger) {
+  return {"fork", [=](const Group& group, CreditBuilder* ledger) {
             const UnitValues outcomes = TrajectorySums(group, outcome);
             std::map<NodeId, Step> steps = StepsOf(group, outcomes, gamma);
             CompareSiblings(group, format_weight, &steps);

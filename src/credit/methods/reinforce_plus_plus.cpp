@@ -15,7 +15,7 @@ Method ReinforcePlusPlus(MethodOptions* options) {
   const double gamma = options->Number("gamma", 1, 0, 1);
   const Selection reads = method.reads;
   // The return is carried across tool results unchanged: they are not on the axis.
-  method.estimators = {{"return", [=](const Group& group, Ledger* ledger) {
+  method.estimators = {{"return", [=](const Group& group, CreditBuilder* ledger) {
                           const UnitValues sums = TrajectorySums(group, reads);
                           for (size_t i = 0; i < sums.size(); ++i) {
                             const Trajectory& trajectory = group.trajectories[i];

@@ -52,7 +52,7 @@ Method Awpo(MethodOptions* options) {
   method.channels = {std::move(channel)};
   const double weight = options->Number("weight", 1);
   method.estimators = {
-      {"quality", [=](const Group& group, Ledger* ledger) {
+      {"quality", [=](const Group& group, CreditBuilder* ledger) {
          auto variance = [](const UnitValues& values) {
            std::vector<double> present;
            for (const auto& units : values) {

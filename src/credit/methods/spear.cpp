@@ -50,7 +50,8 @@ Method Spear(MethodOptions* options) {
 }
 
 // Trajectories from the replay buffer, recalibrated: what they earned above the median of recent
-// groups' baselines, if that is above 0. The buffer (credit/replay.h) knows the two medians.
+// groups' baselines, if that is above 0. The buffer (learn/good_trajectories.h) knows the two
+// medians.
 Method SpearReplay(MethodOptions* options) {
   Method method = OutcomeOnly(options, {.centre = Centre::kNone});
   method.about = "old good trajectories against the median of recent baselines";

@@ -15,7 +15,7 @@ Method TreeRl(MethodOptions* options) {
   method.reads = OutcomeTerms(options);
   const bool add_value = options->Flag("add_value", false);
   method.estimators = {
-      {"tree", [outcome = method.reads, add_value](const Group& group, Ledger* ledger) {
+      {"tree", [outcome = method.reads, add_value](const Group& group, CreditBuilder* ledger) {
          struct Mean {
            double sum = 0;
            int leaves = 0;

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "envs/desk/tasks.h"
-#include "envs/desk/teacher.h"
-#include "envs/desk/tools.h"
+#include "envs/desk/desk_tasks.h"
+#include "envs/desk/desk_teacher.h"
+#include "envs/desk/desk_tools.h"
 
 namespace hone::desk {
 namespace {

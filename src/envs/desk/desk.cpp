@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "envs/desk/tools.h"
+#include "envs/desk/desk_tools.h"
 #include "record/final_state.h"
 
 namespace hone::desk {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "envs/agents.h"
-#include "envs/desk/tasks.h"
+#include "envs/desk/desk_tasks.h"
 #include "envs/plan.h"
 #include "record/record_json.h"
 #include "support/env_player.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
-#include "envs/desk/tools.h"
+#include "envs/desk/desk_tools.h"
 
 namespace hone::desk {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "envs/desk/world.h"
+#include "envs/desk/desk_world.h"
 #include "envs/plan.h"
 #include "envs/task_source.h"
 

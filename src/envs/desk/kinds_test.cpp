@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "envs/desk/tools.h"
+#include "envs/desk/desk_tools.h"
 #include "envs/plan.h"
 
 namespace hone::desk {

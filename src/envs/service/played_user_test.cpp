@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "envs/service/tasks.h"
+#include "envs/service/service_tasks.h"
 
 namespace hone::service {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/json_fields.h"
 #include "envs/service/played_user.h"
+#include "envs/service/service_tools.h"
 #include "envs/service/shop.h"
-#include "envs/service/tools.h"
 #include "envs/service/user.h"
 #include "record/final_state.h"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "envs/agents.h"
+#include "envs/service/service_tasks.h"
 #include "envs/service/shop.h"
-#include "envs/service/tasks.h"
 #include "support/env_player.h"
 #include "support/scripted_toolkit.h"
 

@@ -1,0 +1,30 @@
+# src/LAYERS is the only list of modules and of what each may include; links follow from it.
+set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/LAYERS)
+file(STRINGS ${CMAKE_SOURCE_DIR}/src/LAYERS layers REGEX "^[a-z]+:")
+set(HONE_MODULES)  # bottom to top
+foreach(layer ${layers})
+  string(REGEX MATCH "^[a-z]+" module ${layer})
+  string(REGEX REPLACE "^[a-z]+: *" "" below ${layer})
+  separate_arguments(below)
+  list(APPEND HONE_MODULES ${module})
+  set(HONE_BELOW_${module} ${below})
+endforeach()
+
+# hone_libraries(OUT module...): the libraries of these modules and of everything below them, top to bottom as a linker
+# wants them.
+function(hone_libraries out)
+  set(wanted ${ARGN})
+  foreach(module ${ARGN})
+    if(NOT module IN_LIST HONE_MODULES)
+      message(FATAL_ERROR "src/LAYERS has no module ${module}")
+    endif()
+    list(APPEND wanted ${HONE_BELOW_${module}})
+  endforeach()
+  set(libraries)
+  foreach(module ${HONE_MODULES})
+    if(module IN_LIST wanted)
+      list(PREPEND libraries hone_${module})
+    endif()
+  endforeach()
+  set(${out} ${libraries} PARENT_SCOPE)
+endfunction()

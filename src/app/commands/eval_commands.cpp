@@ -1,0 +1,159 @@
+// hone eval.
+
+#include <fmt/format.h>
+
+#include "app/command_line.h"
+#include "app/commands.h"
+#include "app/evaluation_setup.h"
+#include "app/progress_bar.h"
+#include "app/report.h"
+#include "app/suite_options.h"
+#include "app/views/evaluation_view.h"
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+struct EvalArguments {
+  EvaluationChoice choice;
+  std::string split = "test", out;
+  std::optional<int64_t> tasks;
+  std::optional<double> temperature;
+  std::optional<uint64_t> seed;
+  int64_t samples = 1;
+  bool greedy = false;
+  SuiteOptions suite;
+};
+
+// What is asked for: both ways to draw, unless one of them is named.
+std::vector<double> TemperaturesOf(const EvalArguments& arguments, double usual) {
+  std::vector<double> temperatures;
+  if (arguments.temperature || !arguments.greedy) {
+    temperatures.push_back(arguments.temperature.value_or(usual));
+  }
+  const bool only_sampled = arguments.temperature && !arguments.greedy;
+  if (!only_sampled && temperatures != std::vector<double>{0}) temperatures.push_back(0);
+  return temperatures;
+}
+
+std::string NameOf(double temperature) {
+  return temperature == 0 ? "greedy" : fmt::format("sampled at {}", temperature);
+}
+
+std::string Head(const EvaluationSetup& setup, const Evaluation& one, const Terminal& terminal) {
+  std::string text =
+      fmt::format("{} on {}, {}: {} tasks", terminal.Bold(setup.place.folder.string()),
+                  terminal.Bold(setup.environment), SplitName(one.split), one.tasks);
+  if (one.samples > 1) text += fmt::format(", {} trajectories each", one.samples);
+  return text + ", real tools; [95 % intervals over tasks]\n";
+}
+
+Result<std::string> EvaluateOnSuite(const EvalArguments& arguments, bool json) {
+  if (!arguments.choice.environment.empty() || arguments.tasks ||
+      !arguments.choice.overrides.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--env, --set and --tasks are for environments; of a suite say --category and "
+                 "--cases");
+  }
+  return EvaluateSuite({.choice = arguments.choice,
+                        .options = arguments.suite,
+                        .temperature = arguments.temperature,
+                        .greedy = arguments.greedy,
+                        .samples = arguments.samples,
+                        .seed = arguments.seed.value_or(0),
+                        .out = arguments.out},
+                       json);
+}
+
+Result<std::string> Evaluate(const EvalArguments& arguments, bool json) {
+  if (!arguments.suite.suite.empty()) return EvaluateOnSuite(arguments, json);
+  if (arguments.suite.AnyGiven()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "options of suites need one: hone eval MODEL bfcl:FOLDER (docs/suites.md)");
+  }
+  HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
+  HONE_ASSIGN_OR_RETURN(const auto setup, OpenForEvaluation(arguments.choice));
+  const RunEvaluationOptions& usual = setup->recipe.evaluation;
+  std::vector<ShownEvaluation> shown;
+  ProgressBar bar(stderr);
+  for (const double temperature : TemperaturesOf(arguments, usual.temperature)) {
+    const std::string name = NameOf(temperature);
+    HONE_ASSIGN_OR_RETURN(
+        Evaluation evaluation,
+        setup->context->Evaluate(
+            {.split = split,
+             .tasks = arguments.tasks.value_or(setup->TasksOf(split)),
+             .samples = temperature == 0 ? 1 : arguments.samples,  // greedy is the same each time
+             .seed = arguments.seed.value_or(usual.seed),
+             .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }},
+            temperature));
+    shown.push_back(MakeShown(name, std::move(evaluation)));
+  }
+  bar.Erase();
+  Json::Object evaluations;
+  for (const ShownEvaluation& one : shown) {
+    evaluations.emplace_back(one.evaluation.temperature == 0 ? "greedy" : "sampled",
+                             ShownJson(one));
+  }
+  const Json found = Json::Of({{"model", setup->place.folder.string()},
+                               {"weights", setup->context->engine->WeightsHash()},
+                               {"environment", setup->environment},
+                               {"split", SplitName(split)},
+                               {"seed", arguments.seed.value_or(usual.seed)},
+                               {"evaluations", std::move(evaluations)}});
+  if (!arguments.out.empty()) {
+    HONE_RETURN_IF_ERROR(
+        WriteFileAtomic(arguments.out, DumpJson(found, JsonStyle::kPretty) + "\n"));
+  }
+  if (json) return DumpJson(found) + "\n";
+  const Terminal terminal = Terminal::Of(stdout);
+  return Head(*setup, shown[0].evaluation, terminal) + EvaluationsView(shown, terminal);
+}
+
+}  // namespace
+
+void AddEval(Command program, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<EvalArguments>();
+  EvaluationChoice& choice = arguments->choice;
+  Command eval =
+      program.AddCommand("eval", "Measures a model on the real tools, or on a suite of cases");
+  eval.AddOption("model", &choice.model,
+                 "a run (runs/NAME), a checkpoint or a Hugging Face folder; for suites also the "
+                 "URL of an endpoint (http://127.0.0.1:8000/v1)")
+      .Required();
+  AddSuiteOptions(eval, &arguments->suite);
+  eval.AddOption("--env", &choice.environment,
+                 "desk, quiz, service or a recipe (.toml); else as the model's run");
+  eval.AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
+      .ShowDefault();
+  eval.AddOption("--tasks,-n", &arguments->tasks, "the first of the split; else as the recipe says")
+      .Between(1, 10'000'000);
+  eval.AddOption("--temperature", &arguments->temperature,
+                 "only sampled, at this one; else sampled and greedy")
+      .Between(0.0, 100.0);
+  eval.AddFlag("--greedy", &arguments->greedy, "only greedy");
+  eval.AddOption("--samples,-k", &arguments->samples,
+                 "trajectories per task: pass@k (one of k does it) and pass^k (all k do)")
+      .Between(1, 1024)
+      .ShowDefault();
+  eval.AddOption("--seed", &arguments->seed, "of what is drawn; else the recipe's");
+  eval.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
+      .ShowDefault();
+  eval.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
+  eval.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true")
+      .OneAtATime();
+  eval.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
+  eval.AddOption("--out,-o", &arguments->out,
+                 "write everything to this file as JSON, too; of a suite: every case, a line each");
+  eval.Footer(
+      "Nothing is trained and nothing is written to the run. docs/evaluation.md says what the\n"
+      "figures are, docs/suites.md which suites there are.\nExamples:\n"
+      "  hone eval runs/quickstart\n"
+      "  hone eval runs/quickstart --split unseen-kinds --samples 8\n"
+      "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n"
+      "  hone eval my-model bfcl:/data/bfcl --category simple_python,irrelevance --rename-tools\n"
+      "  hone eval http://127.0.0.1:8000/v1 gsm8k:/data/gsm8k --model-name mine --tool python\n");
+  eval.Action([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });
+}
+
+}  // namespace hone

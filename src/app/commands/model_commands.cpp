@@ -1,0 +1,416 @@
+// hone model, hone generate, hone logprobs.
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/command_line.h"
+#include "app/commands.h"
+#include "app/report.h"
+#include "app/terminal.h"
+#include "app/views/text_views.h"
+#include "base/file.h"
+#include "base/recipe.h"
+#include "engine/engine.h"
+#include "engine/lora.h"
+#include "engine/safetensors.h"
+#include "text/dialect.h"
+#include "text/template_dialect.h"
+#include "text/tokenizer.h"
+#include "train/model_place.h"
+
+namespace hone {
+namespace {
+
+struct ModelArguments {
+  std::string model, out, tokenizer, text, adapter, dialect, precision = "bf16", type = "bf16";
+  std::vector<std::string> overrides, stops;
+  int64_t max_new = 64;
+  uint64_t seed = 0;
+  Sampling sampling;
+};
+
+Engine::Options EngineOptions(const ModelArguments& arguments) {
+  return {.precision = arguments.precision == "f32" ? Precision::kF32 : Precision::kBf16};
+}
+
+SaveType TypeOf(const ModelArguments& arguments) {
+  return arguments.type == "f32" ? SaveType::kF32 : SaveType::kBf16;
+}
+
+Result<Tokenizer> TokenizerOf(const ModelArguments& arguments, const ModelConfig& config) {
+  HONE_ASSIGN_OR_RETURN(
+      Tokenizer tokenizer,
+      Tokenizer::Load(arguments.tokenizer.empty() ? arguments.model : arguments.tokenizer));
+  if (tokenizer.vocab_size() > config.vocab) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the tokenizer has {} tokens, the model only {}; give the model's own "
+                             "(--tokenizer)",
+                             tokenizer.vocab_size(), config.vocab));
+  }
+  return tokenizer;
+}
+
+// Everything of a model's folder but its weights and config: tokenizer, generation settings,
+// templates.
+Result<void> CarryAlong(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(from, failed)) {
+    const std::string name = entry.path().filename().string();
+    const bool text = name.ends_with(".json") || name.ends_with(".txt") || name.ends_with(".jinja");
+    if (!entry.is_regular_file() || !text || name == "config.json" ||
+        name == "model.safetensors.index.json") {
+      continue;
+    }
+    std::filesystem::copy_file(entry.path(), to / name,
+                               std::filesystem::copy_options::overwrite_existing, failed);
+    if (failed) {
+      return Error(ErrorCode::kIo, fmt::format("cannot copy {}: {}", name, failed.message()));
+    }
+  }
+  return {};
+}
+
+std::string_view FamilyName(ModelConfig::Family family) {
+  switch (family) {
+    case ModelConfig::Family::kQwen2: return "qwen2";
+    case ModelConfig::Family::kQwen3: return "qwen3";
+    case ModelConfig::Family::kLlama: return "llama";
+  }
+  return "unknown";
+}
+
+Json InfoJson(const ModelConfig& c) {
+  return Json::Of({{"family", FamilyName(c.family)},
+                   {"parameters", c.ParameterCount()},
+                   {"layers", c.layers},
+                   {"width", c.width},
+                   {"heads", c.heads},
+                   {"kv_heads", c.kv_heads},
+                   {"head_dim", c.head_dim},
+                   {"ffn", c.ffn},
+                   {"vocab", c.vocab},
+                   {"positions", c.max_positions},
+                   {"tied_embeddings", c.tied_embeddings}});
+}
+
+// The arguments with the folder of the model that they name by a run, perhaps.
+Result<ModelArguments> Found(ModelArguments arguments) {
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(arguments.model, "last"));
+  arguments.model = place.folder.string();
+  return arguments;
+}
+
+Result<std::string> Info(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(arguments.model));
+  HONE_ASSIGN_OR_RETURN(const CheckpointTensors tensors, CheckpointTensors::Open(arguments.model));
+  Json info = InfoJson(config);
+  std::map<std::string, int64_t> types;
+  for (const auto& [name, view] : tensors.tensors())
+    types[std::string(DTypeName(view.dtype))] += view.count();
+  std::string stored;
+  for (const auto& [type, count] : types)
+    stored += fmt::format("{}{} {}", stored.empty() ? "" : ", ", count, type);
+  info.Set("stored", stored);
+  if (json) return DumpJson(info) + "\n";
+  std::string out;
+  for (const auto& [key, value] : info.AsObject()) {
+    out += fmt::format("{} {}\n", Fitted(key, 16),
+                       value.is_string() ? value.AsString() : DumpJson(value));
+  }
+  return out;
+}
+
+// A fresh model from a recipe: layers, width, heads, kv_heads, ffn, vocab and the like.
+Result<std::string> New(const ModelArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, arguments.model.empty() ? Recipe::Parse("", "defaults")
+                                                               : Recipe::Load(arguments.model));
+  for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
+  ModelConfig config;
+  std::string family = "qwen3";
+  int64_t seed = 0;
+  RecipeTable root = recipe.Root();
+  root.ReadChoice("family", &family, {"qwen2", "qwen3", "llama"}, "whose architecture");
+  root.Read("layers", &config.layers, "", Between(1, 1000));
+  root.Read("width", &config.width, "of the residual stream", Between(1, 65536));
+  root.Read("heads", &config.heads, "", Between(1, 1024));
+  config.kv_heads = config.heads;
+  root.Read("kv_heads", &config.kv_heads, "divides heads", Between(1, 1024));
+  config.head_dim = std::max<int64_t>(config.width / config.heads, 2);
+  root.Read("head_dim", &config.head_dim, "even", Between(2, 1024));
+  config.ffn = 3 * config.width;
+  root.Read("ffn", &config.ffn, "of the SwiGLU", Between(1, 1 << 20));
+  root.Read("vocab", &config.vocab, "", Between(1, 1 << 21));
+  root.Read("positions", &config.max_positions, "", Between(1, 1 << 21));
+  root.Read("rope_theta", &config.rope_theta, "", Above(0));
+  root.Read("tied_embeddings", &config.tied_embeddings, "");
+  root.Read("seed", &seed, "of the weights", AtLeast(0));
+  if (config.heads % config.kv_heads != 0) root.Problem("kv_heads", "must divide heads");
+  if (config.head_dim % 2 != 0) root.Problem("head_dim", "must be even");
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  config.family = family == "qwen2"   ? ModelConfig::Family::kQwen2
+                  : family == "llama" ? ModelConfig::Family::kLlama
+                                      : ModelConfig::Family::kQwen3;
+  config.qkv_bias = family == "qwen2";
+  config.qk_norm = family == "qwen3";
+  Model model = NewModel(config);
+  InitializeModel(static_cast<uint64_t>(seed), &model);
+  HONE_RETURN_IF_ERROR(SaveModel(model, TypeOf(arguments), arguments.out));
+  if (json) return DumpJson(InfoJson(config)) + "\n";
+  return fmt::format("{}: a fresh {} model of {} parameters\n", arguments.out, family,
+                     config.ParameterCount());
+}
+
+// The dialect's chat template, where transformers look for it: in a file of its own, and in
+// tokenizer_config.json for versions that know only that.
+Result<void> WriteChatTemplate(const std::string& name, const std::filesystem::path& folder) {
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(DialectIn(name, folder.string())));
+  const std::string text = dialect->ChatTemplate();
+  const auto config_path = folder / "tokenizer_config.json";
+  Json config = Json::Of({});
+  if (std::error_code ignored; std::filesystem::exists(config_path, ignored)) {
+    HONE_ASSIGN_OR_RETURN(const std::string old, ReadFile(config_path));
+    Result<Json> read = ParseJson(old);
+    if (!read.ok()) return read.error().In(config_path.string());
+    if (!read->is_object()) {
+      return Error(ErrorCode::kInvalidArgument, config_path.string() + ": an object is wanted");
+    }
+    config = *std::move(read);
+  } else {
+    config.Set("tokenizer_class", "PreTrainedTokenizerFast");
+  }
+  config.Set("chat_template", text);
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "chat_template.jinja", text));
+  return WriteFileAtomic(config_path, DumpJson(config, JsonStyle::kPretty) + "\n");
+}
+
+Result<std::string> Convert(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(arguments.model));
+  std::filesystem::path adapter = arguments.adapter;
+  std::error_code ignored;
+  if (const auto own = std::filesystem::path(arguments.model) / "adapter";
+      adapter.empty() && std::filesystem::exists(own, ignored)) {
+    adapter = own;
+  }
+  if (!adapter.empty()) {
+    HONE_RETURN_IF_ERROR(LoadLora(adapter, &model));
+    MergeLora(&model);
+  }
+  HONE_RETURN_IF_ERROR(SaveModel(model, TypeOf(arguments), arguments.out));
+  HONE_RETURN_IF_ERROR(CarryAlong(arguments.model, arguments.out));
+  if (!arguments.dialect.empty()) {
+    HONE_RETURN_IF_ERROR(WriteChatTemplate(arguments.dialect, arguments.out));
+  }
+  if (json) {
+    return DumpJson(Json::Of({{"out", arguments.out},
+                              {"type", arguments.type},
+                              {"merged", adapter.string()},
+                              {"dialect", arguments.dialect}})) +
+           "\n";
+  }
+  return fmt::format("{}: {} parameters as {}{}{}\n", arguments.out, model.config.ParameterCount(),
+                     arguments.type, adapter.empty() ? "" : ", adapters merged",
+                     arguments.dialect.empty() ? "" : ", chat template of " + arguments.dialect);
+}
+
+constexpr std::string_view kCheckText =
+    "The weather in Paris is often mild. In spring it rains on many days, and in summer the "
+    "evenings are "
+    "long and warm. Most people who visit the city walk along the river, look at the bridges, and "
+    "have "
+    "something to eat in one of the small streets nearby.";
+
+Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
+  const Tree tree = ChainOf(tokenizer.Encode(kCheckText));
+  HONE_RETURN_IF_ERROR(engine->CheckTokens(tree.nodes[0].tokens));
+  const std::vector<float> logprobs = engine->LogProbs({&tree, 1})[0][0].logprobs;
+  double nll = 0;
+  for (const float logprob : logprobs) nll -= logprob;
+  nll /= static_cast<double>(logprobs.size() - 1);
+  const double guessing = std::log(static_cast<double>(engine->config().vocab));
+  *broken = !std::isfinite(nll) || nll > guessing + 0.5;
+  const char* verdict =
+      *broken              ? "worse than guessing: the load looks broken, or the model was trained "
+                             "from nothing on texts unlike English"
+      : nll > guessing - 1 ? "no better than guessing: an untrained model, or another tokenizer"
+                           : "reads English";
+  if (json) {
+    return DumpJson(Json::Of(
+               {{"perplexity", std::exp(nll)}, {"nats_per_token", nll}, {"verdict", verdict}})) +
+           "\n";
+  }
+  return fmt::format("perplexity {:.2f} ({:.3f} nats per token; guessing is {:.3f}): {}\n",
+                     std::exp(nll), nll, guessing, verdict);
+}
+
+Result<std::string> Generate(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
+  SampleRequest request;
+  request.prompt = tokenizer.Encode(arguments.text);
+  if (request.prompt.empty())
+    return Error(ErrorCode::kInvalidArgument, "the prompt is empty; give some text");
+  HONE_RETURN_IF_ERROR(engine->CheckTokens(request.prompt));
+  request.max_new = arguments.max_new;
+  request.sampling = arguments.sampling;
+  request.rng = Rng(arguments.seed).Split("sample");
+  for (const char* end : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>"}) {
+    if (const auto id = tokenizer.FindAdded(end)) request.stop_tokens.push_back(*id);
+  }
+  auto text_of = [&](std::span<const TokenId> tokens) {
+    std::string text;
+    for (const TokenId id : tokens) {
+      if (tokenizer.IsToken(id)) text += tokenizer.TokenBytes(id);
+    }
+    return text;
+  };
+  if (!arguments.stops.empty()) {
+    request.stop = [&](std::span<const TokenId> tokens) {
+      const std::string text = text_of(tokens);
+      return std::any_of(arguments.stops.begin(), arguments.stops.end(),
+                         [&](const std::string& s) { return text.find(s) != std::string::npos; });
+    };
+  }
+  HONE_ASSIGN_OR_RETURN(const auto results, engine->Sample({&request, 1}));
+  const SampleResult& result = results[0];
+  const std::string text = text_of(result.tokens);
+  if (json) {
+    return DumpJson(Json::Of({{"text", Printable(text)},
+                              {"ids", Json::ArrayOf(result.tokens)},
+                              {"stopped", result.stopped}})) +
+           "\n";
+  }
+  return Printable(text) + "\n";
+}
+
+Result<std::string> Logprobs(const ModelArguments& named, bool json) {
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+  HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
+  HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
+  const Tree tree = ChainOf(tokenizer.Encode(arguments.text));
+  const std::vector<TokenId>& tokens = tree.nodes[0].tokens;
+  HONE_RETURN_IF_ERROR(engine->CheckTokens(tokens));
+  const NodeLogprobs scores = engine->LogProbs({&tree, 1})[0][0];
+  const Terminal terminal = Terminal::Of(stdout);
+  std::string out = terminal.Bold(
+      fmt::format("{:>8} {} {:>10} {:>9}\n", "id", Fitted("token", 20), "logprob", "entropy"));
+  Json::Array rows;
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    const TokenId id = tokens[t];
+    std::string shown;
+    for (const char c : Printable(tokenizer.TokenBytes(id)))
+      shown += c == '\n' ? "↵" : std::string(1, c);
+    rows.push_back(
+        Json::Of({{"id", id},
+                  {"logprob", t == 0 ? Json() : Json(static_cast<double>(scores.logprobs[t]))},
+                  {"entropy", t == 0 ? Json() : Json(static_cast<double>(scores.entropies[t]))}}));
+    out += t == 0 ? fmt::format("{:>8} {} {:>10} {:>9}\n", id, Fitted(shown, 20), "–", "–")
+                  : fmt::format("{:>8} {} {:>10.4f} {:>9.4f}\n", id, Fitted(shown, 20),
+                                scores.logprobs[t], scores.entropies[t]);
+  }
+  return json ? DumpJson(Json::Of({{"tokens", std::move(rows)}})) + "\n" : out;
+}
+
+void AddPrecision(Command command, ModelArguments* arguments) {
+  command.AddOption("--precision", &arguments->precision, "f32 or bf16")
+      .OneOf({"f32", "bf16"})
+      .ShowDefault();
+}
+
+void AddType(Command command, ModelArguments* arguments) {
+  command.AddOption("--type", &arguments->type, "of the weights in the file: f32 or bf16")
+      .OneOf({"f32", "bf16"})
+      .ShowDefault();
+}
+
+}  // namespace
+
+void AddModel(Command program, std::shared_ptr<CommandContext> context) {
+  Command group = program.AddCommand("model", "Make, look at, check and convert models");
+  group.NeedsCommand();
+  group.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
+  auto arguments = std::make_shared<ModelArguments>();
+  Command info = group.AddCommand("info", "The shape of a model");
+  info.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
+  info.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
+  info.Action([=] { Finish(context.get(), Info(*arguments, context->json)); });
+
+  Command fresh = group.AddCommand("new", "A fresh model with random weights");
+  fresh.AddOption("out", &arguments->out, "the folder to write").Required();
+  fresh.AddOption("overrides", &arguments->overrides,
+                  "layers=4 width=256 heads=4 kv_heads=2 ffn=768 vocab=1024 ...");
+  fresh.AddOption("--recipe", &arguments->model, "a TOML file with these keys");
+  AddType(fresh, arguments.get());
+  fresh.Footer("Example:\n  hone model new /tmp/tiny layers=2 width=64 heads=4 vocab=512\n");
+  fresh.Action([=] { Finish(context.get(), New(*arguments, context->json)); });
+
+  Command convert =
+      group.AddCommand("convert", "Write a model in another type, with all that belongs to it");
+  convert.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
+  convert.AddOption("out", &arguments->out, "the folder to write").Required();
+  AddType(convert, arguments.get());
+  convert.AddOption("--adapter", &arguments->adapter,
+                    "a PEFT folder to merge (its own folder \"adapter\" when absent)");
+  convert.AddOption("--dialect", &arguments->dialect,
+                    "write the chat template that renders as this dialect does");
+  convert.Footer(
+      "Example:\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3-bf16 --type bf16 "
+      "--dialect hermes\n");
+  convert.Action([=] { Finish(context.get(), Convert(*arguments, context->json)); });
+
+  Command check =
+      group.AddCommand("check", "Does it load, and read English? Exit status 1 if it looks broken");
+  check.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
+  check.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
+  AddPrecision(check, arguments.get());
+  check.Footer("Example:\n  hone model check path/to/Qwen2.5-0.5B\n");
+  check.Action([=] {
+    bool broken = false;
+    Finish(context.get(), Check(*arguments, context->json, &broken));
+    if (broken) context->exit_status = 1;
+  });
+}
+
+void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<ModelArguments>();
+  Command command = program.AddCommand("generate", "Let a model continue a text");
+  command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
+  command.AddOption("prompt", &arguments->text, "the text to continue").Required();
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
+  command.AddOption("--max-new", &arguments->max_new, "tokens at most").NotNegative().ShowDefault();
+  command.AddOption("--temperature", &arguments->sampling.temperature, "0: greedy")
+      .Between(0.0, 100.0)
+      .ShowDefault();
+  command.AddOption("--top-k", &arguments->sampling.top_k, "0: all").NotNegative().ShowDefault();
+  command.AddOption("--top-p", &arguments->sampling.top_p, "").Between(0.0001, 1.0).ShowDefault();
+  command.AddOption("--min-p", &arguments->sampling.min_p, "").Between(0.0, 0.9999).ShowDefault();
+  command.AddOption("--stop", &arguments->stops,
+                    "end as soon as this has been written; may repeat");
+  command.AddOption("--seed", &arguments->seed, "").ShowDefault();
+  AddPrecision(command, arguments.get());
+  command.Footer(
+      "Example:\n  hone generate path/to/model \"The weather in Paris\" --temperature 0.7\n");
+  command.Action([=] { Finish(context.get(), Generate(*arguments, context->json)); });
+}
+
+void AddLogprobs(Command program, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<ModelArguments>();
+  Command command = program.AddCommand("logprobs", "How likely a model finds each token of a text");
+  command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
+  command.AddOption("text", &arguments->text, "the text").Required();
+  command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
+  AddPrecision(command, arguments.get());
+  command.Footer("Example:\n  hone logprobs path/to/model \"The weather in Paris\"\n");
+  command.Action([=] { Finish(context.get(), Logprobs(*arguments, context->json)); });
+}
+
+}  // namespace hone

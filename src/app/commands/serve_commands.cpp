@@ -1,0 +1,170 @@
+// hone serve.
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "app/command_line.h"
+#include "app/commands.h"
+#include "app/interrupts.h"
+#include "app/report.h"
+#include "app/served_model_options.h"
+#include "app/terminal.h"
+#include "serve/api_service.h"
+
+namespace hone {
+namespace {
+
+struct ServeArguments {
+  ServedModelChoice choice;
+  HttpServerOptions http;
+  ServiceOptions service;
+  std::string record;
+  std::optional<uint64_t> seed;
+  int64_t memory_mib = 1024, body_mib = 8, grace_seconds = 10;
+};
+
+bool IsLoopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+void Announce(const CommandContext& context, const ServeArguments& arguments,
+              const ServedModel& model, const HttpServer& server) {
+  if (context.json) {
+    fmt::print("{}\n", DumpJson(Json::Of({{"url", server.url() + "/v1"},
+                                          {"port", server.port()},
+                                          {"model", model.name},
+                                          {"dialect", model.dialect->traits().name},
+                                          {"weights", model.weights},
+                                          {"record", arguments.record}})));
+  } else {
+    const Terminal terminal = Terminal::Of(stdout);
+    fmt::print("{} speaks {} at {}\n", terminal.Bold(model.name), model.dialect->traits().name,
+               terminal.Bold(server.url() + "/v1"));
+    if (!arguments.record.empty()) {
+      fmt::print("conversations are recorded in {}\n", arguments.record);
+    }
+    fmt::print("{}\n", terminal.Dim("Ctrl-C ends it: what is under way is finished first"));
+  }
+  std::fflush(stdout);
+}
+
+Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
+  if (const char* key = std::getenv("HONE_API_KEY"); key != nullptr) {
+    if (arguments.service.api_key.empty()) arguments.service.api_key = key;
+  }
+  arguments.choice.memory = arguments.memory_mib << 20;
+  HONE_ASSIGN_OR_RETURN(const auto model, OpenServedModel(arguments.choice));
+  std::unique_ptr<ConversationRecorder> recorder;
+  if (!arguments.record.empty()) {
+    HONE_ASSIGN_OR_RETURN(recorder,
+                          ConversationRecorder::Open(arguments.record, model->dialect.get(),
+                                                     model->tokenizer.get(), model->limit));
+  }
+  std::random_device chance;
+  arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
+  arguments.service.now = [] { return static_cast<int64_t>(std::time(nullptr)); };
+  Service service(model.get(), arguments.service, std::move(recorder));
+
+  WatchInterrupts();  // until here there is nothing to finish
+  HttpServerOptions& http = arguments.http;
+  http.limits.max_body_bytes = static_cast<size_t>(arguments.body_mib) << 20;
+  http.local_only = IsLoopback(http.host);
+  http.max_bodies_bytes = std::max(http.max_bodies_bytes, http.limits.max_body_bytes);
+  http.admit = [&](const IncomingRequest& head) { return service.Refusal(head); };
+  http.refusal = [](int status, std::string_view why) { return ApiError(status, why); };
+  HONE_ASSIGN_OR_RETURN(const auto server, HttpServer::Start(http, [&](HttpExchange& exchange) {
+                          service.Handle(exchange);
+                        }));
+  if (!http.local_only && arguments.service.api_key.empty()) {
+    fmt::print(stderr,
+               "hone: whoever reaches {} can use the model; set HONE_API_KEY to ask for a "
+               "key\n",
+               server->url());
+  }
+  Announce(*context, arguments, *model, *server);
+  AwaitInterrupt();
+  const bool all = service.Close(std::chrono::seconds(arguments.grace_seconds));
+  server->Stop(std::chrono::seconds(5));  // to tell those that were cut off
+  const Batcher::Counters counters = service.counters();
+  if (context->json) {
+    return DumpJson(Json::Of(
+               {{"requests", counters.requests}, {"tokens", counters.tokens}, {"cut_off", !all}})) +
+           "\n";
+  }
+  return fmt::format("{} requests, {} tokens{}\n", counters.requests, counters.tokens,
+                     all ? "" : "; what was not finished in time was cut off");
+}
+
+void AddLimits(Command serve, ServeArguments* arguments) {
+  serve.AddOption("--max-tokens", &arguments->service.max_tokens, "of one completion")
+      .Between(1, 1 << 30)
+      .ShowDefault();
+  serve.AddOption("--max-batch", &arguments->service.batch.max_live, "completions drawn at a time")
+      .Between(1, 4096)
+      .ShowDefault();
+  serve
+      .AddOption("--max-waiting", &arguments->service.batch.max_waiting,
+                 "completions that wait for it; more are told 429")
+      .Between(0, 1'000'000)
+      .ShowDefault();
+  serve.AddOption("--max-connections", &arguments->http.max_connections, "more are told 503")
+      .Between(1, 10000)
+      .ShowDefault();
+  serve.AddOption("--max-body", &arguments->body_mib, "MiB of a request")
+      .Between(1, 1024)
+      .ShowDefault();
+  serve.AddOption("--memory", &arguments->memory_mib, "MiB for keys and values")
+      .Between(1, 1 << 30)
+      .ShowDefault();
+}
+
+}  // namespace
+
+void AddServe(Command program, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<ServeArguments>();
+  arguments->http.port = 8000;
+  ServedModelChoice& choice = arguments->choice;
+  Command serve =
+      program.AddCommand("serve", "Puts a model behind the API that clients of OpenAI speak");
+  serve
+      .AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+      .Required();
+  serve.AddOption("--port,-p", &arguments->http.port, "0: any free one")
+      .Between(0, 65535)
+      .ShowDefault();
+  serve.AddOption("--host", &arguments->http.host, "the address to listen on; 0.0.0.0: all")
+      .ShowDefault();
+  serve.AddOption("--api-key", &arguments->service.api_key,
+                  "that clients must send; better in HONE_API_KEY, where others do not see it");
+  serve
+      .AddOption("--allow-host", &arguments->http.local_names,
+                 "a further name that requests may give in Host, or with its port in Origin "
+                 "(localhost:3000); no CORS headers are sent; may repeat")
+      .OneAtATime();
+  serve.AddOption("--name", &choice.name, "of the model; else that of its folder");
+  AddServedModelOptions(serve, &choice);
+  serve.AddOption("--record", &arguments->record,
+                  "a run's folder: every conversation becomes a tree in its store");
+  AddLimits(serve, arguments.get());
+  serve.AddOption("--seed", &arguments->seed, "of requests that name none; else by chance");
+  serve
+      .AddOption("--grace", &arguments->grace_seconds,
+                 "seconds that completions have to end at shutdown")
+      .Between(0, 86400)
+      .ShowDefault();
+  serve.Footer(
+      "GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET /health; see\n"
+      "docs/serving.md.\nExamples:\n"
+      "  hone serve runs/quickstart\n"
+      "  hone serve path/to/Qwen2.5-0.5B --port 9000 --record runs/recorded\n"
+      "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+      "    -d '{\"model\": \"quickstart\", \"messages\": [{\"role\": \"user\", \"content\": "
+      "\"Hello\"}]}'\n");
+  serve.Action([=] { Finish(context.get(), Serve(context.get(), *arguments)); });
+}
+
+}  // namespace hone

@@ -1,0 +1,203 @@
+// hone simulate call, train, fidelity (record and audit: world_commands.cpp).
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/command_line.h"
+#include "app/commands.h"
+#include "app/commands/world_commands.h"
+#include "app/report.h"
+#include "base/recipe.h"
+#include "simulate/fidelity.h"
+#include "simulate/simulator_options.h"
+#include "tools/modes.h"
+#include "tools/spec_tool.h"
+
+namespace hone {
+namespace {
+
+struct SimulateArguments {
+  std::string specs, journal, simulator, out, tool, apart_from, call_arguments = "{}";
+  std::vector<std::string> overrides;
+  double held_out = 0.2;
+  uint64_t seed = 0;
+  size_t per_tool = SIZE_MAX;
+};
+
+// Tools of which there is only the description.
+Result<std::shared_ptr<const Toolbox>> ReadTools(const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> described, NewSpecToolkit({file}));
+  HONE_ASSIGN_OR_RETURN(Toolbox toolbox, Toolbox::Of({{std::move(described), {}}}));
+  return std::make_shared<const Toolbox>(std::move(toolbox));
+}
+
+Result<std::shared_ptr<const JournaledCalls>> ReadJournal(
+    const std::string& file, const std::shared_ptr<const Toolbox>& toolbox) {
+  if (file.empty()) return std::shared_ptr<const JournaledCalls>();
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::OpenForReading(file));
+  HONE_ASSIGN_OR_RETURN(JournaledCalls recorded, ReadRecordedCalls(journal.get(), toolbox));
+  return std::make_shared<const JournaledCalls>(std::move(recorded));
+}
+
+Result<Recipe> ReadRecipe(const SimulateArguments& arguments) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, arguments.simulator.empty()
+                                           ? Recipe::Parse("", "defaults")
+                                           : Recipe::Load(arguments.simulator));
+  for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
+  return recipe;
+}
+
+Result<SimulatorOptions> ReadSettings(const SimulateArguments& arguments) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, ReadRecipe(arguments));
+  SimulatorOptions settings = ReadSimulatorOptions(recipe.Root());
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  return settings;
+}
+
+Result<std::string> CallOnce(const SimulateArguments& arguments, CommandContext* context) {
+  HONE_ASSIGN_OR_RETURN(const SimulatorOptions settings, ReadSettings(arguments));
+  HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
+  HONE_ASSIGN_OR_RETURN(auto recorded, ReadJournal(arguments.journal, toolbox));
+  HONE_ASSIGN_OR_RETURN(const Json call, ParseJson(arguments.call_arguments));
+  HONE_ASSIGN_OR_RETURN(auto player, NewPlayer(settings, std::move(recorded)));
+  const auto timeline = NewRealTimeline();
+  ExecutorOptions options;
+  if (!arguments.journal.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Journal> journal,
+                          Journal::OpenForReading(arguments.journal));
+    options.responders.push_back(NewLookupResponder(std::move(journal)));
+  }
+  options.responders.push_back(NewSimulator(std::move(player), settings.check, timeline.get()));
+  Executor executor(std::move(options), timeline.get());
+  executor.Submit({{.run = "call", .task = "0", .path = "0"},
+                   arguments.tool,
+                   call,
+                   std::make_shared<Sessions>(toolbox, arguments.seed)});
+  const CallOutcome outcome = executor.Next().value();
+  const ToolResult& result = outcome.result;
+  if (result.status != CallStatus::kOk) context->exit_status = 1;
+  if (context->json) {
+    return DumpJson(Json::Of({{"status", CallStatusName(result.status)},
+                              {"blame", BlameName(result.blame)},
+                              {"source", CallSourceName(outcome.source)},
+                              {"content", result.content}})) +
+           "\n";
+  }
+  if (result.status == CallStatus::kOk) return result.content + "\n";
+  return fmt::format("{}: {}\n", CallStatusName(result.status), result.content);
+}
+
+Result<std::string> TrainOne(const SimulateArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, ReadRecipe(arguments));
+  const LearnedOptions options = ReadLearnedOptions(recipe.Root());
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
+  HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
+  const auto [train, held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  TrainingReport report;
+  HONE_ASSIGN_OR_RETURN(
+      const LearnedModel model,
+      TrainLearnedModel(train, options, &report, [](const TrainingProgress& progress) {
+        if (progress.step % 100 != 0 && progress.step != progress.steps) return;
+        std::fputs(fmt::format("step {:>5} of {}  {:.3f} nats a token\n", progress.step,
+                               progress.steps, progress.loss)
+                       .c_str(),
+                   stderr);
+      }));
+  HONE_RETURN_IF_ERROR(model.Save(arguments.out));
+  if (json) return DumpJson(report.ToJson()) + "\n";
+  return fmt::format("{}: {} parameters learned from {} calls ({} too long, {} held out)\n",
+                     arguments.out, report.parameters, report.calls, report.too_long,
+                     held_out.calls.size());
+}
+
+// Whoever has seen a world is not to be measured on it.
+Result<void> CheckApart(const SimulateArguments& arguments, const JournaledCalls& held_out,
+                        const std::shared_ptr<const Toolbox>& toolbox) {
+  if (arguments.apart_from.empty()) return {};
+  HONE_ASSIGN_OR_RETURN(const auto seen, ReadJournal(arguments.apart_from, toolbox));
+  const size_t shared = SharedEnvironments(held_out, *seen);
+  if (shared == 0) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{} environments are in {} and in {}; record with another --seed",
+                           shared, arguments.journal, arguments.apart_from));
+}
+
+Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(const SimulatorOptions settings, ReadSettings(arguments));
+  HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
+  HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
+  const auto [shown, all_held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  const JournaledCalls held_out = AtMostPerTool(all_held_out, arguments.per_tool);
+  HONE_RETURN_IF_ERROR(CheckApart(arguments, held_out, toolbox));
+  if (held_out.calls.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} has no calls of these tools to hold out; record more, or raise "
+                             "--held-out",
+                             arguments.journal));
+  }
+  HONE_ASSIGN_OR_RETURN(const auto player,
+                        NewPlayer(settings, std::make_shared<const JournaledCalls>(shown)));
+  const FidelityReport report =
+      MeasureFidelity(held_out, *toolbox, player.get(), settings.check, 64);
+  return json ? DumpJson(report.ToJson()) + "\n" : report.Table();
+}
+
+void AddCommon(Command command, SimulateArguments* arguments, bool journal_needed) {
+  command.AddOption("--specs", &arguments->specs, "JSON list of tools, OpenAI function schemas")
+      .Required();
+  Option journal =
+      command.AddOption("--journal", &arguments->journal, "what the real tools answered");
+  if (journal_needed) journal.Required();
+  command.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+}
+
+}  // namespace
+
+void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
+  Command simulate =
+      program.AddCommand("simulate", "Simulated APIs: record, train, measure, audit, call");
+  simulate.NeedsCommand();
+  simulate.Footer(
+      "Example:\n  hone simulate record desk -n 1000 -o calls.sqlite --specs tools.json\n"
+      "  hone simulate train --specs tools.json --journal calls.sqlite --out sim\n");
+  auto arguments = std::make_shared<SimulateArguments>();
+
+  Command call = simulate.AddCommand("call", "Lets the simulator answer one call");
+  call.AddOption("tool", &arguments->tool).Required();
+  call.AddOption("arguments", &arguments->call_arguments, "a JSON object");
+  call.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
+  call.AddOption("--seed", &arguments->seed, "of the environment");
+  AddCommon(call, arguments.get(), false);
+  call.Footer("Example:\n  hone simulate call weather '{\"city\": \"Oslo\"}' --specs tools.json\n");
+  call.Action([=] { Finish(context.get(), CallOnce(*arguments, context.get())); });
+
+  Command train = simulate.AddCommand("train", "Learns a simulator from a journal");
+  train.AddOption("--out", &arguments->out, "the folder to write").Required();
+  train.AddOption("--held-out", &arguments->held_out, "share of environments to leave out")
+      .Between(0.0, 1.0);
+  AddCommon(train, arguments.get(), true);
+  train.Footer(
+      "Example:\n  hone simulate train --specs tools.json --journal calls.sqlite --out sim "
+      "steps=600\n");
+  train.Action([=] { Finish(context.get(), TrainOne(*arguments, context->json)); });
+
+  Command fidelity =
+      simulate.AddCommand("fidelity", "How a simulator compares with held-out recorded calls");
+  fidelity.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
+  fidelity.AddOption("--held-out", &arguments->held_out, "share of environments to compare on")
+      .Between(0.0, 1.0);
+  fidelity.AddOption("--per-tool", &arguments->per_tool, "compare at most so many calls of each");
+  fidelity.AddOption("--apart-from", &arguments->apart_from,
+                     "the journal it was trained on: an environment in both is an error");
+  AddCommon(fidelity, arguments.get(), true);
+  fidelity.Footer(
+      "Example:\n  hone simulate fidelity --specs tools.json --journal calls.sqlite "
+      "kind=learned folder=sim\n");
+  fidelity.Action([=] { Finish(context.get(), Measure(*arguments, context->json)); });
+  AddWorldCommands(simulate, context);
+}
+
+}  // namespace hone

@@ -1,0 +1,61 @@
+// hone train.
+
+#include <fmt/format.h>
+
+#include "app/command_line.h"
+#include "app/commands.h"
+#include "app/interrupts.h"
+#include "app/report.h"
+#include "app/views/run_page.h"
+#include "app/views/train_progress.h"
+#include "train/run_estimate.h"
+
+namespace hone {
+namespace {
+
+struct TrainArguments {
+  std::string recipe;
+  std::vector<std::string> overrides;
+  bool plan = false, quiet = false;
+};
+
+Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(Recipe file, Recipe::Load(arguments.recipe));
+  for (const std::string& assignment : arguments.overrides) file.Override(assignment);
+  HONE_ASSIGN_OR_RETURN(const TrainingRecipe recipe, ReadTrainingRecipe(&file));
+  if (arguments.plan) {
+    HONE_ASSIGN_OR_RETURN(const RunEstimate estimate, EstimateRun(recipe));
+    return json ? DumpJson(estimate.ToJson()) + "\n" : estimate.Table();
+  }
+  const ProgressStyle style = arguments.quiet ? ProgressStyle::kQuiet
+                              : json          ? ProgressStyle::kPrograms
+                                              : ProgressStyle::kPeople;
+  const auto progress = NewTrainProgress(style, stdout);
+  WatchInterrupts();
+  const Result<TrainReport> report =
+      Train(recipe, {.observer = progress.get(), .stop = Interrupted});
+  if (!report.ok()) return report.error();
+  const Result<std::filesystem::path> page = WriteRunPage(recipe.Folder());
+  if (json) return DumpJson(TrainSummaryJson(*report)) + "\n";
+  return TrainSummary(recipe, *report, Terminal::Of(stdout)) +
+         (page.ok() ? fmt::format("\nreport {}\n", page->string())
+                    : fmt::format("\nthere is no report: {}\n", page.error().message()));
+}
+
+}  // namespace
+
+void AddTrain(Command program, std::shared_ptr<CommandContext> context) {
+  auto arguments = std::make_shared<TrainArguments>();
+  Command train = program.AddCommand("train", "Trains an agent as a recipe says");
+  train.AddOption("recipe", &arguments->recipe, "TOML: recipes/quickstart.toml").Required();
+  train.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+  train.AddFlag("--plan", &arguments->plan,
+                "say what it will take (memory, time, disk, money), and do nothing");
+  train.AddFlag("--quiet,-q", &arguments->quiet, "say nothing but the end");
+  train.Footer(
+      "Interrupted once it finishes its step and saves; the same command goes on from there.\n"
+      "Example:\n  hone train recipes/quickstart.toml run.seed=2 run.name=second\n");
+  train.Action([=] { Finish(context.get(), TrainRecipe(*arguments, context->json)); });
+}
+
+}  // namespace hone

@@ -1,0 +1,119 @@
+#include "app/prove_options.h"
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "evaluate/compare/comparison_text.h"
+#include "train/recipe_identity.h"
+#include "train/run_estimate.h"
+
+namespace hone {
+namespace {
+
+// All that the time of a run depends on. How credit is given takes none.
+std::string CostOf(const TrainingRecipe& recipe) {
+  Json::Object parts;
+  for (const char* key : {"model", "environment", "stage", "simulator"}) {
+    parts.emplace_back(key, RecipePart(recipe, key));
+  }
+  parts.emplace_back("simulated", recipe.Simulates());
+  return DumpJson(Json(std::move(parts)));
+}
+
+int64_t TrajectoriesOf(const TrainingRecipe& recipe) {
+  int64_t trajectories = 0;
+  for (const auto& stage : recipe.stages) {
+    const StageSize size = stage->size();
+    trajectories += size.steps * size.groups * size.group;
+  }
+  return trajectories;
+}
+
+}  // namespace
+
+double ProveOptions::Kind::Seconds() const {
+  return static_cast<double>(imitations) * imitation_seconds +
+         static_cast<double>(simulators) * simulator_seconds +
+         static_cast<double>(runs) * rl_seconds;
+}
+
+double ProveOptions::CoreSeconds() const {
+  double seconds = 0;
+  for (const Kind& kind : kinds) seconds += kind.Seconds();
+  return seconds;
+}
+
+Json ProveOptions::ToJson(int64_t jobs) const {
+  Json::Array list;
+  for (const Kind& kind : kinds) {
+    list.push_back(Json::Of({{"name", kind.name},
+                             {"runs", kind.runs},
+                             {"imitations", kind.imitations},
+                             {"simulators", kind.simulators},
+                             {"trajectories", kind.trajectories},
+                             {"tokens_per_trajectory", kind.tokens},
+                             {"imitation_seconds", kind.imitation_seconds},
+                             {"simulator_seconds", kind.simulator_seconds},
+                             {"rl_seconds", kind.rl_seconds}}));
+  }
+  return Json::Of({{"kinds", std::move(list)},
+                   {"core_seconds", CoreSeconds()},
+                   {"seconds", CoreSeconds() / static_cast<double>(jobs)}});
+}
+
+std::string ProveOptions::Table(int64_t jobs) const {
+  TableRows rows = {{"like", "runs", "trajectories each", "tokens per trajectory", "imitation, s",
+                     "simulator, s", "rl, s", "together, min"}};
+  for (const Kind& kind : kinds) {
+    rows.push_back({kind.name, fmt::format("{}", kind.runs), fmt::format("{}", kind.trajectories),
+                    fmt::format("{:.0f}", kind.tokens),
+                    fmt::format("{} x {:.0f}", kind.imitations, kind.imitation_seconds),
+                    fmt::format("{} x {:.0f}", kind.simulators, kind.simulator_seconds),
+                    fmt::format("{} x {:.0f}", kind.runs, kind.rl_seconds),
+                    fmt::format("{:.0f}", kind.Seconds() / 60)});
+  }
+  return fmt::format(
+      "{}\nSeconds of one core as fast as this machine is just now, busy or not; evaluations come "
+      "on top.\n"
+      "Together {:.1f} hours of one core: {:.1f} hours with {} at a time.\n",
+      MarkdownTable(rows), CoreSeconds() / 3600, CoreSeconds() / 3600 / static_cast<double>(jobs),
+      jobs);
+}
+
+Result<ProveOptions> EstimateProof(const ComparisonFile& plan, const std::filesystem::path& out) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(plan, out));
+  ProveOptions estimate;
+  std::map<std::string, size_t> places;
+  std::set<std::string> imitations, simulators;  // real and simulated runs share imitation
+  for (const PlannedRun& run : runs) {
+    const auto [place, added] = places.emplace(CostOf(run.recipe), estimate.kinds.size());
+    if (added) {
+      TrainingRecipe one = run.recipe;
+      one.run.threads = 1;
+      HONE_ASSIGN_OR_RETURN(const RunEstimate measured, EstimateRun(one));
+      ProveOptions::Kind& kind = estimate.kinds.emplace_back();
+      kind.name = plan.arms[run.arm].name;
+      kind.trajectories = TrajectoriesOf(one);
+      kind.tokens = measured.tokens_per_demonstration;
+      for (size_t i = 0; i < measured.stages.size(); ++i) {
+        const RunEstimate::Stage& stage = measured.stages[i];
+        const StageTraits& traits = one.stages[i]->traits();
+        (traits.practice          ? kind.rl_seconds
+         : traits.trains_policy() ? kind.imitation_seconds
+                                  : kind.simulator_seconds) +=
+            static_cast<double>(stage.steps) * stage.seconds_per_step;
+      }
+    }
+    ProveOptions::Kind& kind = estimate.kinds[place->second];
+    ++kind.runs;
+    if (imitations.insert(run.start_key).second) ++kind.imitations;
+    if (run.recipe.LearnsSimulator() && simulators.insert(run.start_key).second) {
+      ++kind.simulators;
+    }
+  }
+  return estimate;
+}
+
+}  // namespace hone

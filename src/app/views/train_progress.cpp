@@ -1,0 +1,229 @@
+#include "app/views/train_progress.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/progress_bar.h"
+#include "app/report.h"
+#include "app/terminal.h"
+#include "app/views/evaluation_view.h"
+#include "train/before_after.h"
+
+namespace hone {
+namespace {
+
+double Of(const StepValues& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? 0 : found->second;
+}
+
+class PeoplesTraining final : public TrainObserver {
+ public:
+  explicit PeoplesTraining(std::FILE* stream)
+      : stream_(stream), terminal_(Terminal::Of(stream)), bar_(stream) {}
+
+  void OnStage(const StageReport& stage) override {
+    std::string line = fmt::format("{} {} of {}: {}", terminal_.Bold("stage"), stage.number + 1,
+                                   stage.count, terminal_.Bold(stage.kind));
+    if (stage.cached) {
+      line += ", made before by a recipe with the same beginning";
+    } else {
+      line += fmt::format(", {} steps", stage.steps);
+      if (stage.done > 0) line += fmt::format(", {} of them done", stage.done);
+    }
+    Line(line);
+    lines_ = 0;
+  }
+
+  void OnStep(const StepReport& step) override {
+    // By what was measured: a stage of a kind that nobody thought of here is shown, too.
+    if (step.values.contains("trajectories")) {
+      Practice(step);
+    } else if (step.values.contains("sft/loss")) {
+      Imitation(step);
+    } else if (step.step == step.steps) {
+      Numbers(step);
+    }
+    bar_.Show(step.stage, step.step, step.steps);
+  }
+
+  void OnEvaluation(std::string_view name, const Evaluation& evaluation) override {
+    const auto value = [&](std::string_view figure) {
+      return ValueOf(evaluation.measures, figure).value_or(0);
+    };
+    std::string families;
+    for (const auto& [family, measures] : evaluation.ByFamily()) {
+      families +=
+          fmt::format("  {} {:.0f}", family, 100 * ValueOf(measures, "success").value_or(0));
+    }
+    Line(fmt::format(
+        "{:<28} success {:5.1f} %   calls {:.2f} (gold {:.2f})   needless {:4.1f} %  {}", name,
+        100 * value("success"), value("calls"), value("gold_calls"), 100 * value("needless_calls"),
+        families));
+  }
+
+  void OnEvaluationProgress(std::string_view name, int64_t ended, int64_t wanted) override {
+    bar_.Show(name, ended, wanted);
+  }
+
+  void OnAlarm(const AlarmEvent& event) override {
+    Line(fmt::format("{} {}: {}{}", terminal_.Yellow(SeverityName(event.severity)), event.name,
+                     Printable(event.message),
+                     event.remedy.empty() ? "" : fmt::format(" ({})", event.remedy)));
+  }
+  void OnNote(std::string_view note) override { Line(Printable(note)); }
+
+ private:
+  void Imitation(const StepReport& step) {
+    const bool show = lines_++ % 8 == 0 || step.step == step.steps;
+    if (!show) return;
+    Line(fmt::format("step {:>5}  loss {:.4f}  others {:.3f}  {:>6.0f} tokens/s", step.step,
+                     Of(step.values, "sft/loss"), Of(step.values, "sft/other_loss"),
+                     Of(step.values, "tokens_per_second")));
+  }
+
+  void Numbers(const StepReport& step) {
+    std::string line = fmt::format("step {:>5}", step.step);
+    for (const auto& [name, value] : step.values) line += fmt::format("  {} {:.4f}", name, value);
+    Line(line);
+  }
+
+  void Practice(const StepReport& step) {
+    const StepValues& v = step.values;
+    if (lines_ % 20 == 0) {
+      Line(terminal_.Dim(fmt::format(
+          "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}", "step",
+          "success", "reward", "when", "which", "how", "calls", "length", "entropy", "kl", "silent",
+          "faults", "tok/s")));
+    }
+    ++lines_;
+    const auto number = [&](const char* name, int decimals) {
+      return v.contains(name) ? fmt::format("{:.{}f}", v.at(name), decimals) : "-";
+    };
+    const auto share = [&](const char* name, int decimals) {
+      return v.contains(name) ? fmt::format("{:.{}f}%", 100 * v.at(name), decimals) : "-";
+    };
+    Line(fmt::format(
+        "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}", step.step,
+        share("success", 1), number("reward/mean", 3), share("when", 1), share("which", 1),
+        share("how", 1), number("tool_calls", 2), number("response_length", 1),
+        number("entropy", 4), number("kl", 5), share("zero_advantage_groups", 0),
+        number("faults", 3), number("tokens_per_second", 0)));
+  }
+
+  void Line(const std::string& line) {
+    bar_.Erase();
+    std::fputs((line + "\n").c_str(), stream_);
+    std::fflush(stream_);
+  }
+
+  std::FILE* stream_;
+  Terminal terminal_;
+  ProgressBar bar_;
+  int64_t lines_ = 0;
+};
+
+class ProgramsTraining final : public TrainObserver {
+ public:
+  explicit ProgramsTraining(std::FILE* stream) : stream_(stream) {}
+
+  void OnStage(const StageReport& stage) override {
+    Write(Json::Of({{"event", "stage"},
+                    {"kind", stage.kind},
+                    {"number", stage.number},
+                    {"steps", stage.steps},
+                    {"done", stage.done},
+                    {"cached", stage.cached}}));
+  }
+  void OnStep(const StepReport& step) override {
+    Json::Object values;
+    for (const auto& [name, value] : step.values) values.emplace_back(name, value);
+    Write(Json::Of({{"event", "step"},
+                    {"stage", step.stage},
+                    {"step", step.step},
+                    {"steps", step.steps},
+                    {"values", std::move(values)}}));
+  }
+  void OnEvaluation(std::string_view name, const Evaluation& evaluation) override {
+    Write(Json::Of({{"event", "evaluation"}, {"name", name}, {"result", evaluation.ToJson()}}));
+  }
+  void OnAlarm(const AlarmEvent& event) override {
+    Write(Json::Of({{"event", "alarm"},
+                    {"step", event.step},
+                    {"name", event.name},
+                    {"severity", SeverityName(event.severity)},
+                    {"message", event.message},
+                    {"remedy", event.remedy}}));
+  }
+  void OnNote(std::string_view note) override {
+    Write(Json::Of({{"event", "note"}, {"text", note}}));
+  }
+
+ private:
+  void Write(const Json& event) { WriteEvent(event, stream_); }
+
+  std::FILE* stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* stream) {
+  if (style == ProgressStyle::kPeople) return std::make_unique<PeoplesTraining>(stream);
+  if (style == ProgressStyle::kPrograms) return std::make_unique<ProgramsTraining>(stream);
+  return std::make_unique<TrainObserver>();
+}
+
+std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report,
+                         const Terminal& terminal) {
+  std::string text = "\n" + BeforeAfterView(BeforeAndAfter(report.state.evaluations), terminal);
+  text += terminal.Bold("\ntime\n");
+  double sum = 0;
+  for (const auto& [name, seconds] : report.seconds) sum += seconds;
+  for (const auto& [name, seconds] : report.seconds) {
+    if (seconds < 0.005 * report.wall) continue;
+    text +=
+        fmt::format("  {:<20}{:>9.1f} s {:>5.1f} %\n", name, seconds, 100 * seconds / report.wall);
+  }
+  text +=
+      fmt::format("  {:<20}{:>9.1f} s {:>5.1f} %\n", "all passes", sum, 100 * sum / report.wall);
+  text += "\n";
+  if (report.ratio_tokens > 0) {
+    text += fmt::format("ratio exactly 1 for all {} tokens of first mini-batches\n",
+                        report.ratio_tokens);
+  }
+  if (const Json* calls = report.state.totals.Find("real_calls")) {
+    text += fmt::format("{:.0f} calls of real tools during rl\n", calls->AsDouble());
+  }
+  const std::string folder = recipe.Folder().string();
+  text += fmt::format("weights {}\n", report.weights);
+  text += terminal.Bold("\nnext\n");
+  for (const auto& [command, about] : NextSteps(folder)) {
+    text += fmt::format("  {:<52} {}\n", command, terminal.Dim(about));
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder) {
+  return {{fmt::format("hone dash {}", folder), "curves and trajectories in a browser"},
+          {fmt::format("hone report {}", folder), "the page of this run, made again"},
+          {fmt::format("hone eval {} --split test --samples 4", folder), "all figures"},
+          {fmt::format("hone show {}", folder), "what it did, trajectory by trajectory"},
+          {"hone compare RECIPE OTHER --seeds 3", "whether a change helps"}};
+}
+
+Json TrainSummaryJson(const TrainReport& report) {
+  Json::Object seconds;
+  for (const auto& [name, value] : report.seconds) seconds.emplace_back(name, value);
+  return Json::Of({{"event", "end"},
+                   {"weights", report.weights},
+                   {"steps", report.state.step},
+                   {"ratio_one_tokens", report.ratio_tokens},
+                   {"checkpoint", report.checkpoint.string()},
+                   {"evaluations", report.state.evaluations},
+                   {"totals", report.state.totals},
+                   {"seconds", std::move(seconds)},
+                   {"wall_seconds", report.wall}});
+}
+
+}  // namespace hone

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "envs/environment.h"
+#include "tools/executor.h"
+
+namespace hone {
+
+// The seed of the world that a task is played in: each task has its own, so that what is recorded
+// in one world can be held against what a simulator makes up in another.
+uint64_t WorldSeed(uint64_t seed, const Task& task);
+
+// A task with what is right in the world that answers.
+struct GoldTask {
+  Task task;
+  // Why the task makes no sense there: its plan meets an error result. Empty: it does.
+  std::string void_because;
+};
+
+// What is right where a simulator answers the calls: not what the real world would say, but what
+// this world says to everybody who asks.
+//
+// A task with a plan gets the calls and the answer that the plan gives there. One without keeps its
+// gold calls; its answer stays only where all of them are answered from the journal or computed,
+// which is then the real world's; else the answer goes, and only the calls teach.
+//
+// For worlds without consequences: the plans' writes are carried out. `seeds` are those that the
+// episodes will be opened with, one per task. The executor must have no other calls under way. The
+// error names a task that is not one.
+Result<std::vector<GoldTask>> GoldInWorld(const Environment& environment,
+                                          std::span<const Task> tasks,
+                                          std::span<const uint64_t> seeds, Executor* executor,
+                                          const std::string& run);
+
+}  // namespace hone

@@ -1,0 +1,380 @@
+#include "evaluate/compare/comparison.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "evaluate/figure_text.h"
+
+namespace hone {
+namespace {
+
+// What a run says about a quantity: one value per task, or one in all. Absent: nothing is known of
+// that task.
+using Cells = std::vector<std::optional<double>>;
+
+struct Reader {
+  QuantityKind kind;
+  std::function<Cells(const ComparedRun&)> read;
+};
+
+const Json* Find(const Json* json, std::string_view key) {
+  return json == nullptr ? nullptr : json->Find(key);
+}
+
+Cells One(const Json* value) {
+  if (value == nullptr || !value->is_number()) return {};
+  return {value->AsDouble()};
+}
+
+Cells OfAll(const ComparedRun& run, const std::string& evaluation, std::string_view name) {
+  const std::optional<FigureCell> figure = FigureIn(run.evaluations.Find(evaluation), name);
+  return figure ? Cells{figure->value} : Cells();
+}
+
+// Success of each task; of evaluations that did not write it down, of all of them.
+Cells Outcomes(const ComparedRun& run, const std::string& evaluation) {
+  const Json* made = run.evaluations.Find(evaluation);
+  const Json* outcomes = Find(made, "outcomes");
+  if (outcomes == nullptr || !outcomes->is_string()) return OfAll(run, evaluation, "success");
+  Cells cells;
+  for (const char outcome : outcomes->AsString()) {
+    cells.push_back(outcome == '-' ? std::nullopt : std::optional<double>(outcome == '1'));
+  }
+  return cells;
+}
+
+Cells Calls(const ComparedRun& run, const std::string& evaluation) {
+  const Json* made = run.evaluations.Find(evaluation);
+  const Json* calls = Find(made, "calls_by_task");
+  const Json* outcomes = Find(made, "outcomes");
+  if (calls == nullptr || !calls->is_array() || outcomes == nullptr || !outcomes->is_string() ||
+      outcomes->AsString().size() != calls->AsArray().size()) {
+    return OfAll(run, evaluation, "calls");
+  }
+  Cells cells;
+  for (size_t i = 0; i < calls->AsArray().size(); ++i) {
+    const bool known = outcomes->AsString()[i] != '-' && calls->AsArray()[i].is_number();
+    cells.push_back(known ? std::optional<double>(calls->AsArray()[i].AsDouble()) : std::nullopt);
+  }
+  return cells;
+}
+
+// Calls that stand for no gold call. Older evaluations say what share of the calls does.
+Cells Wasted(const ComparedRun& run, const std::string& evaluation) {
+  if (const Cells said = OfAll(run, evaluation, "wasted_calls"); !said.empty()) return said;
+  const Cells calls = OfAll(run, evaluation, "calls"), which = OfAll(run, evaluation, "which");
+  if (calls.empty() || which.empty()) return {};
+  return {*calls[0] * (1 - *which[0])};
+}
+
+// How much was learned how soon, whether or not a goal was reached: success on dev over all
+// trajectories, between evaluations along a straight line. Before the first of them it comes from
+// what was measured before rl, so that runs that were looked at at other times can be compared.
+Cells MeanOfDev(const ComparedRun& run) {
+  if (run.dev.empty() || run.dev.back().trajectories <= 0) return {};
+  const Cells start = OfAll(run, "before/test/sampled", "success");
+  DevPoint last{.sampled = start.empty() ? run.dev.front().sampled : *start[0]};
+  double area = 0;
+  for (const DevPoint& point : run.dev) {
+    area += (point.trajectories - last.trajectories) * (point.sampled + last.sampled) / 2;
+    last = point;
+  }
+  return {area / last.trajectories};
+}
+
+std::set<std::string> Families(const ComparedSection& section) {
+  std::set<std::string> families;
+  for (const ComparedArm& arm : section.arms) {
+    for (const ComparedRun* run : arm.runs) {
+      const Json* found = Find(run->evaluations.Find("after/test/sampled"), "families");
+      if (found == nullptr || !found->is_object()) continue;
+      for (const auto& [name, values] : found->AsObject()) families.insert(name);
+    }
+  }
+  return families;
+}
+
+std::vector<Reader> ReadersOf(const ComparedSection& section) {
+  using Unit = QuantityKind::Unit;
+  const auto success = [](std::string name, std::string label, std::string evaluation) {
+    return Reader{{std::move(name), std::move(label), Unit::kShare, true},
+                  [=](const ComparedRun& run) { return Outcomes(run, evaluation); }};
+  };
+  const auto number = [](std::string name, std::string label, Unit unit,
+                         double ComparedRun::*value) {
+    return Reader{{std::move(name), std::move(label), unit, false},
+                  [=](const ComparedRun& run) { return Cells{run.*value}; }};
+  };
+  const std::string test = "after/test/sampled";
+  std::vector<Reader> readers = {
+      success("start/sampled", "start, sampled", "before/test/sampled"),
+      success("start/greedy", "start, greedy", "before/test/greedy"),
+      success("test/sampled", "test, sampled", test),
+      success("test/greedy", "test, greedy", "after/test/greedy"),
+      {{"needless_calls", "needless calls", Unit::kShare, true},
+       [=](const ComparedRun& run) { return OfAll(run, test, "needless_calls"); }},
+      {{"calls", "calls per task", Unit::kNumber, true},
+       [=](const ComparedRun& run) { return Calls(run, test); }},
+      {{"wasted_calls", "wasted calls per task", Unit::kNumber, true},
+       [=](const ComparedRun& run) { return Wasted(run, test); }}};
+  readers[0].kind.paired = readers[1].kind.paired = false;
+  for (const std::string& family : Families(section)) {
+    if (family.empty()) continue;
+    readers.push_back(
+        {{"family/" + family, family, Unit::kShare, true}, [=](const ComparedRun& run) {
+           // Without an interval nothing of it could be measured.
+           const Json* found = Find(Find(run.evaluations.Find(test), "families"), family);
+           return Find(found, "low") == nullptr ? Cells() : One(Find(found, "success"));
+         }});
+  }
+  for (const char* split : {"unseen-kinds", "unseen-phrases"}) {
+    for (const char* how : {"sampled", "greedy"}) {
+      readers.push_back(success(fmt::format("{}/{}", split, how), fmt::format("{}, {}", split, how),
+                                fmt::format("after/{}/{}", split, how)));
+    }
+  }
+  readers.push_back({{"dev/mean", "dev over the run, sampled", Unit::kShare, true}, MeanOfDev});
+  readers.push_back(
+      number("trajectories", "trajectories", Unit::kCount, &ComparedRun::trajectories));
+  readers.push_back(
+      number("sampled_tokens", "sampled tokens", Unit::kCount, &ComparedRun::sampled_tokens));
+  readers.push_back(
+      {{"real_calls", "real calls in rl", Unit::kCount, false},
+       [](const ComparedRun& run) { return run.real_calls ? Cells{*run.real_calls} : Cells{}; }});
+  readers.push_back(
+      number("ratio_tokens", "tokens of ratio 1", Unit::kCount, &ComparedRun::ratio_tokens));
+  readers.push_back(number("seconds", "wall time of rl", Unit::kSeconds, &ComparedRun::seconds));
+  return readers;
+}
+
+std::optional<double> MeanOf(const Cells& cells) {
+  double sum = 0;
+  int64_t known = 0;
+  for (const std::optional<double>& cell : cells) {
+    if (cell) sum += *cell;
+    known += cell ? 1 : 0;
+  }
+  if (known == 0) return std::nullopt;
+  return sum / static_cast<double>(known);
+}
+
+// Tables need every cell: tasks of which some run knows nothing are left out of all; where none is
+// left, or runs disagree about what a cell is, each run is one value.
+Table TableOf(const std::vector<Cells>& rows) {
+  Table table(rows.size());
+  size_t columns = rows[0].size();
+  bool alike = true;
+  for (const Cells& row : rows) {
+    alike = alike && (row.size() == 1) == (rows[0].size() == 1);
+    columns = std::min(columns, row.size());  // the same split's first tasks
+  }
+  for (size_t column = 0; alike && column < columns; ++column) {
+    const bool known = std::all_of(rows.begin(), rows.end(),
+                                   [&](const Cells& row) { return row[column].has_value(); });
+    for (size_t row = 0; known && row < rows.size(); ++row) {
+      table[row].push_back(*rows[row][column]);
+    }
+  }
+  if (!table[0].empty()) return table;
+  for (size_t row = 0; row < rows.size(); ++row) table[row] = {MeanOf(rows[row]).value_or(0)};
+  return table;
+}
+
+// Whether an interval says anything. Of one seed it is about tasks; of two it would be so wide that
+// their two values say more.
+bool SaysMore(const Table& table) {
+  return table.size() > 2 || (table.size() == 1 && table[0].size() > 1);
+}
+
+Rng RngOf(std::string_view name) { return Rng(0).Split("comparison").Split(name); }
+
+// The run of the arm with this seed; null: it has not finished.
+const ComparedRun* RunOf(const ComparedArm& arm, uint64_t seed) {
+  for (const ComparedRun* run : arm.runs) {
+    if (run->seed == seed) return run;
+  }
+  return nullptr;
+}
+
+Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, const Reader& reader,
+                    const BootstrapOptions& options) {
+  Quantity quantity;
+  std::vector<Cells> rows;
+  for (const uint64_t seed : section.seeds) {
+    const ComparedRun* run = RunOf(arm, seed);
+    Cells cells = run == nullptr ? Cells{} : reader.read(*run);
+    const std::optional<double> mean = MeanOf(cells);
+    quantity.by_seed.push_back(mean);
+    if (!mean) continue;
+    quantity.lowest = std::min(quantity.lowest.value_or(*mean), *mean);
+    rows.push_back(std::move(cells));
+  }
+  if (rows.empty()) return quantity;
+  const Table table = TableOf(rows);
+  quantity.mean = BootstrapMean(table, RngOf(reader.kind.name), options);
+  // Nothing that is measured can be less than nothing, and no share more than all.
+  quantity.mean->low = std::max(quantity.mean->low, 0.0);
+  if (reader.kind.unit == QuantityKind::Unit::kShare) {
+    quantity.mean->high = std::min(quantity.mean->high, 1.0);
+  }
+  quantity.has_interval = SaysMore(table);
+  return quantity;
+}
+
+Difference DifferenceOf(const ComparedSection& section, const ComparedArm& arm,
+                        const Reader& reader, const BootstrapOptions& options) {
+  Difference difference;
+  std::vector<Cells> rows;  // first the arm's, then the baseline's, of the same seeds
+  std::vector<Cells> baseline;
+  for (const uint64_t seed : section.seeds) {
+    const ComparedRun* a = RunOf(arm, seed);
+    const ComparedRun* b = RunOf(section.arms[section.baseline], seed);
+    difference.by_seed.emplace_back();
+    if (a == nullptr || b == nullptr) continue;
+    Cells ours = reader.read(*a), theirs = reader.read(*b);
+    const std::optional<double> mean = MeanOf(ours), other = MeanOf(theirs);
+    if (!mean || !other) continue;
+    difference.by_seed.back() = *mean - *other;
+    difference.more += *mean > *other ? 1 : 0;
+    difference.less += *mean < *other ? 1 : 0;
+    difference.equal += *mean == *other ? 1 : 0;
+    rows.push_back(std::move(ours));
+    baseline.push_back(std::move(theirs));
+  }
+  if (rows.empty()) return difference;
+  const size_t pairs = rows.size();
+  rows.insert(rows.end(), baseline.begin(), baseline.end());
+  Table table = TableOf(rows);
+  const Table second(table.begin() + static_cast<std::ptrdiff_t>(pairs), table.end());
+  table.resize(pairs);
+  difference.mean = PairedDifference(table, second, RngOf(reader.kind.name), options);
+  difference.has_interval = SaysMore(table);
+  difference.cells = std::move(table);
+  for (size_t row = 0; row < pairs; ++row) {
+    for (size_t column = 0; column < second[row].size(); ++column) {
+      difference.cells[row][column] -= second[row][column];
+    }
+  }
+  return difference;
+}
+
+std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
+  std::vector<GoalTimes> goals(section.arms.size());
+  for (size_t i = 0; i < goals.size(); ++i) {
+    std::vector<Reached> known;
+    for (const uint64_t seed : section.seeds) {
+      const ComparedRun* run = RunOf(section.arms[i], seed);
+      goals[i].by_seed.push_back(run == nullptr ? std::nullopt : ReachedOn(*run, section.goal));
+      if (goals[i].by_seed.back()) known.push_back(*goals[i].by_seed.back());
+    }
+    if (!known.empty()) goals[i].median = MedianOf(known);
+  }
+  const GoalTimes& baseline = goals[section.baseline];
+  for (size_t i = 0; i < goals.size(); ++i) {
+    if (i == section.baseline) continue;
+    std::vector<Reached> a, b;
+    for (size_t s = 0; s < section.seeds.size(); ++s) {
+      if (!goals[i].by_seed[s] || !baseline.by_seed[s]) continue;
+      a.push_back(*goals[i].by_seed[s]);
+      b.push_back(*baseline.by_seed[s]);
+    }
+    if (!a.empty()) goals[i].race = Race(a, b);
+    const std::optional<MedianReached>&median = goals[i].median, &other = baseline.median;
+    if (median && other && !median->later && !other->later && other->value > 0) {
+      goals[i].ratio = median->value / other->value;
+    }
+  }
+  return goals;
+}
+
+std::optional<double> MeanGoldCalls(const ComparedSection& section) {
+  for (const ComparedArm& arm : section.arms) {
+    for (const ComparedRun* run : arm.runs) {
+      const Cells gold = OfAll(*run, "after/test/sampled", "gold_calls");
+      if (!gold.empty()) return gold[0];
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view StatusName(ComparedRun::Status status) {
+  switch (status) {
+    case ComparedRun::Status::kFinished: return "finished";
+    case ComparedRun::Status::kUnfinished: return "unfinished";
+    case ComparedRun::Status::kFailed: return "failed";
+    case ComparedRun::Status::kMissing: return "not begun";
+  }
+  return "";
+}
+
+std::optional<Reached> ReachedOn(const ComparedRun& run, double goal) {
+  if (run.dev.empty()) return std::nullopt;
+  Reached reached{.watched = run.dev.back().trajectories};
+  const Cells start = OfAll(run, "before/test/sampled", "success");
+  // The last look below the goal; none where not even the start is known, or it was above.
+  std::optional<DevPoint> below;
+  if (!start.empty() && *start[0] < goal) below = DevPoint{.sampled = *start[0]};
+  for (const DevPoint& point : run.dev) {
+    if (point.sampled < goal) {
+      below = point;
+      continue;
+    }
+    reached.at = point.trajectories;
+    if (below) {
+      const double share = (goal - below->sampled) / (point.sampled - below->sampled);
+      reached.at = below->trajectories + share * (point.trajectories - below->trajectories);
+    }
+    break;
+  }
+  return reached;
+}
+
+std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs) {
+  std::vector<std::string> problems;
+  std::map<std::string, const ComparedRun*> first;
+  for (const ComparedRun& run : runs) {
+    if (run.start.empty()) continue;
+    const auto [found, fresh] = first.emplace(run.start_key, &run);
+    if (fresh || found->second->start == run.start) continue;
+    problems.push_back(fmt::format(
+        "{} and {} of seed {} should have begun rl with the same weights and did not ({:.12} and "
+        "{:.12}); their difference is not one of the methods alone",
+        found->second->arm, run.arm, run.seed, found->second->start, run.start));
+  }
+  return problems;
+}
+
+SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options) {
+  SectionReport report;
+  const std::vector<Reader> readers = ReadersOf(section);
+  for (const Reader& reader : readers) report.kinds.push_back(reader.kind);
+  for (size_t i = 0; i < section.arms.size(); ++i) {
+    const ComparedArm& arm = section.arms[i];
+    report.quantities.emplace_back();
+    report.differences.emplace_back();
+    for (const Reader& reader : readers) {
+      report.quantities.back().push_back(QuantityOf(section, arm, reader, options));
+      if (i == section.baseline) continue;
+      report.differences.back().push_back(
+          reader.kind.paired ? DifferenceOf(section, arm, reader, options) : Difference{});
+    }
+    std::string missing;
+    for (const uint64_t seed : section.seeds) {
+      if (RunOf(arm, seed) == nullptr) missing += fmt::format(" {}", seed);
+    }
+    if (!missing.empty()) {
+      report.warnings.push_back(fmt::format("{}: not finished (seed{})", arm.label, missing));
+    }
+  }
+  report.goals = GoalsOf(section);
+  report.gold_calls = MeanGoldCalls(section);
+  return report;
+}
+
+}  // namespace hone

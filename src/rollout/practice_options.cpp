@@ -1,0 +1,51 @@
+#include "rollout/practice_options.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kMostKept = 1024;  // tokens of a support that is stored
+
+void ReadSampling(RecipeTable* table, bool training, Sampling* sampling) {
+  double temperature = sampling->temperature, top_p = sampling->top_p, min_p = sampling->min_p;
+  int64_t top_k = sampling->top_k;
+  table->Read("temperature", &temperature, "of the draws; 0: the likeliest", AtLeast(0));
+  table->Read("top_k", &top_k, "only the likeliest so many; 0: all",
+              Between(0, static_cast<double>(Tokenizer::kLargestId)));
+  table->Read("top_p", &top_p, "only the likeliest that make up this much", {0, 1, true});
+  table->Read("min_p", &min_p, "only those at least this share of the likeliest", Between(0, 1));
+  if (temperature > 0 && temperature < 1e-4) {
+    table->Problem("temperature", "must be 0 or at least 0.0001");
+  }
+  if (min_p == 1) table->Problem("min_p", "must be less than 1");
+  if (training && temperature == 0) {
+    table->Problem("temperature", "of 0 cannot be trained on: nothing is drawn");
+  }
+  if (training && (top_p < 1 || min_p > 0) && (top_k == 0 || top_k > kMostKept)) {
+    table->Problem("top_k",
+                   "must be from 1 to 1024 when top_p or min_p are set: which tokens could "
+                   "have been drawn is kept for every token that is trained on");
+  }
+  sampling->temperature = static_cast<float>(temperature);
+  sampling->top_k = static_cast<int32_t>(top_k);
+  sampling->top_p = static_cast<float>(top_p);
+  sampling->min_p = static_cast<float>(min_p);
+}
+
+}  // namespace
+
+PracticeOptions ReadPractice(RecipeTable table, bool training, StrategyTable strategies) {
+  PracticeOptions settings;
+  settings.strategy = ReadStrategy(&table, strategies);
+  table.Read("live", &settings.options.max_live, "trajectories under way at a time", AtLeast(1));
+  table.Read("retries", &settings.options.retries,
+             "how often a trajectory that somebody else broke is begun again", AtLeast(0));
+  table.Read("turn_tokens", &settings.policy.max_turn_tokens, "a longer turn is cut off",
+             AtLeast(1));
+  ReadSampling(&table, training, &settings.policy.sampling);
+  bool forbid = true;
+  table.Read("forbid_markers", &forbid, "the agent cannot write the markers of others");
+  settings.policy.sampling.forbidden_set = forbid ? 1 : 0;
+  return settings;
+}
+
+}  // namespace hone

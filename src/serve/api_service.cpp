@@ -1,0 +1,242 @@
+#include "serve/api_service.h"
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kModels = "/v1/models";
+
+ServerResponse JsonResponse(const Json& json) {
+  return {200, "application/json", DumpJson(json) + "\n", {}};
+}
+
+// Takes the same time whatever of the key is right.
+bool SameSecret(std::string_view a, std::string_view b) {
+  unsigned char different = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    different |= static_cast<unsigned char>(a[i] ^ b[b.empty() ? 0 : i % b.size()]);
+  }
+  return different == 0;
+}
+
+bool IsHealth(const std::string& path) { return path == "/health" || path == "/healthz"; }
+
+}  // namespace
+
+Service::Service(ServedModel* model, const ServiceOptions& options,
+                 std::unique_ptr<ConversationRecorder> recorder)
+    : model_(model),
+      options_(options),
+      recorder_(std::move(recorder)),
+      batcher_(model->engine.get(), options.batch) {}
+
+bool Service::HasKey(const IncomingRequest& request) const {
+  if (options_.api_key.empty()) return true;
+  std::string_view given = request.Header("authorization");
+  constexpr std::string_view kBearer = "Bearer ";
+  if (!given.starts_with(kBearer)) return false;
+  given.remove_prefix(kBearer.size());
+  return SameSecret(given, options_.api_key);
+}
+
+std::optional<ServerResponse> Service::Refusal(const IncomingRequest& head) const {
+  if (IsHealth(head.path) || HasKey(head)) return std::nullopt;
+  return ApiError(401, "the API key is missing or wrong: send it as \"Authorization: Bearer KEY\"",
+                  "invalid_api_key");
+}
+
+void Service::Handle(HttpExchange& exchange) {
+  const IncomingRequest& request = exchange.request();
+  const std::string& path = request.path;
+  const bool health = IsHealth(path);
+  const bool models = path == kModels || path.starts_with(std::string(kModels) + "/");
+  const bool chat = path == "/v1/chat/completions", plain = path == "/v1/completions";
+  const bool reward = path == "/v1/rewards" && recorder_ != nullptr;
+  if (const auto refused = Refusal(request)) {
+    exchange.Respond(*refused);
+    return;
+  }
+  if (!health && !models && !chat && !plain && !reward) {
+    exchange.Respond(ApiError(
+        404, fmt::format("there is no {} here; there are /v1/models, /v1/chat/completions, "
+                         "/v1/completions and /health{}",
+                         Utf8Lossy(path), recorder_ != nullptr ? ", and /v1/rewards" : "")));
+    return;
+  }
+  const bool posts = chat || plain || reward;
+  if (request.method != (posts ? "POST" : "GET") && !(request.method == "HEAD" && !posts)) {
+    ServerResponse response =
+        ApiError(405, fmt::format("{} is not answered at {}, only {}", Utf8Lossy(request.method),
+                                  Utf8Lossy(path), posts ? "POST" : "GET"));
+    response.headers.emplace_back("Allow", posts ? "POST" : "GET, HEAD");
+    exchange.Respond(response);
+    return;
+  }
+  if (health) {
+    exchange.Respond(Health());
+  } else if (models) {
+    exchange.Respond(Models(path));
+  } else if (reward) {
+    exchange.Respond(Reward(request.body));
+  } else if (chat) {
+    Result<ServedChat> read = ReadChatRequest(request.body);
+    if (!read.ok()) {
+      exchange.Respond(ApiErrorOf(read.error()));
+      return;
+    }
+    const DrawOptions settings = *read;
+    Reply(exchange, settings, "chatcmpl-", [&](const ResponseContext& context) {
+      return NewChatResponse(context, *std::move(read));
+    });
+  } else {
+    Result<PlainRequest> read = ReadPlainRequest(request.body);
+    if (!read.ok()) {
+      exchange.Respond(ApiErrorOf(read.error()));
+      return;
+    }
+    const DrawOptions settings = *read;
+    Reply(exchange, settings, "cmpl-", [&](const ResponseContext& context) {
+      return NewPlainResponse(context, *std::move(read));
+    });
+  }
+}
+
+ServerResponse Service::Models(const std::string& path) const {
+  const Json model = Json::Of({{"id", model_->name},
+                               {"object", "model"},
+                               {"created", options_.now()},
+                               {"owned_by", "hone"},
+                               {"dialect", model_->dialect->traits().name},
+                               {"weights", model_->weights},
+                               {"max_model_len", model_->engine->config().max_positions}});
+  if (path == kModels || path == std::string(kModels) + "/") {
+    return JsonResponse(Json::Of({{"object", "list"}, {"data", Json(Json::Array{model})}}));
+  }
+  DrawOptions named;
+  named.model = path.substr(kModels.size() + 1);
+  if (const auto known = CheckModel(named); !known.ok()) {
+    return ApiError(404, known.error().message(), "model_not_found");
+  }
+  return JsonResponse(model);
+}
+
+ServerResponse Service::Health() const {
+  const Batcher::Counters counters = batcher_.counters();
+  return JsonResponse(Json::Of({{"status", "ok"},
+                                {"live", counters.live},
+                                {"waiting", counters.waiting},
+                                {"requests", counters.requests},
+                                {"tokens", counters.tokens},
+                                {"steps", counters.steps},
+                                {"cancelled", counters.cancelled}}));
+}
+
+// {"completion": "chatcmpl-...", "choice": 0, "name": "outcome", "value": 1}
+ServerResponse Service::Reward(const std::string& body) {
+  const Result<Json> json = ParseJson(body);
+  if (!json.ok()) return ApiError(400, "the body is not JSON: " + json.error().message());
+  const Json *completion = json->Find("completion"), *choice = json->Find("choice"),
+             *name = json->Find("name"), *value = json->Find("value");
+  if (completion == nullptr || !completion->is_string()) {
+    return ApiError(400, "completion: is missing: the id of a chat completion");
+  }
+  if (value == nullptr || !value->is_number()) return ApiError(400, "value: wants a number");
+  if ((choice != nullptr && !choice->is_integer()) || (name != nullptr && !name->is_string())) {
+    return ApiError(400, "choice: wants an integer; name: wants text");
+  }
+  const Result<void> put =
+      recorder_->Reward(completion->AsString(), choice == nullptr ? 0 : choice->AsInteger(),
+                        name == nullptr ? "outcome" : name->AsString(), value->AsDouble());
+  if (!put.ok()) return ApiErrorOf(put.error());
+  return JsonResponse(Json::Of({{"object", "reward"}, {"recorded", true}}));
+}
+
+Result<void> Service::CheckModel(const DrawOptions& settings) const {
+  if (settings.model == model_->name) return {};
+  return Error(ErrorCode::kNotFound,
+               fmt::format("model: the model \"{}\" is not served here; \"{}\" is", settings.model,
+                           model_->name));
+}
+
+void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::string_view prefix,
+                    const Maker& make) {
+  if (const auto known = CheckModel(settings); !known.ok()) {
+    exchange.Respond(ApiError(404, known.error().message(), "model_not_found"));
+    return;
+  }
+  Rng rng = Rng(options_.seed).Split("request").Split(requests_++);
+  ResponseContext context{.model = model_,
+                          .recorder = recorder_.get(),
+                          .head = {.id = fmt::format("{}{:016x}", prefix, rng.NextU64()),
+                                   .created = options_.now(),
+                                   .model = model_->name,
+                                   .fingerprint = "hone-" + model_->weights.substr(0, 12)},
+                          // Whole seeds of 53 bits survive every client's JSON.
+                          .seed = settings.seed.value_or(rng.NextU64() >> 11),
+                          .max_tokens = options_.max_tokens};
+  Result<std::unique_ptr<Response>> response = make(context);
+  if (!response.ok()) {
+    exchange.Respond(ApiErrorOf(response.error()));
+    return;
+  }
+  Result<std::shared_ptr<BatchTicket>> ticket = batcher_.Submit((*response)->Turns());
+  if (!ticket.ok()) {
+    exchange.Respond(ApiErrorOf(ticket.error()));
+    return;
+  }
+  bool begun = false;
+  const Result<bool> told = Follow(exchange, ticket->get(), response->get(), &begun);
+  (*ticket)->Cancel();  // nothing is left of it, or nobody is there to read it
+  if (told.ok()) return;
+  if (!begun) {
+    exchange.Respond(ApiErrorOf(told.error()));
+    return;
+  }
+  // The status is long sent: the stream itself says what happened, and ends as streams do.
+  const int status = ApiErrorOf(told.error()).status;
+  exchange.Write(EventOf(ApiErrorJson(status, told.error().message())));
+}
+
+Result<bool> Service::Follow(HttpExchange& exchange, BatchTicket* ticket, Response* response,
+                             bool* begun) {
+  const bool stream = response->settings().stream;
+  while (true) {
+    const std::vector<BatchTicket::News> news = ticket->Wait(exchange.gone());
+    if (exchange.gone().stop_requested()) return false;
+    if (const std::optional<Error> failure = ticket->failure()) return *failure;
+    if (news.empty()) break;  // all have ended
+    std::string events;
+    for (const BatchTicket::News& one : news) {
+      HONE_ASSIGN_OR_RETURN(const std::string told, response->Tell(one));
+      events += told;
+    }
+    if (!stream || events.empty()) continue;
+    if (!*begun) {
+      *begun = true;
+      exchange.Begin({200,
+                      "text/event-stream",
+                      "",
+                      {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}}});
+    }
+    if (!exchange.Write(events)) return false;
+  }
+  HONE_ASSIGN_OR_RETURN(std::string last, response->Finish());
+  if (!stream) return exchange.Respond(JsonResponse(response->Whole()));
+  if (!*begun) {
+    *begun = true;
+    exchange.Begin({200, "text/event-stream", "", {{"Cache-Control", "no-cache"}}});
+  }
+  return exchange.Write(last + "data: [DONE]\n\n");
+}
+
+bool Service::Close(std::chrono::milliseconds grace) {
+  batcher_.Close();
+  const bool idle = batcher_.WaitIdle(grace);
+  batcher_.Abandon(Error(ErrorCode::kStopped, "the server is shutting down"));
+  return idle;
+}
+
+}  // namespace hone

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "serve/http_server.h"
+#include "serve/response.h"
+
+namespace hone {
+
+struct ServiceOptions {
+  std::string api_key;        // clients must send it; empty: none is asked for
+  int64_t max_tokens = 4096;  // of one completion; requests for more get this many
+  uint64_t seed = 0;          // of requests that name none, and of the names of completions
+  Batcher::Options batch;
+  std::function<int64_t()> now;  // seconds since 1970
+};
+
+// OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET
+// /health, and, where conversations are recorded, POST /v1/rewards. Thread-safe.
+class Service {
+ public:
+  // The model must outlive it. `recorder` may be null.
+  Service(ServedModel* model, const ServiceOptions& options,
+          std::unique_ptr<ConversationRecorder> recorder);
+
+  // What a request is refused with before its body is read (HttpServerOptions::admit): 401 where a
+  // key is asked for and it has none.
+  std::optional<ServerResponse> Refusal(const IncomingRequest& head) const;
+  // An HttpHandler.
+  void Handle(HttpExchange& exchange);
+
+  // Answers no more requests (503), lets those under way end, and after `grace` tells the others
+  // that the server is shutting down. True when all ended by themselves.
+  bool Close(std::chrono::milliseconds grace);
+
+  Batcher::Counters counters() const { return batcher_.counters(); }
+
+ private:
+  using Maker = std::function<Result<std::unique_ptr<Response>>(const ResponseContext&)>;
+
+  bool HasKey(const IncomingRequest& request) const;
+  ServerResponse Models(const std::string& path) const;
+  ServerResponse Health() const;
+  ServerResponse Reward(const std::string& body);
+  Result<void> CheckModel(const DrawOptions& settings) const;
+  void Reply(HttpExchange& exchange, const DrawOptions& settings, std::string_view prefix,
+             const Maker& make);
+  // True when the client got all of it; the error, when there is one to tell.
+  Result<bool> Follow(HttpExchange& exchange, BatchTicket* ticket, Response* response, bool* begun);
+
+  ServedModel* model_;
+  const ServiceOptions options_;
+  const std::unique_ptr<ConversationRecorder> recorder_;
+  std::atomic<uint64_t> requests_ = 0;
+  Batcher batcher_;
+};
+
+}  // namespace hone

@@ -1,0 +1,162 @@
+#include "serve/api_service.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_served.h"
+
+namespace hone {
+namespace {
+
+// A request without a socket, and what was answered.
+class FakeExchange final : public HttpExchange {
+ public:
+  FakeExchange(const std::string& method, const std::string& path, const std::string& body) {
+    request_.method = method;
+    request_.path = path;
+    request_.body = body;
+  }
+  const IncomingRequest& request() const override { return request_; }
+  bool Respond(const ServerResponse& answer) override {
+    answer_ = answer;
+    return true;
+  }
+  bool Begin(const ServerResponse& answer) override {
+    answer_ = answer;
+    return true;
+  }
+  bool Write(std::string_view piece) override {
+    answer_.body += piece;
+    if (leaves_) gone_.request_stop();
+    return !leaves_;
+  }
+  void Abort() override { answer_ = {}; }
+  std::stop_token gone() const override { return gone_.get_token(); }
+  std::stop_token closing() const override { return {}; }
+
+  IncomingRequest request_;
+  ServerResponse answer_;
+  bool leaves_ = false;  // after the first piece
+  std::stop_source gone_;
+};
+
+class ServeServiceTest : public testing::Test {
+ protected:
+  ServiceOptions Options() {
+    ServiceOptions options;
+    options.now = [] { return int64_t{1234}; };
+    return options;
+  }
+  ServerResponse Ask(Service* service, const std::string& method, const std::string& path,
+                     const std::string& body = "", const std::string& key = "") {
+    FakeExchange exchange(method, path, body);
+    if (!key.empty()) exchange.request_.headers.emplace_back("authorization", "Bearer " + key);
+    service->Handle(exchange);
+    return exchange.answer_;
+  }
+  const std::unique_ptr<ServedModel> served_ = TinyServed();
+};
+
+constexpr char kPlain[] = R"({"model": "tiny", "prompt": "Hello", "max_tokens": 5})";
+
+TEST_F(ServeServiceTest, APromptThatCannotFitIsRefusedBeforeItIsCutIntoTokens) {
+  const int64_t positions = served_->engine->config().max_positions;
+  const PromptLimit limit = PromptLimitOf(*served_->tokenizer, positions);
+  EXPECT_GT(limit.bytes, static_cast<size_t>(positions));
+  EXPECT_LT(limit.bytes, static_cast<size_t>(8 << 20));
+  // The longest text that fits, in its longest token.
+  TokenId longest = 0;
+  for (TokenId id = 0; id < served_->tokenizer->vocab_size(); ++id) {
+    const auto bytes = [&](TokenId one) { return served_->tokenizer->TokenBytes(one).size(); };
+    if (bytes(id) > bytes(longest)) longest = id;
+  }
+  EXPECT_TRUE(limit
+                  .Check("prompt", static_cast<size_t>(positions) *
+                                       served_->tokenizer->TokenBytes(longest).size())
+                  .ok());
+  served_->limit = limit;
+  Service service(served_.get(), Options(), nullptr);
+  const std::string text(limit.bytes + 1, 'x');
+  for (const auto& [path, body] :
+       {std::pair("/v1/completions", Json::Of({{"model", "tiny"}, {"prompt", text}})),
+        std::pair("/v1/chat/completions",
+                  Json::Of({{"model", "tiny"},
+                            {"messages",
+                             Json::Array{Json::Of({{"role", "user"}, {"content", text}})}}}))}) {
+    const ServerResponse answer = Ask(&service, "POST", path, DumpJson(body));
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_NE(answer.body.find("bytes never fit"), std::string::npos) << answer.body;
+    EXPECT_NE(answer.body.find("context_length_exceeded"), std::string::npos) << answer.body;
+  }
+}
+
+TEST_F(ServeServiceTest, TheKeyIsAskedForBeforeTheBodyIsRead) {
+  ServiceOptions options = Options();
+  options.api_key = "secret";
+  Service service(served_.get(), options, nullptr);
+  IncomingRequest head;
+  head.path = "/v1/chat/completions";
+  ASSERT_TRUE(service.Refusal(head));
+  EXPECT_EQ(service.Refusal(head)->status, 401);
+  head.headers.emplace_back("authorization", "Bearer secret");
+  EXPECT_FALSE(service.Refusal(head));
+}
+
+TEST_F(ServeServiceTest, RoutesAndRefuses) {
+  Service service(served_.get(), Options(), nullptr);
+  EXPECT_EQ(Ask(&service, "GET", "/v1/models").status, 200);
+  EXPECT_EQ(Ask(&service, "GET", "/v1/models/tiny").status, 200);
+  EXPECT_EQ(Ask(&service, "GET", "/v1/models/big").status, 404);
+  EXPECT_EQ(Ask(&service, "GET", "/health").status, 200);
+  EXPECT_EQ(Ask(&service, "GET", "/healthz").status, 200);
+  EXPECT_EQ(Ask(&service, "GET", "/").status, 404);
+  EXPECT_EQ(Ask(&service, "POST", "/v1/rewards", "{}").status, 404) << "nothing is recorded";
+  const ServerResponse wrong = Ask(&service, "GET", "/v1/completions");
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(wrong.headers[0].second, "POST");
+  EXPECT_EQ(Ask(&service, "POST", "/v1/completions", kPlain).status, 200);
+  EXPECT_EQ(Ask(&service, "POST", "/v1/chat/completions", "nonsense").status, 400);
+}
+
+TEST_F(ServeServiceTest, TheKeyIsAskedForEverywhereButAtTheDoor) {
+  ServiceOptions options = Options();
+  options.api_key = "secret";
+  Service service(served_.get(), options, nullptr);
+  EXPECT_EQ(Ask(&service, "GET", "/health").status, 200);
+  for (const char* key : {"", "secre", "secrets", "Secret"}) {
+    EXPECT_EQ(Ask(&service, "GET", "/v1/models", "", key).status, 401) << key;
+  }
+  EXPECT_EQ(Ask(&service, "GET", "/v1/models", "", "secret").status, 200);
+}
+
+TEST_F(ServeServiceTest, WhoLeavesIsNotToldTheRest) {
+  Service service(served_.get(), Options(), nullptr);
+  FakeExchange exchange("POST", "/v1/completions",
+                        R"({"model": "tiny", "prompt": "a", "max_tokens": 200, "stream": true})");
+  exchange.leaves_ = true;
+  service.Handle(exchange);
+  EXPECT_EQ(exchange.answer_.body.find("[DONE]"), std::string::npos);
+  EXPECT_TRUE(service.Close(std::chrono::seconds(30)));
+  EXPECT_EQ(service.counters().live, 0);
+}
+
+TEST_F(ServeServiceTest, AClosedServiceSays503) {
+  Service service(served_.get(), Options(), nullptr);
+  EXPECT_TRUE(service.Close(std::chrono::seconds(30)));
+  EXPECT_EQ(Ask(&service, "POST", "/v1/completions", kPlain).status, 503);
+  EXPECT_EQ(Ask(&service, "GET", "/health").status, 200);
+}
+
+TEST_F(ServeServiceTest, TheSameSeedGivesTheSameAnswerAndNoSeedAnother) {
+  Service service(served_.get(), Options(), nullptr);
+  const auto text = [&](const std::string& more) {
+    const ServerResponse answer =
+        Ask(&service, "POST", "/v1/completions",
+            R"({"model": "tiny", "prompt": "Hello", "max_tokens": 8)" + more + "}");
+    return DumpJson(*ParseJson(answer.body)->Find("choices"));
+  };
+  EXPECT_EQ(text(R"(, "seed": 3)"), text(R"(, "seed": 3)"));
+  EXPECT_NE(text(""), text(""));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,199 @@
+#include "serve/batcher.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "serve/response.h"
+#include "support/tiny_served.h"
+
+namespace hone {
+namespace {
+
+Batcher::Turn Turn(const std::string& prompt, uint64_t seed, int64_t most) {
+  static const Tokenizer tokenizer =
+      Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/tokenizer.json").value();
+  Batcher::Turn turn;
+  turn.prompt = tokenizer.Encode(prompt);
+  turn.request.max_new = most;
+  turn.request.rng = Rng(seed);
+  return turn;
+}
+
+std::vector<SampleResult> Finish(BatchTicket* ticket, size_t turns) {
+  std::vector<SampleResult> drawn(turns);
+  while (true) {
+    const auto news = ticket->Wait({});
+    if (news.empty()) return drawn;
+    for (const BatchTicket::News& one : news) AppendDrawn(one.fresh, &drawn[one.turn]);
+  }
+}
+
+TEST(Batcher, WhereMemoryRunsOutWhatIsUnderWayFailsAndTheNextRequestIsDrawn) {
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  Batcher::Turn greedy = Turn("Hello", 1, 5);
+  greedy.request.stop = [](std::span<const TokenId>) -> bool { throw std::bad_alloc(); };
+  const auto failed = batcher.Submit({std::move(greedy)}).value();
+  EXPECT_TRUE(failed->Wait({}).empty());
+  ASSERT_NE(failed->failure(), std::nullopt);
+  EXPECT_EQ(failed->failure()->code(), ErrorCode::kUnavailable);
+  const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
+  EXPECT_EQ(next->failure(), std::nullopt);
+}
+
+// As long as it lives, this process gets no piece of memory as large as these bytes.
+class NoMemoryFor {
+ public:
+  explicit NoMemoryFor(uint64_t bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes / 2;
+    ::setrlimit(RLIMIT_AS, &now);
+  }
+  ~NoMemoryFor() { ::setrlimit(RLIMIT_AS, &before_); }
+  NoMemoryFor(const NoMemoryFor&) = delete;
+  NoMemoryFor& operator=(const NoMemoryFor&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Batcher, WhereMemoryRunsOutForOneOfThemAllThatAreTakenInFail) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end a process that has no memory left";
+#endif
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  EXPECT_EQ(Finish(batcher.Submit({Turn("Hello", 1, 5)}).value().get(), 1)[0].tokens.size(), 5u);
+  std::vector<Batcher::Turn> turns = {Turn("first", 1, 5), Turn("too long", 1, 5),
+                                      Turn("last", 1, 5)};
+  turns[1].prompt.resize(size_t{16} << 20);
+  {
+    const NoMemoryFor copies(turns[1].prompt.size() * sizeof(TokenId));
+    const auto failed = batcher.Submit(std::move(turns)).value();
+    EXPECT_TRUE(failed->Wait({}).empty());
+    ASSERT_NE(failed->failure(), std::nullopt);
+    EXPECT_EQ(failed->failure()->code(), ErrorCode::kUnavailable);
+  }
+  const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
+  EXPECT_EQ(next->failure(), std::nullopt);
+}
+
+TEST(Batcher, DrawsForManyWhatItWouldDrawForOne) {
+  const auto served = TinyServed();
+  const std::string common =
+      "A beginning that is long enough to be worth sharing between requests, because it says the "
+      "same thing over and over again, and then again, and so on and so forth: ";
+  std::vector<std::vector<Batcher::Turn>> requests;
+  for (uint64_t i = 0; i < 12; ++i) {
+    const std::string prompt = i % 3 == 0 ? "Hello" : common + std::to_string(i % 4);
+    requests.push_back({Turn(prompt, i, 3 + static_cast<int64_t>(i)), Turn(prompt, i + 50, 9)});
+  }
+  std::vector<std::vector<SampleResult>> expected;
+  for (const auto& request : requests) {
+    std::vector<SampleRequest> alone;
+    for (const Batcher::Turn& turn : request) {
+      SampleRequest& one = alone.emplace_back();
+      static_cast<TurnRequest&>(one) = turn.request;
+      one.prompt = turn.prompt;
+    }
+    expected.push_back(served->engine->Sample(alone).value());
+  }
+  Batcher batcher(served->engine.get(), {.max_live = 5, .max_waiting = 100});
+  std::vector<std::shared_ptr<BatchTicket>> tickets;
+  for (const auto& request : requests) tickets.push_back(batcher.Submit(request).value());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const std::vector<SampleResult> drawn = Finish(tickets[i].get(), 2);
+    EXPECT_EQ(tickets[i]->failure(), std::nullopt);
+    for (size_t t = 0; t < 2; ++t) {
+      EXPECT_EQ(drawn[t].tokens, expected[i][t].tokens);
+      EXPECT_EQ(drawn[t].logprobs, expected[i][t].logprobs);
+    }
+  }
+  EXPECT_TRUE(batcher.WaitIdle(std::chrono::seconds(30)));
+  EXPECT_EQ(batcher.counters().requests, 12);
+  EXPECT_EQ(batcher.counters().live, 0);
+}
+
+// A turn that is under way until it is told to go on.
+struct HeldTurn {
+  std::promise<void> begun, go_on;
+  Batcher::Turn turn = Turn("a", 1, 50);
+
+  HeldTurn() {
+    turn.request.stop = [this, held = false](std::span<const TokenId>) mutable {
+      if (!std::exchange(held, true)) {
+        begun.set_value();
+        go_on.get_future().wait();
+      }
+      return false;
+    };
+  }
+};
+
+TEST(Batcher, TooManyAreRefusedAndCancellingMakesRoom) {
+  const auto served = TinyServed();
+  HeldTurn held;
+  Batcher batcher(served->engine.get(), {.max_live = 1, .max_waiting = 1});
+  const auto never = batcher.Submit(std::vector<Batcher::Turn>(3));
+  ASSERT_FALSE(never.ok());
+  EXPECT_EQ(never.error().code(), ErrorCode::kInvalidArgument) << "trying again is of no use";
+  const auto first = batcher.Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  const auto second = batcher.Submit({Turn("b", 1, 3)}).value();
+  EXPECT_EQ(batcher.Submit({Turn("c", 1, 3)}).error().code(), ErrorCode::kFull);
+  first->Cancel();
+  held.go_on.set_value();
+  EXPECT_EQ(Finish(second.get(), 1)[0].tokens.size(), 3u);
+  EXPECT_EQ(batcher.counters().cancelled, 1);
+}
+
+TEST(Batcher, WhatCannotBeDrawnFails) {
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  Batcher::Turn bad = Turn("a", 1, 3);
+  bad.request.sampling.temperature = -1;
+  const auto ticket = batcher.Submit({bad}).value();
+  EXPECT_TRUE(ticket->Wait({}).empty());
+  ASSERT_TRUE(ticket->failure().has_value());
+  EXPECT_EQ(ticket->failure()->code(), ErrorCode::kInvalidArgument);
+}
+
+TEST(Batcher, AtTheEndNobodyWaitsForEver) {
+  const auto served = TinyServed();
+  HeldTurn held;
+  auto batcher = std::make_unique<Batcher>(served->engine.get(),
+                                           Batcher::Options{.max_live = 1, .max_waiting = 9});
+  const auto live = batcher->Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  const auto waiting = batcher->Submit({Turn("b", 1, 200)}).value();
+  batcher->Close();
+  EXPECT_EQ(batcher->Submit({Turn("c", 1, 3)}).error().code(), ErrorCode::kUnavailable);
+  EXPECT_FALSE(batcher->WaitIdle(std::chrono::milliseconds(0)));
+  batcher->Abandon(Error(ErrorCode::kStopped, "enough"));
+  held.go_on.set_value();
+  Finish(live.get(), 1);
+  Finish(waiting.get(), 1);
+  EXPECT_EQ(live->failure()->message(), "enough");
+  EXPECT_EQ(waiting->failure()->message(), "enough");
+  batcher.reset();
+}
+
+TEST(BatchTicket, AWaitCanBeStopped) {
+  BatchTicket ticket(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(ticket.Wait(stop.get_token()).empty());
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,124 @@
+#include "serve/request.h"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kHello = R"("messages": [{"role": "user", "content": "Hello"}])";
+
+Result<ServedChat> Chat(std::string_view more) {
+  return ReadChatRequest(R"({"model": "m", )" + std::string(kHello) + std::string(more) + "}");
+}
+std::string Problem(std::string_view more) {
+  const auto read = Chat(more);
+  return read.ok() ? "" : read.error().message();
+}
+
+TEST(ServeRequest, ReadsWhatTheApiHas) {
+  const auto read = Chat(R"(, "temperature": 0.5, "top_p": 0.9, "top_k": 7, "min_p": 0.1, "n": 3,
+      "max_completion_tokens": 9, "seed": -4, "stop": ["a", "b"], "stream": true,
+      "stream_options": {"include_usage": true}, "logprobs": true, "top_logprobs": 5,
+      "return_token_ids": true, "user": "somebody", "frequency_penalty": 0, "logit_bias": {},
+      "tool_choice": "auto", "metadata": {"task": "t-1"}, "parallel_tool_calls": true,
+      "chat_template_kwargs": {"enable_thinking": false}, "response_format": {"type": "text"})");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->model, "m");
+  EXPECT_EQ(read->sampling,
+            (Sampling{.temperature = 0.5f, .top_k = 7, .top_p = 0.9f, .min_p = 0.1f}));
+  EXPECT_EQ(read->n, 3);
+  EXPECT_EQ(read->max_tokens, 9);
+  EXPECT_EQ(read->seed, static_cast<uint64_t>(int64_t{-4}));
+  EXPECT_EQ(read->stops, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(read->stream && read->include_usage && read->logprobs && read->return_token_ids);
+  EXPECT_EQ(read->top_logprobs, 5);
+  EXPECT_EQ(read->task, "t-1");
+  EXPECT_EQ(read->conversation.messages.size(), 1u);
+  EXPECT_EQ(read->conversation.enable_thinking, false);
+  EXPECT_EQ(read->conversation.add_generation_prompt, true);
+}
+
+TEST(ServeRequest, WhatIsWrongIsNamed) {
+  EXPECT_TRUE(Problem(R"(, "temperature": -1)").starts_with("temperature: "));
+  EXPECT_TRUE(Problem(R"(, "temperature": 0.00001)").starts_with("temperature: "));
+  EXPECT_TRUE(Problem(R"(, "top_p": 0)").starts_with("top_p: "));
+  EXPECT_TRUE(Problem(R"(, "n": 1000)").starts_with("n: "));
+  EXPECT_TRUE(Problem(R"(, "stop": [1])").starts_with("stop: "));
+  EXPECT_TRUE(Problem(R"(, "stream": 1)").starts_with("stream: "));
+  EXPECT_TRUE(Problem(R"(, "stream_options": {})").starts_with("stream_options: "));
+  EXPECT_NE(Problem(R"(, "stream": true, "stream_options": {"include_usag": true})")
+                .find("include_usage"),
+            std::string::npos);
+  EXPECT_TRUE(Problem(R"(, "top_logprobs": 3)").starts_with("top_logprobs: "));
+  EXPECT_TRUE(Problem(R"(, "tools": [{"type": "function"}])").starts_with("tools[0]: "));
+  EXPECT_TRUE(Problem(R"(, "seed": "x")").starts_with("seed: "));
+  EXPECT_NE(Problem(R"(, "max_token": 3)").find("max_tokens"), std::string::npos)
+      << "a word that is nearly right is guessed";
+  EXPECT_FALSE(ReadChatRequest("[]").ok());
+  EXPECT_FALSE(ReadChatRequest("{").ok());
+  EXPECT_FALSE(ReadChatRequest(R"({"model": "m"})").ok());
+  EXPECT_FALSE(ReadChatRequest(R"({"model": "m", "messages": [{"role": "assistant"}]})").ok());
+}
+
+TEST(ServeRequest, WhatIsNotSupportedIsRefusedAndNotIgnored) {
+  for (const char* more :
+       {R"("tool_choice": "required")", R"("tool_choice": {"type": "function"})",
+        R"("frequency_penalty": 0.5)", R"("logit_bias": {"5": 1})", R"("functions": [])",
+        R"("response_format": {"type": "json_object"})", R"("audio": {})",
+        R"("parallel_tool_calls": false)", R"("reasoning_effort": "low")", R"("verbosity": "high")",
+        R"("chat_template_kwargs": {"custom": 1})"}) {
+    EXPECT_FALSE(Problem(", " + std::string(more)).empty()) << more;
+  }
+  EXPECT_EQ(Problem(R"(, "parallel_tool_calls": true, "verbosity": "medium")"), "");
+  EXPECT_TRUE(Chat(R"(, "tools": [{"type": "function", "function": {"name": "f"}}],
+                   "tool_choice": "none")")
+                  ->conversation.tools.empty());
+}
+
+TEST(ServeRequest, ResultsGetTheNamesOfTheirTools) {
+  const auto read = ReadChatRequest(R"({"model": "m", "messages": [
+      {"role": "user", "content": "q"},
+      {"role": "assistant", "content": null, "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}},
+        {"id": "c2", "type": "function", "function": {"name": "g", "arguments": "{}"}}]},
+      {"role": "tool", "tool_call_id": "c2", "content": "two"},
+      {"role": "tool", "tool_call_id": "c1", "content": "one"}]})");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->conversation.messages[1].calls[0].arguments, Json::Of({{"a", 1}}));
+  EXPECT_EQ(read->conversation.messages[2].name, "g");
+  EXPECT_EQ(read->conversation.messages[3].name, "f");
+  EXPECT_EQ(read->call_ids[1], (std::vector<std::string>{"c1", "c2"}));
+  EXPECT_EQ(read->call_ids[2], (std::vector<std::string>{"c2"}));
+  EXPECT_FALSE(ReadChatRequest(R"({"model": "m", "messages": [
+      {"role": "tool", "tool_call_id": "c9", "content": "x"}]})")
+                   .ok());
+}
+
+TEST(ServeRequest, PromptsAreTextOrTokens) {
+  const auto read = [](std::string_view prompt) {
+    return ReadPlainRequest(R"({"model": "m", "prompt": )" + std::string(prompt) + "}");
+  };
+  EXPECT_EQ(read(R"("a")")->prompts[0].text, "a");
+  EXPECT_EQ(read("[1, 2]")->prompts[0].tokens, (std::vector<TokenId>{1, 2}));
+  EXPECT_EQ(read(R"(["a", "b"])")->prompts.size(), 2u);
+  EXPECT_EQ(read("[[1], [2, 3]]")->prompts[1].tokens, (std::vector<TokenId>{2, 3}));
+  for (const char* bad : {"3", "[]", "[-1]", "[[[1]]]", "[\"a\", 1.5]", "{}"}) {
+    EXPECT_FALSE(read(bad).ok()) << bad;
+  }
+  EXPECT_FALSE(ReadPlainRequest(R"({"model": "m", "prompt": "a", "echo": true})").ok());
+  EXPECT_TRUE(ReadPlainRequest(R"({"model": "m", "prompt": "a", "echo": false})").ok());
+}
+
+TEST(ServeRequest, ErrorsHaveTheirShapeAndStatus) {
+  const Json error = ApiErrorJson(400, "top_p: wants less");
+  EXPECT_EQ(*error.Find("error")->Find("param"), Json("top_p"));
+  EXPECT_EQ(*error.Find("error")->Find("type"), Json("invalid_request_error"));
+  EXPECT_TRUE(ApiErrorJson(404, "there is: nothing").Find("error")->Find("param")->is_null());
+  EXPECT_EQ(ApiErrorOf(Error(ErrorCode::kFull, "x")).status, 429);
+  EXPECT_EQ(ApiErrorOf(Error(ErrorCode::kFull, "x")).headers[0].first, "Retry-After");
+  EXPECT_EQ(ApiErrorOf(Error(ErrorCode::kStopped, "x")).status, 503);
+  EXPECT_EQ(ApiErrorOf(Error(ErrorCode::kCorrupt, "x")).status, 500);
+}
+
+}  // namespace
+}  // namespace hone

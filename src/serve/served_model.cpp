@@ -1,0 +1,98 @@
+#include "serve/served_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/recipe.h"
+#include "rollout/policy.h"
+#include "serve/request.h"
+#include "text/template_dialect.h"
+#include "train/model_place.h"
+#include "train/recipe_checks.h"
+#include "train/run_folder.h"
+#include "train/training_recipe.h"
+
+namespace hone {
+namespace {
+
+// What the run says of its model.
+Result<PolicyModelOptions> SettingsOf(const std::filesystem::path& run) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
+  recipe.Override("run.resume=auto");  // where a run began may be gone
+  HONE_ASSIGN_OR_RETURN(const TrainingRecipe read, ReadTrainingRecipe(&recipe));
+  return read.model;
+}
+
+}  // namespace
+
+Result<void> PromptLimit::Check(std::string_view name, size_t prompt_bytes) const {
+  if (prompt_bytes <= bytes) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{}: this model's {} is {} tokens, which {} bytes never fit into; "
+                           "shorten it",
+                           name, kContextLength, positions, prompt_bytes));
+}
+
+PromptLimit PromptLimitOf(const Tokenizer& tokenizer, int64_t positions) {
+  constexpr size_t kMostByNormalisation = 4;
+  PromptLimit limit{.positions = positions};
+  for (const AddedToken& token : tokenizer.added()) {
+    if (token.lstrip || token.rstrip) return limit;
+  }
+  size_t longest = 1;
+  for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
+    longest = std::max(longest, tokenizer.TokenBytes(id).size());
+  }
+  limit.bytes = static_cast<size_t>(positions) * longest * kMostByNormalisation;
+  return limit;
+}
+
+Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice) {
+  auto served = std::make_unique<ServedModel>();
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
+  PolicyModelOptions settings;
+  if (!place.run.empty()) {
+    HONE_ASSIGN_OR_RETURN(settings, SettingsOf(place.run));
+  }
+  if (!choice.dialect.empty()) settings.dialect = choice.dialect;
+  // A run's checkpoints speak with the template of the model that it began with.
+  settings.dialect = DialectIn(settings.dialect,
+                               settings.folder.empty() ? place.folder.string() : settings.folder);
+  if (!choice.precision.empty()) {
+    settings.precision = choice.precision == "f32" ? Precision::kF32 : Precision::kBf16;
+  }
+  const std::filesystem::path tokenizer_at =
+      choice.tokenizer.empty() ? place.folder : std::filesystem::path(choice.tokenizer);
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(tokenizer_at));
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(place.folder));
+  if (tokenizer.vocab_size() > config.vocab) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the tokenizer has {} tokens, the model only {}; give the model's own "
+                             "(--tokenizer)",
+                             tokenizer.vocab_size(), config.vocab));
+  }
+  served->limit = PromptLimitOf(tokenizer, config.max_positions);
+  served->tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
+  HONE_ASSIGN_OR_RETURN(served->dialect, NewDialect(settings.dialect));
+  HONE_RETURN_IF_ERROR(CheckMarkers(*served->tokenizer, *served->dialect, tokenizer_at.string()));
+  Engine::Options options;
+  options.precision = settings.precision;
+  options.threads = static_cast<int>(choice.threads);
+  options.forbidden = ForbiddenTokens(*served->dialect, *served->tokenizer, config.vocab);
+  options.sampler.memory = choice.memory;
+  HONE_ASSIGN_OR_RETURN(served->engine, OpenModel(place.folder, std::move(options)));
+  if (IsCheckpoint(place.folder)) {
+    HONE_ASSIGN_OR_RETURN(const TrainingState state, ReadTrainingState(place.folder));
+    served->version = state.step;
+  }
+  served->weights = served->engine->WeightsHash();
+  served->name = choice.name;
+  if (served->name.empty()) {
+    const auto& named = place.run.empty() ? place.folder : place.run;
+    served->name = std::filesystem::weakly_canonical(named).filename().string();
+  }
+  return served;
+}
+
+}  // namespace hone

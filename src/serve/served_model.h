@@ -1,0 +1,53 @@
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "engine/engine.h"
+#include "text/dialect.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+// What a command line says of a model that is to be talked to.
+struct ServedModelChoice {
+  std::string model;                  // a run, a checkpoint or a Hugging Face folder
+  std::string checkpoint = "last";    // of a run: last, best or a step
+  std::string name;                   // what clients call it; empty: the name of its folder
+  std::string dialect;                // empty: that of its run, else hermes
+  std::string tokenizer;              // when it is not in the folder
+  std::string precision;              // f32 or bf16; empty: that of its run, else bf16
+  int64_t threads = 0;                // 0: as many as the machine has
+  int64_t memory = int64_t{1} << 30;  // bytes of keys and values at most
+};
+
+// What no prompt can be longer than, known before it is cut into tokens, which takes many times
+// its memory.
+struct PromptLimit {
+  int64_t positions = 0;                              // of the model
+  size_t bytes = std::numeric_limits<size_t>::max();  // of a prompt that may still fit
+
+  // The error is that of a prompt beyond the model's positions, which it calls `name`.
+  Result<void> Check(std::string_view name, size_t prompt_bytes) const;
+};
+
+// So many times the tokenizer's longest token as the model has positions, and four times that: NFC
+// makes as little as two bytes out of seven. Without bound where an added token takes in the blanks
+// around it, however many there are.
+PromptLimit PromptLimitOf(const Tokenizer& tokenizer, int64_t positions);
+
+struct ServedModel {
+  std::string name;
+  int64_t version = 0;  // the training step that the weights are of; 0: not of a run
+  std::string weights;  // SHA-256 of them
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<Dialect> dialect;
+  std::unique_ptr<Engine> engine;  // opened with the forbidden tokens of the dialect
+  PromptLimit limit;
+};
+
+// The errors say what is wrong with the choice and what there is.
+Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice);
+
+}  // namespace hone

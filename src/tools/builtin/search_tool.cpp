@@ -1,0 +1,120 @@
+#include "tools/builtin/search_tool.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/gate.h"
+#include "tools/builtin/builtin.h"
+#include "tools/builtin/search_index.h"
+
+namespace hone {
+namespace {
+
+constexpr char kSearchSpecs[] = R"([{{
+  "name": "search",
+  "description": "Searches the documents for words and returns the best matches, best first, each with id, title, score and snippet.",
+  "parameters": {{
+    "type": "object",
+    "properties": {{
+      "query": {{"type": "string", "minLength": 1, "maxLength": 2000, "description": "plain words"}},
+      "k": {{"type": "integer", "minimum": 1, "maximum": {0}, "default": {1},
+            "description": "how many matches"}}
+    }},
+    "required": ["query"],
+    "additionalProperties": false
+  }},
+  "x-hone": {{"effect": "reads", "output": {{"type": "array", "items": {{"type": "object",
+    "properties": {{"id": {{"type": "string"}}, "title": {{"type": "string"}},
+                   "score": {{"type": "number"}}, "snippet": {{"type": "string"}}}},
+    "required": ["id", "score", "snippet"]}}}}}}
+}}, {{
+  "name": "fetch",
+  "description": "Returns a whole document by its id.",
+  "parameters": {{
+    "type": "object",
+    "properties": {{"id": {{"type": "string", "description": "as search returned it"}}}},
+    "required": ["id"],
+    "additionalProperties": false
+  }},
+  "x-hone": {{"effect": "reads", "output": {{"type": "object"}}}}
+}}])";
+
+class SearchToolkit final : public Toolkit {
+ public:
+  SearchToolkit(const SearchOptions& options, std::unique_ptr<SearchIndex> index)
+      : options_(options),
+        index_(std::move(index)),
+        tools_(BuiltinSpecs(fmt::format(kSearchSpecs, options.max_k, options.k))) {
+    for (ToolSpec& spec : tools_) spec.resource = options.corpus;
+  }
+
+  const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return Sharing::kNothing; }
+  Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::unique_ptr<Session>(); }
+
+  ToolReply Call(std::string_view tool, const Json& arguments, Session*,
+                 const CallLimits& limits) override {
+    // The index is for one thread; a search takes well under a millisecond per thousand matches.
+    const Gate::Pass pass = gate_.Enter(limits.stop);
+    if (!pass) return TimedOut("stopped while others searched");
+    return tool == "fetch" ? Fetch(TextArgument(arguments, "id")) : Search(arguments, limits);
+  }
+
+ private:
+  ToolReply Search(const Json& arguments, const CallLimits& limits) {
+    const std::string query = TextArgument(arguments, "query");
+    if (QueryWords(query).empty()) {
+      return Refuted("the query has no words; give some, for example \"height of Mont Blanc\"");
+    }
+    const int64_t k =
+        std::clamp(IntegerArgument(arguments, "k", options_.k), int64_t{1}, options_.max_k);
+    const auto hits = index_->Search(query, k, options_.snippet_words, limits.stop);
+    if (!hits.ok()) return FromError(hits.error());
+    Json::Array list;
+    for (const SearchIndex::Hit& hit : *hits) {
+      Json entry = Json::Of({{"id", hit.id}});
+      if (!hit.title.empty()) entry.Set("title", hit.title);
+      // Ranked by the whole score; four decimals are plenty to read.
+      entry.Set("score", std::round(hit.score * 1e4) / 1e4);
+      entry.Set("snippet", hit.snippet);
+      list.push_back(std::move(entry));
+    }
+    return Answered(DumpJson(Json(std::move(list))));
+  }
+
+  ToolReply Fetch(const std::string& id) {
+    Result<std::optional<std::string>> document = index_->Fetch(id);
+    if (!document.ok()) return FromError(document.error());
+    if (!document->has_value()) return Refuted(fmt::format("there is no document \"{}\"", id));
+    return Answered(**std::move(document));
+  }
+
+  const SearchOptions options_;
+  const std::unique_ptr<SearchIndex> index_;
+  std::vector<ToolSpec> tools_;
+  Gate gate_{1};
+};
+
+}  // namespace
+
+SearchOptions ReadSearchOptions(RecipeTable table) {
+  SearchOptions options;
+  table.Read("corpus", &options.corpus, "JSONL file of documents");
+  table.Read("fields", &options.fields, "that are searched");
+  table.Read("k", &options.k, "hits when the agent does not say", Between(1, 1000));
+  table.Read("max_k", &options.max_k, "hits it may ask for", Between(1, 1000));
+  table.Read("snippet_words", &options.snippet_words, "around what was found", Between(1, 64));
+  if (options.corpus.empty()) table.Problem("corpus", "wants a JSONL file of documents");
+  if (options.fields.empty()) table.Problem("fields", "wants at least one");
+  if (options.k > options.max_k) table.Problem("k", "is at most max_k");
+  return options;
+}
+
+Result<std::shared_ptr<Toolkit>> NewSearchToolkit(const SearchOptions& options) {
+  HONE_ASSIGN_OR_RETURN(auto index, SearchIndex::Open(options.corpus, options.fields));
+  return std::shared_ptr<Toolkit>(std::make_shared<SearchToolkit>(options, std::move(index)));
+}
+
+}  // namespace hone

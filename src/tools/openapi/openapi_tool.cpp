@@ -1,0 +1,192 @@
+#include "tools/openapi/openapi_tool.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/http_client.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "base/utf8.h"
+#include "tools/openapi/openapi_document.h"
+#include "tools/openapi/openapi_request.h"
+#include "tools/openapi/yaml.h"
+
+namespace hone {
+namespace {
+
+using std::chrono::milliseconds;
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+constexpr int64_t kMaxRetryAfterSeconds = 24 * 3600;
+
+// A wait in seconds; a date is not understood and means nothing.
+std::optional<milliseconds> RetryAfter(const HttpResponse& response) {
+  const std::string_view text = response.Header("retry-after");
+  int64_t seconds = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (problem != std::errc() || end != text.data() + text.size() || seconds < 0) {
+    return std::nullopt;
+  }
+  return milliseconds(1000 * std::min(seconds, kMaxRetryAfterSeconds));
+}
+
+ToolReply ReplyOf(const HttpResponse& response) {
+  const int status = response.status;
+  if (status >= 200 && status < 300) {
+    if (IsUtf8(response.body)) return Answered(response.body);
+    return Answered(fmt::format("{} bytes that are not text ({})", response.body.size(),
+                                Utf8Lossy(response.Header("content-type"))));
+  }
+  const std::string said = fmt::format("HTTP {}{}{}", status, response.body.empty() ? "" : ": ",
+                                       Utf8Lossy(response.body));
+  if (status >= 300 && status < 400) {
+    return Unavailable(fmt::format("HTTP {}: redirects to {}, which is not followed", status,
+                                   Utf8Lossy(response.Header("location"))));
+  }
+  // The agent has no credentials of its own: those that are wrong are the recipe's.
+  if (status == 401 || status == 407) return Unavailable(said, Blame::kInfrastructure);
+  if (status == 408 || status == 429 || status >= 500) {
+    ToolReply reply = Unavailable(said);
+    reply.retry_after = RetryAfter(response);
+    reply.refused = status == 429;
+    return reply;
+  }
+  return Refuted(said);
+}
+
+class OpenApiToolkit final : public Toolkit {
+ public:
+  OpenApiToolkit(const OpenApiOptions& options, Headers headers,
+                 std::vector<OpenApiOperation> operations)
+      : options_(options), headers_(std::move(headers)) {
+    for (OpenApiOperation& operation : operations) {
+      tools_.push_back(operation.spec);
+      const std::string name = operation.spec.name;
+      operations_.emplace(name, std::move(operation));
+    }
+  }
+
+  const std::vector<ToolSpec>& tools() const override { return tools_; }
+  Sharing sharing() const override { return Sharing::kNothing; }
+  Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::unique_ptr<Session>(); }
+
+  ToolReply Call(std::string_view tool, const Json& arguments, Session*,
+                 const CallLimits& limits) override {
+    const OpenApiOperation& operation = operations_.find(tool)->second;
+    Result<HttpRequest> request = RequestOf(
+        operation, options_.base_url.empty() ? operation.server : options_.base_url, arguments);
+    if (!request.ok()) return Refuted(request.error().message());
+    for (const auto& header : headers_) request->headers.push_back(header);
+    request->deadline = limits.time;
+    request->max_body_bytes = static_cast<size_t>(options_.max_body_bytes);
+    const Result<HttpResponse> response = HttpFetch(*request, limits.stop);
+    return response.ok() ? ReplyOf(*response) : FromError(response.error());
+  }
+
+ private:
+  const OpenApiOptions options_;
+  const Headers headers_;
+  std::vector<ToolSpec> tools_;
+  std::map<std::string, OpenApiOperation, std::less<>> operations_;
+};
+
+Result<Headers> ReadHeaders(const std::vector<std::string>& lines) {
+  Headers headers;
+  for (const std::string& line : lines) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("headers: \"{}\" is not \"Name: value\"", line));
+    }
+    std::string value(Trim(std::string_view(line).substr(colon + 1)));
+    if (value.starts_with("env:")) {
+      const char* variable = std::getenv(value.c_str() + 4);
+      if (variable == nullptr) {
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("headers: the environment has no variable {}; set it, it is the "
+                                 "value of the header {}",
+                                 value.substr(4), line.substr(0, colon)));
+      }
+      value = variable;
+    }
+    if (value.find_first_of("\r\n") != std::string::npos) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("headers: {}: a value has no line ends", line.substr(0, colon)));
+    }
+    headers.emplace_back(line.substr(0, colon), std::move(value));
+  }
+  return headers;
+}
+
+// The wanted operations, in the order of the document.
+Result<std::vector<OpenApiOperation>> Choose(OpenApiDocument document,
+                                             const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return std::move(document.operations);
+  std::vector<std::string> names;
+  for (const OpenApiOperation& operation : document.operations) {
+    names.push_back(operation.spec.name);
+  }
+  for (const std::string& name : wanted) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    for (const std::string& reason : document.left_out) {
+      if (reason.starts_with(name + ":")) return Error(ErrorCode::kUnsupported, reason);
+    }
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("operations: there is no {}{}", name, DidYouMean(name, names)));
+  }
+  std::erase_if(document.operations, [&](const OpenApiOperation& operation) {
+    return std::find(wanted.begin(), wanted.end(), operation.spec.name) == wanted.end();
+  });
+  return std::move(document.operations);
+}
+
+}  // namespace
+
+OpenApiOptions ReadOpenApiOptions(RecipeTable table) {
+  OpenApiOptions options;
+  table.Read("file", &options.file, "OpenAPI document, JSON or YAML");
+  table.Read("base_url", &options.base_url, "in place of the document's server");
+  table.Read("headers", &options.headers, "\"Name: value\" or \"Name: env:VARIABLE\"");
+  table.Read("operations", &options.operations, "names of the tools wanted; empty: all");
+  table.Read("max_body_bytes", &options.max_body_bytes, "of one answer", Between(1, 1 << 30));
+  if (options.file.empty()) table.Problem("file", "wants an OpenAPI document");
+  return options;
+}
+
+Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options) {
+  auto made = [&]() -> Result<std::shared_ptr<Toolkit>> {
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.file));
+    const bool yaml = options.file.ends_with(".yaml") || options.file.ends_with(".yml");
+    HONE_ASSIGN_OR_RETURN(const Json json, yaml ? ParseYaml(text) : ParseJson(text));
+    HONE_ASSIGN_OR_RETURN(OpenApiDocument document, ReadOpenApi(json));
+    const std::string left_out = document.left_out.empty() ? "" : "; " + document.left_out[0];
+    HONE_ASSIGN_OR_RETURN(std::vector<OpenApiOperation> operations,
+                          Choose(std::move(document), options.operations));
+    if (operations.empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "it has no operation that can be a tool" + left_out);
+    }
+    for (OpenApiOperation& operation : operations) {
+      const std::string& base = options.base_url.empty() ? operation.server : options.base_url;
+      operation.spec.resource = base;
+      if (base.starts_with("http://") || base.starts_with("https://")) continue;
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: its server is \"{}\"; set base_url to an http:// or https:// "
+                               "address",
+                               operation.spec.name, base));
+    }
+    HONE_ASSIGN_OR_RETURN(Headers headers, ReadHeaders(options.headers));
+    return std::shared_ptr<Toolkit>(
+        std::make_shared<OpenApiToolkit>(options, std::move(headers), std::move(operations)));
+  }();
+  if (!made.ok()) return made.error().In(options.file);
+  return made;
+}
+
+}  // namespace hone

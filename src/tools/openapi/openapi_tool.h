@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/recipe.h"
+#include "base/result.h"
+#include "tools/toolkit.h"
+
+namespace hone {
+
+// The operations of an OpenAPI document as tools, called over HTTP
+// (tools/openapi/openapi_document.h). Redirects are not followed.
+struct OpenApiOptions {
+  std::string file;      // JSON, or YAML by its name (.yaml, .yml)
+  std::string base_url;  // empty: the first server of the document
+  // "Name: value", sent with every request; a value "env:NAME" is that variable's, so that no
+  // secret stands in a recipe.
+  std::vector<std::string> headers;
+  std::vector<std::string> operations;  // names of the tools wanted; empty: all
+  int64_t max_body_bytes = 1 << 20;
+};
+OpenApiOptions ReadOpenApiOptions(RecipeTable table);
+Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options);
+
+}  // namespace hone

@@ -1,0 +1,83 @@
+#include "train/before_after.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "evaluate/measures.h"
+
+namespace hone {
+namespace {
+
+struct Pair {
+  const Json* before = nullptr;
+  const Json* after = nullptr;
+};
+
+Pair PairOf(const Json& evaluations, std::string_view split, std::string_view how) {
+  return {evaluations.Find(fmt::format("before/{}/{}", split, how)),
+          evaluations.Find(fmt::format("after/{}/{}", split, how))};
+}
+
+void Add(BeforeAfterRow row, BeforeAfterTable* table) {
+  if (row.before || row.after) table->rows.push_back(std::move(row));
+}
+
+std::string AboutOf(std::string_view figure) {
+  for (const FigureInfo& known : KnownFigures()) {
+    if (known.name == figure) return known.about;
+  }
+  return "";
+}
+
+void AddFigure(std::string label, std::string_view figure, const Pair& pair, bool main, int indent,
+               BeforeAfterTable* table) {
+  Add({std::move(label), AboutOf(figure), FigureIn(pair.before, figure),
+       FigureIn(pair.after, figure), main, indent},
+      table);
+}
+
+int64_t TasksOf(const Json* evaluation) {
+  const Json* tasks = evaluation == nullptr ? nullptr : evaluation->Find("tasks");
+  return tasks != nullptr && tasks->is_integer() ? tasks->AsInteger() : 0;
+}
+
+BeforeAfterTable TableOf(const Json& evaluations, const std::string& split, bool all) {
+  const Pair sampled = PairOf(evaluations, split, "sampled");
+  const Pair greedy = PairOf(evaluations, split, "greedy");
+  BeforeAfterTable table{.split = split};
+  table.tasks = std::max({TasksOf(sampled.before), TasksOf(sampled.after), TasksOf(greedy.after)});
+  AddFigure("success, sampled", "success", sampled, true, 0, &table);
+  if (all) {
+    const Json* some = sampled.after != nullptr ? sampled.after : sampled.before;
+    for (const std::string& family : GroupsIn(some, "families")) {
+      Add({"family " + family, "", GroupIn(sampled.before, "families", family),
+           GroupIn(sampled.after, "families", family), false, 1},
+          &table);
+    }
+  }
+  AddFigure("success, greedy", "success", greedy, true, 0, &table);
+  AddFigure("needless calls", "needless_calls", sampled, true, 0, &table);
+  if (!all) return table;
+  AddFigure("missed calls", "missed_calls", sampled, false, 0, &table);
+  AddFigure("right tool", "which", sampled, false, 0, &table);
+  AddFigure("right arguments", "how", sampled, false, 0, &table);
+  AddFigure("calls per task", "calls", sampled, true, 0, &table);
+  AddFigure("needed", "gold_calls", sampled, false, 1, &table);
+  AddFigure("wasted", "wasted_calls", sampled, false, 1, &table);
+  AddFigure("tokens per task", "tokens", sampled, false, 0, &table);
+  return table;
+}
+
+}  // namespace
+
+std::vector<BeforeAfterTable> BeforeAndAfter(const Json& evaluations) {
+  std::vector<BeforeAfterTable> tables;
+  for (const char* split : {"test", "unseen-kinds", "unseen-phrases"}) {
+    BeforeAfterTable table = TableOf(evaluations, split, tables.empty());
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace hone

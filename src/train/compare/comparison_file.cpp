@@ -1,0 +1,333 @@
+#include "train/compare/comparison_file.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/nearest.h"
+#include "base/toml.h"
+#include "train/recipe_identity.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kMostSeeds = 1000;
+
+std::vector<uint64_t> SeedsOf(int64_t count, int64_t from) {
+  std::vector<uint64_t> seeds;
+  for (int64_t i = 0; i < count; ++i) seeds.push_back(static_cast<uint64_t>(from + i));
+  return seeds;
+}
+
+// Of a folder beside the cache, the lock and the reports.
+bool IsName(std::string_view name) {
+  return !name.empty() && name != "cache" && name != "lock" && !name.starts_with("compare.") &&
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+             std::string_view::npos &&
+         name[0] != '.';
+}
+
+// What holds for a section unless it says otherwise.
+struct Defaults {
+  int64_t seeds = 1;
+  int64_t seed_from = 1;
+  double goal = 0.8;
+  std::string baseline;
+  std::vector<std::string> set;
+};
+
+// Reads what a section and the whole file both may say.
+void ReadDefaults(RecipeTable* table, Defaults* defaults) {
+  table->Read("seeds", &defaults->seeds, "how many", Between(1, kMostSeeds));
+  table->Read("seed_from", &defaults->seed_from, "the first seed", AtLeast(0));
+  table->Read("goal", &defaults->goal, "success on dev, sampled", Between(0, 1));
+  table->Read("baseline", &defaults->baseline, "the arm that others are compared with");
+  std::vector<std::string> set;
+  table->Read("set", &set, "key=value for all arms");
+  defaults->set.insert(defaults->set.end(), set.begin(), set.end());
+}
+
+void Overrule(const ComparisonRequest& request, Defaults* defaults) {
+  if (request.seeds > 0) defaults->seeds = request.seeds;
+  if (request.seed_from >= 0) defaults->seed_from = request.seed_from;
+  if (request.goal >= 0) defaults->goal = request.goal;
+  if (!request.baseline.empty()) defaults->baseline = request.baseline;
+}
+
+// The place of the arm in the plan. An arm of the same name must be the same.
+std::optional<size_t> AddArm(const ComparisonArm& arm, ComparisonFile* plan) {
+  for (size_t i = 0; i < plan->arms.size(); ++i) {
+    if (plan->arms[i].name != arm.name) continue;
+    if (plan->arms[i] != arm) return std::nullopt;
+    return i;
+  }
+  plan->arms.push_back(arm);
+  return plan->arms.size() - 1;
+}
+
+// Reads a comparison file.
+class FileReader {
+ public:
+  FileReader(const std::filesystem::path& file, const ComparisonRequest& request,
+             ComparisonFile* plan)
+      : folder_(file.parent_path()), request_(request), plan_(plan) {}
+
+  void Read(RecipeTable root) {
+    root.Read("title", &plan_->title, "");
+    root.Read("text", &plan_->text, "");
+    std::string question;
+    root.Read("question", &question, "");
+    Defaults defaults;
+    ReadDefaults(&root, &defaults);
+    for (RecipeTable& table : root.Tables("arm")) {
+      ComparisonArm arm = ReadArm(&table, defaults.set);
+      if (named_.contains(arm.name)) {
+        table.Problem("name", fmt::format("there are two arms \"{}\"", arm.name));
+      }
+      order_.push_back(arm.name);
+      named_[arm.name] = std::move(arm);
+    }
+    std::vector<RecipeTable> sections = root.Tables("section");
+    for (RecipeTable& table : sections) ReadSection(&table, defaults);
+    if (sections.empty()) {
+      Overrule(request_, &defaults);
+      ComparisonSection section{.title = plan_->title, .question = question};
+      Fill(order_, {}, defaults, &root, &section);
+    } else if (!question.empty()) {
+      plan_->text += (plan_->text.empty() ? "" : "\n\n") + question;
+    }
+  }
+
+ private:
+  ComparisonArm ReadArm(RecipeTable* table, const std::vector<std::string>& set) {
+    ComparisonArm arm;
+    table->Read("recipe", &arm.recipe, "TOML, relative to this file");
+    if (arm.recipe.empty()) table->Problem("recipe", "is missing: the recipe's file");
+    arm.recipe = (folder_ / arm.recipe).lexically_normal().string();
+    arm.name = std::filesystem::path(arm.recipe).stem().string();
+    table->Read("name", &arm.name, "of its folder");
+    if (!IsName(arm.name)) {
+      table->Problem("name", fmt::format("\"{}\" is not a name of letters, digits, - and _ (nor "
+                                         "may it be \"cache\")",
+                                         arm.name));
+    }
+    arm.label = arm.name;
+    table->Read("label", &arm.label, "for tables");
+    std::vector<std::string> own;
+    table->Read("set", &own, "key=value, over the recipe's");
+    arm.changes = set;
+    arm.changes.insert(arm.changes.end(), own.begin(), own.end());
+    arm.changes.insert(arm.changes.end(), request_.set.begin(), request_.set.end());
+    return arm;
+  }
+
+  void ReadSection(RecipeTable* table, Defaults defaults) {
+    ComparisonSection section;
+    table->Read("title", &section.title, "");
+    table->Read("question", &section.question, "");
+    table->Read("text", &section.text, "");
+    const size_t outer = defaults.set.size();
+    ReadDefaults(table, &defaults);
+    if (defaults.set.size() > outer && table->Has("arms")) {
+      table->Problem("set",
+                     "changes arms that other sections may have, too; write [[section.arm]] "
+                     "with a name of its own");
+    }
+    Overrule(request_, &defaults);
+    std::vector<std::string> names;
+    table->Read("arms", &names, "names of [[arm]]s");
+    std::vector<ComparisonArm> own;
+    for (RecipeTable& arm : table->Tables("arm")) own.push_back(ReadArm(&arm, defaults.set));
+    Fill(names, own, defaults, table, &section);
+  }
+
+  void Fill(const std::vector<std::string>& names, const std::vector<ComparisonArm>& own,
+            const Defaults& defaults, RecipeTable* table, ComparisonSection* section) {
+    std::vector<std::string> here;
+    const auto add = [&](const ComparisonArm& arm, std::string_view key) {
+      const std::optional<size_t> place = AddArm(arm, plan_);
+      if (!place) {
+        table->Problem(key, fmt::format("there are two different arms \"{}\"; name one of them "
+                                        "otherwise",
+                                        arm.name));
+      } else if (std::find(here.begin(), here.end(), arm.name) != here.end()) {
+        table->Problem(key, fmt::format("\"{}\" occurs twice", arm.name));
+      } else {
+        section->arms.push_back(*place);
+        here.push_back(arm.name);
+      }
+    };
+    for (const std::string& name : names) {
+      const auto found = named_.find(name);
+      if (found == named_.end()) {
+        table->Problem("arms",
+                       fmt::format("there is no [[arm]] \"{}\"{}", name, DidYouMean(name, order_)));
+      } else {
+        add(found->second, "arms");
+      }
+    }
+    for (const ComparisonArm& arm : own) add(arm, "arm");
+    if (here.empty()) table->Problem("arm", "there is nothing to compare: write an [[arm]]");
+    if (!defaults.baseline.empty()) {
+      const auto found = std::find(here.begin(), here.end(), defaults.baseline);
+      if (found == here.end()) {
+        table->Problem("baseline", fmt::format("there is no arm \"{}\" here{}", defaults.baseline,
+                                               DidYouMean(defaults.baseline, here)));
+      } else {
+        section->baseline = static_cast<size_t>(found - here.begin());
+      }
+    }
+    section->goal = defaults.goal;
+    section->seeds = SeedsOf(defaults.seeds, defaults.seed_from);
+    plan_->sections.push_back(std::move(*section));
+  }
+
+  std::filesystem::path folder_;
+  const ComparisonRequest& request_;
+  ComparisonFile* plan_;
+  std::map<std::string, ComparisonArm> named_;
+  std::vector<std::string> order_;
+};
+
+Result<bool> IsComparison(const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  HONE_ASSIGN_OR_RETURN(TomlValue document, ParseToml(text, file));
+  return document.Find("arm") != nullptr || document.Find("section") != nullptr;
+}
+
+Result<ComparisonFile> OfRecipes(const ComparisonRequest& request) {
+  Defaults defaults;
+  Overrule(request, &defaults);
+  ComparisonFile plan;
+  ComparisonSection section{.seeds = SeedsOf(defaults.seeds, defaults.seed_from),
+                            .goal = defaults.goal};
+  std::vector<std::string> names;
+  for (const std::string& file : request.files) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    if (!IsName(name)) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("\"{}\" cannot be the name of a folder of runs; rename {}", name, file));
+    }
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("two recipes are called \"{}\"; name them in a comparison file "
+                               "(docs/compare.md)",
+                               name));
+    }
+    names.push_back(name);
+    section.arms.push_back(plan.arms.size());
+    plan.arms.push_back({.name = name, .label = name, .recipe = file, .changes = request.set});
+  }
+  if (!defaults.baseline.empty()) {
+    const auto found = std::find(names.begin(), names.end(), defaults.baseline);
+    if (found == names.end()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("--baseline: there is no recipe \"{}\"{}", defaults.baseline,
+                               DidYouMean(defaults.baseline, names)));
+    }
+    section.baseline = static_cast<size_t>(found - names.begin());
+  }
+  plan.sections.push_back(std::move(section));
+  return plan;
+}
+
+// What the weights at the beginning of practice depend on.
+std::string StartKey(const TrainingRecipe& recipe) {
+  Json::Array stages;
+  for (size_t i = 0; i < recipe.stages.size() && !recipe.stages[i]->traits().practice; ++i) {
+    if (!recipe.stages[i]->traits().trains_policy()) continue;
+    stages.push_back(StageInputs(recipe, i));
+  }
+  return ContentHash(Json::Of({{"seed", recipe.run.seed},
+                               {"stages", std::move(stages)},
+                               {"model", SaidPart(recipe, "model")}}));
+}
+
+Result<PlannedRun> PlanRun(const ComparisonFile& plan, size_t arm, uint64_t seed,
+                           const std::filesystem::path& folder) {
+  PlannedRun run{.arm = arm, .seed = seed};
+  const ComparisonArm& what = plan.arms[arm];
+  HONE_ASSIGN_OR_RETURN(Recipe file, Recipe::Load(what.recipe));
+  run.overrides.push_back(fmt::format("run.cache={}", (folder / "cache").string()));
+  // A change may say another cache.
+  run.overrides.insert(run.overrides.end(), what.changes.begin(), what.changes.end());
+  for (std::string own :
+       {fmt::format("run.seed={}", seed), fmt::format("run.name=seed-{}", seed),
+        fmt::format("run.out={}", (folder / what.name).string()), std::string("run.resume=auto")}) {
+    run.overrides.push_back(std::move(own));
+  }
+  for (const std::string& assignment : run.overrides) file.Override(assignment);
+  HONE_ASSIGN_OR_RETURN(run.recipe, ReadTrainingRecipe(&file));
+  run.hash = RecipeHash(run.recipe);
+  run.start_key = StartKey(run.recipe);
+  return run;
+}
+
+}  // namespace
+
+Json PlannedRun::Evaluation() const { return SaidPart(recipe, "evaluation"); }
+
+Result<ComparisonFile> ReadComparison(const ComparisonRequest& request) {
+  if (request.files.empty()) {
+    return Error(ErrorCode::kInvalidArgument, "name the recipes that are to be compared");
+  }
+  for (const std::string& file : request.files) {
+    HONE_ASSIGN_OR_RETURN(const bool comparison, IsComparison(file));
+    if (!comparison) continue;
+    if (request.files.size() > 1) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} is a comparison of its own; it cannot be compared with others", file));
+    }
+    HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
+    ComparisonFile plan;
+    FileReader(file, request, &plan).Read(recipe.Root());
+    HONE_RETURN_IF_ERROR(recipe.Finish());
+    return plan;
+  }
+  return OfRecipes(request);
+}
+
+Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& plan,
+                                         const std::filesystem::path& folder) {
+  // Seeds of an arm are those of all sections that it occurs in.
+  std::vector<std::set<uint64_t>> seeds(plan.arms.size());
+  std::set<uint64_t> all;
+  for (const ComparisonSection& section : plan.sections) {
+    for (const size_t arm : section.arms)
+      seeds[arm].insert(section.seeds.begin(), section.seeds.end());
+    all.insert(section.seeds.begin(), section.seeds.end());
+  }
+  std::vector<std::pair<size_t, uint64_t>> order;
+  for (const uint64_t seed : all) {
+    if (seeds[0].contains(seed)) order.emplace_back(0, seed);
+  }
+  for (const uint64_t seed : all) {
+    for (size_t arm = 1; arm < plan.arms.size(); ++arm) {
+      if (seeds[arm].contains(seed)) order.emplace_back(arm, seed);
+    }
+  }
+  std::vector<PlannedRun> runs;
+  std::string problems;
+  std::set<size_t> broken;  // what is wrong with one seed is wrong with all
+  for (const auto& [arm, seed] : order) {
+    if (broken.contains(arm)) continue;
+    Result<PlannedRun> run = PlanRun(plan, arm, seed, folder);
+    if (run.ok()) {
+      runs.push_back(*std::move(run));
+      continue;
+    }
+    broken.insert(arm);
+    problems += fmt::format("{}{}", problems.empty() ? "" : "\n",
+                            run.error().In(plan.arms[arm].name).message());
+  }
+  if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
+  return runs;
+}
+
+}  // namespace hone

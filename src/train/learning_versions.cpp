@@ -1,0 +1,81 @@
+#include "train/learning_versions.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "train/training_recipe.h"
+
+namespace hone {
+namespace {
+
+using Parts = std::set<std::pair<std::string, std::string>>;  // part and name
+
+// "toolpo:calls=0.5" is of the method toolpo.
+std::string BeforeColon(const std::string& text) { return text.substr(0, text.find(':')); }
+
+void AddText(const Json& table, std::string_view key, const char* part, Parts* parts) {
+  const Json* name = table.Find(key);
+  if (name != nullptr && name->is_string()) parts->emplace(part, BeforeColon(name->AsString()));
+}
+
+void AddRewards(const Json& rewards, Parts* parts) {
+  AddText(rewards, "preset", "reward", parts);
+  for (const char* kind : {"command", "costs", "gate", "flip"}) {
+    if (rewards.Find(kind) != nullptr) parts->emplace("reward", kind);
+  }
+  const Json* sum = rewards.Find("sum");
+  if (sum == nullptr || !sum->is_array()) return;
+  for (const Json& part : sum->AsArray()) AddRewards(part, parts);
+}
+
+void AddTable(const TrainingRecipe& recipe, std::string_view table, std::string_view key,
+              const char* part, Parts* parts) {
+  if (const Json* found = recipe.resolved.Find(table)) AddText(*found, key, part, parts);
+}
+
+Json Listed(const Parts& parts, std::span<const LearningVersion> versions) {
+  Json listed = Json::Object();
+  for (const LearningVersion& one : versions) {
+    if (!parts.contains({std::string(one.part), std::string(one.name)})) continue;
+    listed.Set(fmt::format("{}/{}", one.part, one.name), one.version);
+  }
+  return listed;
+}
+
+}  // namespace
+
+std::span<const LearningVersion> LearningVersions() {
+  static constexpr LearningVersion kVersions[] = {
+      {"dialect", "template", 2, "what a template rewrites is no fold; nobody types its markers"},
+      {"dialect", "hermes", 2, "what is rendered without old thoughts is no fold; as above"},
+      {"reward", "command", 2, "numbers without a name are the term outcome"},
+  };
+  return kVersions;
+}
+
+Json VersionsOf(const TrainingRecipe& recipe, std::span<const LearningVersion> versions) {
+  Parts parts;
+  for (const auto& stage : recipe.stages) parts.emplace("stage", stage->kind());
+  AddTable(recipe, "credit", "method", "method", &parts);
+  AddTable(recipe, "objective", "loss", "loss", &parts);
+  AddTable(recipe, "environment", "kind", "environment", &parts);
+  AddTable(recipe, "rollout", "strategy", "strategy", &parts);
+  AddTable(recipe, "simulator", "kind", "simulator", &parts);
+  AddTable(recipe, "curriculum", "order", "curriculum", &parts);
+  AddTable(recipe, "model", "dialect", "dialect", &parts);
+  if (const Json* rewards = recipe.resolved.Find("rewards")) AddRewards(*rewards, &parts);
+  return Listed(parts, versions);
+}
+
+Json VersionsOfStage(const TrainingRecipe& recipe, size_t number,
+                     std::span<const LearningVersion> versions) {
+  Parts parts = {{"stage", std::string(recipe.stages[number]->kind())}};
+  AddTable(recipe, "environment", "kind", "environment", &parts);
+  AddTable(recipe, "model", "dialect", "dialect", &parts);
+  return Listed(parts, versions);
+}
+
+}  // namespace hone

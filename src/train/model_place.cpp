@@ -1,0 +1,83 @@
+#include "train/model_place.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/file.h"
+#include "train/checksums.h"
+#include "train/run_folder.h"
+
+namespace hone {
+namespace {
+
+// The run that a checkpoint lies in: RUN/checkpoints/step-N.
+std::filesystem::path RunOf(const std::filesystem::path& checkpoint) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::canonical(checkpoint, failed);
+  if (failed || whole.parent_path().filename() != "checkpoints") return {};
+  const std::filesystem::path run = whole.parent_path().parent_path();
+  return Exists(run / "recipe.toml") ? run : std::filesystem::path();
+}
+
+Result<int64_t> StepOf(const std::filesystem::path& run, const std::string& which) {
+  const std::vector<int64_t> steps = CheckpointsIn(run);
+  if (steps.empty()) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("the run {} has no checkpoint yet", run.string()));
+  }
+  if (which == "last") return steps.back();
+  if (which == "best") {
+    HONE_ASSIGN_OR_RETURN(const TrainingState state,
+                          ReadTrainingState(CheckpointIn(run, steps.back())));
+    if (!state.best) {
+      return Error(ErrorCode::kNotFound,
+                   fmt::format("nobody knows the best checkpoint of {}: it was not evaluated on "
+                               "dev; take the last one",
+                               run.string()));
+    }
+    return state.best_step;
+  }
+  const auto found = std::find_if(steps.begin(), steps.end(),
+                                  [&](int64_t step) { return std::to_string(step) == which; });
+  if (found == steps.end()) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("the run {} has no checkpoint \"{}\"; there are last, best, {}",
+                             run.string(), which, fmt::join(steps, ", ")));
+  }
+  return *found;
+}
+
+}  // namespace
+
+Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::string& which) {
+  if (!Exists(named)) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("there is no folder \"{}\"; name a run (runs/NAME), one of its "
+                             "checkpoints, or a Hugging Face folder",
+                             named.string()));
+  }
+  if (Exists(named / "config.json")) return ModelPlace{named, RunOf(named)};
+  if (Exists(named / "recipe.toml")) {
+    HONE_ASSIGN_OR_RETURN(const int64_t step, StepOf(named, which));
+    return ModelPlace{CheckpointIn(named, step), named};
+  }
+  return Error(ErrorCode::kNotFound,
+               fmt::format("\"{}\" is neither a run nor a model: it has neither recipe.toml nor "
+                           "config.json",
+                           named.string()));
+}
+
+Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,
+                                          Engine::Options options) {
+  if (const Result<void> sound = VerifyChecksums(folder, GoneFiles::kAreFine); !sound.ok()) {
+    return Error(
+        sound.error().code(),
+        sound.error().message() + "; if you changed it yourself, remove checksums.json beside it");
+  }
+  if (Engine::HasState(folder)) return Engine::Load(folder, std::move(options));
+  return Engine::Open(folder, std::move(options));
+}
+
+}  // namespace hone

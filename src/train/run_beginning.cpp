@@ -1,0 +1,71 @@
+#include "train/run_beginning.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "train/recipe_identity.h"
+#include "train/reference.h"
+
+namespace hone {
+
+Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe) {
+  const std::filesystem::path hash_file = folder / "recipe.hash";
+  const std::string hash = RecipeHash(recipe);
+  std::error_code ignored;
+  if (std::filesystem::exists(hash_file, ignored)) {
+    HONE_ASSIGN_OR_RETURN(const std::string before, ReadFile(hash_file));
+    if (before == hash + "\n") return {};
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} was begun with another recipe (see recipe.toml there); choose "
+                             "another name with run.name=NAME, or remove the folder",
+                             folder.string()));
+  }
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomic(folder / "recipe.toml",
+                      fmt::format("# Resolved by hone; every key with the value it has.\n\n{}",
+                                  recipe.resolved_text)));
+  return WriteFileAtomic(hash_file, hash + "\n");
+}
+
+Result<std::filesystem::path> CheckpointToGoOnFrom(
+    const RunOptions& settings, RunFolder* folder,
+    const std::function<void(std::string_view)>& note) {
+  if (settings.resume == "never" && !folder->Checkpoints().empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} has checkpoints of an earlier run, which resume = \"never\" would "
+                             "overwrite; choose another name with run.name=NAME, or remove the "
+                             "folder",
+                             folder->path().string()));
+  }
+  HONE_ASSIGN_OR_RETURN(std::filesystem::path newest, folder->NewestSound(note));
+  if (!newest.empty() || settings.resume == "auto" || settings.resume == "never") return newest;
+  HONE_RETURN_IF_ERROR(CheckCheckpoint(settings.resume));
+  return std::filesystem::path(settings.resume);
+}
+
+Result<void> CopyReferences(const std::filesystem::path& run, const std::filesystem::path& folder) {
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(run, problem)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kReferencePrefix)) continue;
+    std::filesystem::copy(entry.path(), folder / name,
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing,
+                          problem);
+    if (problem) {
+      return Error(ErrorCode::kIo, fmt::format("cannot copy {} to {}: {}", entry.path().string(),
+                                               folder.string(), problem.message()));
+    }
+  }
+  return {};
+}
+
+Result<void> Adopt(const std::filesystem::path& checkpoint, const Tokenizer& tokenizer,
+                   const std::filesystem::path& folder) {
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "tokenizer.json", tokenizer.ToJson()));
+  // A checkpoint lies in its run's folder of checkpoints.
+  const auto whole = std::filesystem::absolute(checkpoint).lexically_normal();
+  return CopyReferences(whole.parent_path().parent_path(), folder);
+}
+
+}  // namespace hone

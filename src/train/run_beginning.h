@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+
+#include "train/run_folder.h"
+#include "train/training_recipe.h"
+
+// Where a run begins, or goes on.
+
+namespace hone {
+
+// A folder belongs to one recipe: writes the recipe down there, or says that it is another's.
+Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe);
+
+// The newest sound checkpoint of the folder (RunFolder::NewestSound, which tells `note` of damaged
+// ones), or what `resume` names; empty: the run begins at the beginning. kInvalidArgument when
+// `resume` is "never" and there are checkpoints.
+Result<std::filesystem::path> CheckpointToGoOnFrom(
+    const RunOptions& settings, RunFolder* folder,
+    const std::function<void(std::string_view)>& note);
+
+// Copies the policies that the KL of a run's stages is measured against, where there are any.
+Result<void> CopyReferences(const std::filesystem::path& run, const std::filesystem::path& folder);
+
+// Copies what goes with a checkpoint of another run, so that the run in `folder` can go on without
+// that one's folder: the tokenizer, and the reference if there is one.
+Result<void> Adopt(const std::filesystem::path& checkpoint, const Tokenizer& tokenizer,
+                   const std::filesystem::path& folder);
+
+}  // namespace hone

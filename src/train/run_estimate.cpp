@@ -1,0 +1,265 @@
+#include "train/run_estimate.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/memory.h"
+#include "train/stage_cache.h"
+#include "train/stages/sft_stage.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kLookedAtDemonstrations = 128;  // demonstrations
+
+double Since(const Clock& clock, Clock::Duration begin) {
+  return std::chrono::duration<double>(clock.Now() - begin).count();
+}
+
+std::string Size(int64_t bytes) {
+  if (bytes < 10'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  if (bytes < 10'000'000'000) return fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6);
+  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
+}
+
+std::string Time(double seconds) {
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+// What a language model that plays the tools is paid for one call: it reads the instructions, the
+// tool's description, the arguments and examples, and writes the answer.
+double PriceOfPlaying(const SimulatorOptions& simulator, const ToolSpec& spec, const Call& call,
+                      const std::string& answer) {
+  if (simulator.kind != "endpoint" || spec.computable) return 0;
+  constexpr double kInstructions = 1200, kBytesPerToken = 4;
+  const auto asked = static_cast<double>(DumpJson(call.arguments).size());
+  const auto answered = static_cast<double>(answer.size());
+  const auto described = static_cast<double>(DumpJson(spec.ToJson()).size());
+  const double read = kInstructions + described + asked +
+                      static_cast<double>(simulator.model_player.examples) * (asked + answered);
+  const LanguageModelOptions& prices = simulator.model.language_model;
+  return (read * prices.prompt_price + answered * prices.completion_price) / kBytesPerToken / 1e6;
+}
+
+double PriceOf(const TrainingRecipe& recipe, const ToolSpec& spec, const Call& call,
+               const std::string& answer) {
+  return recipe.Simulates() ? PriceOfPlaying(*recipe.answers.simulator, spec, call, answer)
+                            : spec.price;
+}
+
+// How long the demonstrations are.
+Result<std::vector<Tree>> LookAtDemonstrations(const TrainingRecipe& recipe, StageContext* context,
+                                               RunEstimate* estimate) {
+  DemonstratorOptions settings;
+  if (context->environment.teacher) settings = {.agent = "teacher", .teacher_error = 0.3};
+  Demonstrator demonstrator(settings, &context->environment, context->showing->executor(),
+                            recipe.run.seed);
+  std::vector<Tree> trees;
+  for (uint64_t i = 0; i < kLookedAtDemonstrations; ++i) {
+    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree,
+                          demonstrator.ShowTree(i, *context->language.codec));
+    if (!tree) continue;  // a chance answer led nowhere
+    for (const Node& node : tree->nodes) {
+      const auto tokens = static_cast<double>(node.tokens.size());
+      estimate->tokens_per_demonstration += tokens;
+      if (node.author == Author::kPolicy) estimate->policy_tokens_per_demonstration += tokens;
+      estimate->calls_per_demonstration += static_cast<double>(node.calls.size());
+      for (const ToolResult& result : node.results) {
+        const Node& turn = tree->nodes[static_cast<size_t>(node.parent)];
+        const Call& call = turn.calls[static_cast<size_t>(result.call)];
+        const Toolbox::Tool* tool = context->environment.environment->tools()->Find(call.name);
+        if (tool == nullptr) continue;
+        estimate->money_per_trajectory += PriceOf(recipe, tool->spec, call, result.content);
+      }
+    }
+    trees.push_back(ForImitation(*tree));
+  }
+  if (trees.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "no demonstration could be made to see how long episodes are; see whether the "
+                 "environment's tasks can be done (hone env check)");
+  }
+  for (double* sum :
+       {&estimate->tokens_per_demonstration, &estimate->policy_tokens_per_demonstration,
+        &estimate->calls_per_demonstration, &estimate->money_per_trajectory}) {
+    *sum /= static_cast<double>(trees.size());
+  }
+  return trees;
+}
+
+// How fast the engine is here with this model.
+Result<void> Probe(const std::vector<Tree>& trees, StageContext* context, RunEstimate* estimate) {
+  const std::unique_ptr<Clock> clock = NewRealClock();
+  Engine& engine = *context->engine;
+  int64_t tokens = 0;
+  std::vector<size_t> order;
+  for (const Tree& tree : trees) {
+    HONE_RETURN_IF_ERROR(CheckDemonstration(engine, tree));
+    tokens += CountTokens(tree);
+    order.push_back(order.size());
+  }
+  const SftOptions options;
+  double fastest = 0;  // the first one also takes the memory
+  for (int i = 0; i < 2; ++i) {
+    const Clock::Duration begin = clock->Now();
+    AccumulateSft(options, trees, {order}, &engine);
+    engine.Step({.learning_rate = 1e-6});
+    fastest = std::max(fastest, static_cast<double>(tokens) / Since(*clock, begin));
+  }
+  estimate->train_tokens_per_second = fastest;
+  std::vector<SampleRequest> requests(64);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].prompt = trees[i % trees.size()].nodes[0].tokens;
+    requests[i].max_new = 16;
+    requests[i].rng = Rng(i);
+  }
+  const Clock::Duration begin = clock->Now();
+  const auto drawn = engine.Sample(requests);
+  if (!drawn.ok()) return drawn.error();
+  int64_t new_tokens = 0;
+  for (const SampleResult& one : *drawn) new_tokens += static_cast<int64_t>(one.tokens.size());
+  estimate->drawn_tokens_per_second = static_cast<double>(new_tokens) / Since(*clock, begin);
+  return {};
+}
+
+// Which stages the run would find in the cache. Of imitation that begins with weights that an
+// earlier stage makes this is not known before they are there.
+Result<std::vector<bool>> FindInCache(const TrainingRecipe& recipe, StageContext* context) {
+  const StageCache cache(recipe.run.cache);
+  std::vector<bool> found;
+  bool trained = false;
+  for (size_t i = 0; i < recipe.stages.size(); ++i) {
+    const StageTraits& traits = recipe.stages[i]->traits();
+    const bool known = traits.shared && !(traits.trains_policy() && trained);
+    trained = trained || traits.trains_policy();
+    if (!known) {
+      found.push_back(false);
+      continue;
+    }
+    HONE_ASSIGN_OR_RETURN(const Json inputs, context->InputsOf(i));
+    found.push_back(cache.Find(recipe.stages[i]->kind(), inputs).has_value());
+  }
+  return found;
+}
+
+// Time of every stage, and what those that draw trees store and pay.
+void AddStages(const TrainingRecipe& recipe, const std::vector<bool>& cached,
+               RunEstimate* estimate) {
+  const EpisodeFigures figures{.tokens = estimate->tokens_per_demonstration,
+                               .policy_tokens = estimate->policy_tokens_per_demonstration,
+                               .train_tokens_per_second = estimate->train_tokens_per_second,
+                               .drawn_tokens_per_second = estimate->drawn_tokens_per_second};
+  for (size_t i = 0; i < recipe.stages.size(); ++i) {
+    const Stage& stage = *recipe.stages[i];
+    const StageSize size = stage.size();
+    estimate->stages.push_back(
+        {std::string(stage.kind()), size.expected_steps, stage.SecondsPerStep(figures), cached[i]});
+    const int64_t stored =
+        recipe.run.store_groups < 0 ? size.groups : std::min(recipe.run.store_groups, size.groups);
+    // Tokens, log-probabilities, entropies and credit, compressed, with what stands around them.
+    constexpr double kBytesPerToken = 16;
+    estimate->disk_bytes +=
+        static_cast<int64_t>(static_cast<double>(size.steps * stored * size.group) *
+                             estimate->tokens_per_demonstration * kBytesPerToken);
+    // Where a simulator answers, what is right in its world is asked for once per task besides.
+    const int64_t played = size.group + (recipe.Simulates() ? 1 : 0);
+    estimate->money +=
+        estimate->money_per_trajectory * static_cast<double>(size.steps * size.groups * played);
+  }
+}
+
+}  // namespace
+
+double RunEstimate::Seconds() const {
+  double sum = 0;
+  for (const Stage& stage : stages) {
+    if (!stage.cached) sum += static_cast<double>(stage.steps) * stage.seconds_per_step;
+  }
+  return sum;
+}
+
+Json RunEstimate::ToJson() const {
+  Json::Array rows;
+  for (const Stage& stage : stages) {
+    rows.push_back(Json::Of({{"kind", stage.kind},
+                             {"steps", stage.steps},
+                             {"seconds_per_step", stage.seconds_per_step},
+                             {"cached", stage.cached}}));
+  }
+  return Json::Of({{"parameters", parameters},
+                   {"memory_bytes", TotalBytes(memory)},
+                   {"disk_bytes", disk_bytes},
+                   {"train_tokens_per_second", train_tokens_per_second},
+                   {"drawn_tokens_per_second", drawn_tokens_per_second},
+                   {"stages", std::move(rows)},
+                   {"seconds", Seconds()},
+                   {"money", money}});
+}
+
+std::string RunEstimate::Table() const {
+  std::string text = fmt::format("parameters  {:.2f} million\nmemory      {}\n",
+                                 static_cast<double>(parameters) / 1e6, Size(TotalBytes(memory)));
+  text +=
+      fmt::format("disk        {} (a checkpoint: {})\n", Size(disk_bytes), Size(checkpoint_bytes));
+  text += fmt::format(
+      "speed       {:.0f} tokens/s trained, {:.0f} tokens/s drawn; measured just now, as busy as "
+      "the machine is\n",
+      train_tokens_per_second, drawn_tokens_per_second);
+  text += fmt::format("episodes    {:.0f} tokens, {:.0f} of them the agent's; {:.2f} calls\n",
+                      tokens_per_demonstration, policy_tokens_per_demonstration,
+                      calls_per_demonstration);
+  for (const Stage& stage : stages) {
+    if (stage.cached) {
+      text += fmt::format("time        {:<33}{:>8}\n", stage.kind, "in the cache");
+      continue;
+    }
+    if (stage.seconds_per_step == 0) {
+      text += fmt::format("time        {:<33}{:>8}\n", stage.kind, "seconds");
+      continue;
+    }
+    text += fmt::format("time        {:<10}{:>6} steps of {:>6.2f} s  {:>8}\n", stage.kind,
+                        stage.steps, stage.seconds_per_step,
+                        Time(static_cast<double>(stage.steps) * stage.seconds_per_step));
+  }
+  text += fmt::format("            {:<33}{:>8}, and the evaluations\n", "all", Time(Seconds()));
+  return text + fmt::format("money       {:.2f}\n", money);
+}
+
+Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
+  const TemporaryDirectory nowhere;
+  const std::unique_ptr<Clock> clock = NewRealClock();
+  PassTimes times(clock.get());
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<StageContext> context,
+      StageContext::Open(recipe, nowhere.path(), {}, &times, {.rehearsal = true}));
+  HONE_ASSIGN_OR_RETURN(Model model,
+                        MakeModel(recipe.model, *context->language.tokenizer, recipe.run.seed));
+  RunEstimate estimate;
+  estimate.parameters = model.config.ParameterCount();
+  int64_t call_tokens = 0;
+  for (const auto& stage : recipe.stages) {
+    call_tokens = std::max(call_tokens, stage->size().call_tokens);
+  }
+  estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
+                                   recipe.model.recompute_activations);
+  context->engine = std::make_unique<Engine>(std::move(model), context->engine_options);
+  HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
+                        LookAtDemonstrations(recipe, context.get(), &estimate));
+  HONE_ASSIGN_OR_RETURN(const std::vector<bool> cached, FindInCache(recipe, context.get()));
+  HONE_RETURN_IF_ERROR(Probe(trees, context.get(), &estimate));
+
+  // Weights in two precisions and two moments; the newest, the best, one being written, one cached.
+  estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4);
+  estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
+  AddStages(recipe, cached, &estimate);
+  if (recipe.Simulates()) {
+    const double most = recipe.answers.simulator->model.language_model.max_money;
+    if (most > 0) estimate.money = std::min(estimate.money, most);
+  }
+  return estimate;
+}
+
+}  // namespace hone

@@ -1,0 +1,69 @@
+#include "train/run_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "engine/memory.h"
+#include "support/tiny_recipe.h"
+#include "train/trainer.h"
+
+namespace hone {
+namespace {
+
+TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
+  const RunEstimate small = EstimateRun(ReadTiny("/tmp/none").value()).value();
+  ASSERT_EQ(small.stages.size(), 2u);
+  EXPECT_EQ(small.stages[0].kind, "sft");
+  EXPECT_EQ(small.stages[0].steps, 60);
+  EXPECT_GT(small.stages[0].seconds_per_step, 0);
+  EXPECT_GT(small.stages[1].seconds_per_step, 0);
+  EXPECT_GT(small.policy_tokens_per_demonstration, 3);
+  EXPECT_GT(small.tokens_per_demonstration, small.policy_tokens_per_demonstration);
+  EXPECT_EQ(small.money, 0) << "simulated";
+  const RunEstimate paid =
+      EstimateRun(ReadTiny("/tmp/none", {"environment.tasks.kinds=['clock']",
+                                         "simulator={kind='endpoint', url='http://127.0.0.1:9', "
+                                         "model='m', prompt_price=2.0, completion_price=8.0}"})
+                      .value())
+          .value();
+  EXPECT_GT(paid.calls_per_demonstration, 0);
+  // 4 steps of 4 groups of 4 and their gold; some 400 tokens to read and 10 to write per call.
+  const double calls = paid.calls_per_demonstration * 4 * 4 * (4 + 1);
+  EXPECT_GT(paid.money, calls * 200 * 2e-6);
+  EXPECT_LT(paid.money, calls * 1000 * 2e-6);
+  const RunEstimate bounded =
+      EstimateRun(ReadTiny("/tmp/none", {"environment.tasks.kinds=['clock']",
+                                         "simulator={kind='endpoint', url='http://127.0.0.1:9', "
+                                         "model='m', prompt_price=2.0, max_money=0.01}"})
+                      .value())
+          .value();
+  EXPECT_EQ(bounded.money, 0.01);
+  // 4 groups of 4 a step: 20 trajectories are drawn in the second.
+  const RunEstimate limited =
+      EstimateRun(ReadTiny("/tmp/none", {"stage.1.trajectories=20"}).value()).value();
+  EXPECT_EQ(limited.stages[1].steps, 2);
+  const RunEstimate large =
+      EstimateRun(ReadTiny("/tmp/none", {"model.fresh.layers=3", "run.keep=9"}).value()).value();
+  EXPECT_GT(large.parameters, small.parameters);
+  EXPECT_GT(TotalBytes(large.memory), TotalBytes(small.memory));
+  EXPECT_GT(large.disk_bytes, 2 * small.disk_bytes);
+}
+
+TEST(RunEstimate, KnowsWhatTheCacheHas) {
+  const TemporaryDirectory place;
+  const TrainingRecipe recipe = ReadTiny(place.path()).value();
+  const RunEstimate before = EstimateRun(recipe).value();
+  EXPECT_FALSE(before.stages[0].cached);
+  ASSERT_TRUE(Train(recipe, {}).ok());
+  const RunEstimate after = EstimateRun(recipe).value();
+  EXPECT_TRUE(after.stages[0].cached);
+  EXPECT_FALSE(after.stages[1].cached) << "trial and error is never taken from the cache";
+  EXPECT_EQ(after.Seconds(),
+            static_cast<double>(after.stages[1].steps) * after.stages[1].seconds_per_step);
+  EXPECT_NE(after.Table().find("in the cache"), std::string::npos);
+  const TrainingRecipe other = ReadTiny(place.path(), {"run.seed=77"}).value();
+  EXPECT_FALSE(EstimateRun(other).value().stages[0].cached);
+}
+
+}  // namespace
+}  // namespace hone

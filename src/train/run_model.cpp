@@ -1,0 +1,130 @@
+#include "train/run_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/lora.h"
+#include "text/bpe_trainer.h"
+#include "text/template_dialect.h"
+
+namespace hone {
+namespace {
+
+// The text between the markers, which are tokens of their own and teach a tokenizer nothing.
+void AddPlainParts(std::string_view text, const std::vector<std::string>& markers,
+                   std::vector<std::string>* parts) {
+  while (!text.empty()) {
+    size_t begin = text.size(), length = 0;
+    for (const std::string& marker : markers) {
+      const size_t found = text.find(marker);
+      if (found < begin || (found == begin && found < text.size() && marker.size() > length)) {
+        begin = found;
+        length = marker.size();
+      }
+    }
+    if (begin > 0) parts->emplace_back(text.substr(0, begin));
+    text.remove_prefix(std::min(text.size(), begin + length));
+  }
+}
+
+// What a policy would read and write in this episode.
+Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Playthrough& played) {
+  HONE_ASSIGN_OR_RETURN(Conversation conversation, ConversationOf(played.opening));
+  for (const PlayedTurn& turn : played.turns) {
+    conversation.messages.push_back(MessageOf(turn.agent));
+    for (Message& message : MessagesAfter(turn.agent, turn.environment)) {
+      conversation.messages.push_back(std::move(message));
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect.Render(conversation));
+  std::vector<std::string> texts;
+  for (const Piece& piece : pieces) AddPlainParts(piece.text, dialect.traits().markers, &texts);
+  return texts;
+}
+
+Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Dialect& dialect,
+                                 Demonstrator* demonstrator, const SetUpHooks& hooks) {
+  if (hooks.note) {
+    hooks.note(fmt::format("making the tokenizer: from {} demonstrations, which are carried out",
+                           settings.texts));
+  }
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < settings.texts; ++i) {
+    if (hooks.stop && hooks.stop()) {
+      return Error(ErrorCode::kStopped,
+                   fmt::format("stopped after {} of the {} demonstrations that the tokenizer is "
+                               "made from; the same command begins again",
+                               i, settings.texts));
+    }
+    HONE_ASSIGN_OR_RETURN(const Demonstrator::Shown shown,
+                          demonstrator->Show(static_cast<uint64_t>(i)));
+    HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
+    std::move(more.begin(), more.end(), std::back_inserter(texts));
+  }
+  BpeTrainingOptions options{.vocab_size = static_cast<int32_t>(settings.vocabulary),
+                             .min_frequency = settings.min_frequency,
+                             .split = std::string(kEntitySplit),
+                             .nfc = false};
+  for (size_t i = 0; i < dialect.traits().markers.size(); ++i) {
+    AddedToken token;
+    token.content = dialect.traits().markers[i];
+    token.special = i < dialect.traits().specials;
+    options.added.push_back(std::move(token));
+  }
+  return TrainBpe(texts, options);
+}
+
+}  // namespace
+
+Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tokenizer) {
+  RunLanguage language;
+  HONE_ASSIGN_OR_RETURN(language.dialect, NewDialect(DialectIn(settings.dialect, settings.folder)));
+  language.tokenizer = std::make_unique<Tokenizer>(std::move(tokenizer));
+  HONE_ASSIGN_OR_RETURN(language.codec,
+                        TurnCodec::New(language.dialect.get(), language.tokenizer.get()));
+  return language;
+}
+
+Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrator* demonstrator,
+                                 const SetUpHooks& hooks) {
+  if (!settings.folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(settings.folder));
+    return LanguageOf(settings, std::move(tokenizer));
+  }
+  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(settings.dialect));
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer,
+                        TrainTokenizer(settings, *dialect, demonstrator, hooks));
+  return LanguageOf(settings, std::move(tokenizer));
+}
+
+Result<Model> MakeModel(const PolicyModelOptions& settings, const Tokenizer& tokenizer,
+                        uint64_t seed) {
+  Model model;
+  if (settings.folder.empty()) {
+    ModelConfig config = settings.fresh;
+    config.vocab = tokenizer.vocab_size();
+    model = NewModel(config);
+    InitializeModel(Rng(seed).Split("weights").NextU64(), &model);
+  } else {
+    HONE_ASSIGN_OR_RETURN(model, LoadModelWithAdapters(settings.folder));
+    if (!model.lora.empty()) MergeLora(&model);  // what was learned before is the base now
+  }
+  if (settings.lora) {
+    LoraOptions lora = *settings.lora;
+    lora.seed = Rng(seed).Split("lora").NextU64();
+    HONE_RETURN_IF_ERROR(AddLora(lora, &model));
+  }
+  return model;
+}
+
+Engine::Options EngineOptions(const TrainingRecipe& recipe, const RunLanguage& language,
+                              int64_t vocabulary) {
+  return {.precision = recipe.model.precision,
+          .threads = static_cast<int>(recipe.run.threads),
+          .recompute_activations = recipe.model.recompute_activations,
+          .forbidden = ForbiddenTokens(*language.dialect, *language.tokenizer, vocabulary),
+          .sampler = {}};
+}
+
+}  // namespace hone

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "text/dialect.h"
+#include "train/demonstrator.h"
+#include "train/training_recipe.h"
+
+namespace hone {
+
+// What a run speaks with. The codec points into the other two.
+struct RunLanguage {
+  std::unique_ptr<Dialect> dialect;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::optional<TurnCodec> codec;
+};
+
+// How a fresh model's tokenizer cuts text: digits one by one; a capitalised word without the blank
+// before it, so that a name is the same token in a request and inside JSON; other words with one
+// blank; signs in runs.
+inline constexpr std::string_view kEntitySplit =
+    R"(\p{N}| ?\p{Ll}+|\p{Lu}\p{Ll}*|\p{L}+|[^\s\p{L}\p{N}]+|\s+)";
+
+// How whoever sets a run up hears what is being done, and ends it. Either may be absent.
+struct SetUpHooks {
+  std::function<bool()> stop = nullptr;                  // asked between demonstrations
+  std::function<void(std::string_view)> note = nullptr;  // told what takes a while, beforehand
+};
+
+// The dialect and the tokenizer of the recipe's model: that of its folder, or one that is trained
+// on what demonstrations say. The same seed, the same tokenizer. kStopped after `hooks.stop`.
+Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrator* demonstrator,
+                                 const SetUpHooks& hooks = {});
+// With a tokenizer that is there.
+Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tokenizer);
+
+// The weights that a run begins with: the folder's, or fresh ones; with adapters where the recipe
+// has them.
+Result<Model> MakeModel(const PolicyModelOptions& settings, const Tokenizer& tokenizer,
+                        uint64_t seed);
+
+// How the engine of a run is opened: the agent may not write what is the environment's.
+Engine::Options EngineOptions(const TrainingRecipe& recipe, const RunLanguage& language,
+                              int64_t vocabulary);
+
+}  // namespace hone

@@ -1,0 +1,118 @@
+#include "train/stage_context.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "train/environment_digest.h"
+#include "train/recipe_identity.h"
+
+namespace hone {
+
+DemonstratorOptions FirstDemonstrator(const TrainingRecipe& recipe) {
+  for (const auto& stage : recipe.stages) {
+    if (stage->demonstrator() != nullptr) return *stage->demonstrator();
+  }
+  return {};
+}
+
+namespace {
+
+// Tools that are part of this program as they are, all others by chance.
+Result<std::unique_ptr<Backend>> Rehearsing(const TrainingRecipe& recipe,
+                                            const LoadedEnvironment& environment) {
+  if (HasToolsInProcess(recipe)) return Backend::Real(recipe, environment, "");
+  TrainingRecipe by_chance = recipe;
+  by_chance.answers.mode = ToolMode::kSimulate;
+  by_chance.answers.simulator = SimulatorOptions{.kind = "random"};
+  by_chance.answers.faults.clear();
+  return Backend::ForTraining(by_chance, environment, "");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& recipe,
+                                                         const std::filesystem::path& folder,
+                                                         const std::filesystem::path& tokenizer,
+                                                         PassTimes* times,
+                                                         const StageContextOptions& options) {
+  const bool rehearsal = options.rehearsal;
+  auto context = std::make_unique<StageContext>();
+  context->recipe = &recipe;
+  context->folder = folder;
+  context->times = times;
+  // Evaluation asks the tools in earnest, whoever answers in training.
+  BackendOptions in_earnest = recipe.answers;
+  in_earnest.mode = rehearsal ? ToolMode::kSimulate : ToolMode::kLive;
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools, MakeTools(in_earnest, recipe.tools));
+  HONE_ASSIGN_OR_RETURN(context->environment, recipe.environment.make(std::move(tools)));
+  const std::filesystem::path journal = HasToolsInProcess(recipe) || folder.empty()
+                                            ? std::filesystem::path()
+                                            : folder / "real.sqlite";
+  HONE_ASSIGN_OR_RETURN(context->real, Backend::Real(recipe, context->environment, journal));
+  if (rehearsal) {
+    HONE_ASSIGN_OR_RETURN(context->showing, Rehearsing(recipe, context->environment));
+  } else if (!folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(context->showing,
+                          Backend::ForDemonstrations(recipe, context->environment, journal));
+  }
+  if (!tokenizer.empty()) {
+    HONE_ASSIGN_OR_RETURN(Tokenizer loaded, Tokenizer::Load(tokenizer));
+    HONE_ASSIGN_OR_RETURN(context->language, LanguageOf(recipe.model, std::move(loaded)));
+  } else {
+    CHECK(context->showing != nullptr, "a tokenizer is made from demonstrations, which a run has");
+    Demonstrator demonstrator(FirstDemonstrator(recipe), &context->environment,
+                              context->showing->executor(), recipe.run.seed);
+    HONE_ASSIGN_OR_RETURN(context->language,
+                          MakeLanguage(recipe.model, &demonstrator, options.hooks));
+  }
+  int64_t vocabulary = context->language.tokenizer->vocab_size();
+  if (!recipe.model.folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(recipe.model.folder));
+    vocabulary = config.vocab;
+  }
+  context->engine_options = EngineOptions(recipe, context->language, vocabulary);
+  return context;
+}
+
+Result<Policy> StageContext::PolicyAt(double temperature, int64_t version) const {
+  PolicyOptions options = recipe->rollout.policy;
+  options.version = version;
+  options.sampling.temperature = static_cast<float>(temperature);
+  return Policy::New(engine.get(), language.dialect.get(), language.tokenizer.get(), options);
+}
+
+Result<Evaluation> StageContext::Evaluate(EvaluationOptions options, double temperature) const {
+  HONE_ASSIGN_OR_RETURN(const Policy policy, PolicyAt(temperature, 0));
+  // The journal of real tools that are not part of this program tells evaluations apart by weights,
+  // temperature and split: each makes calls of its own.
+  options.run = HasToolsInProcess(*recipe)
+                    ? "evaluation"
+                    : fmt::format("evaluation-{}-{}-{}", engine->WeightsHash().substr(0, 16),
+                                  temperature, SplitName(options.split));
+  return EvaluatePolicy(options, environment, policy, real->executor());
+}
+
+Result<Json> StageContext::InputsOf(size_t stage) {
+  if (environment_is.empty()) {
+    // Who asks somebody outside of this program is not asked for this.
+    Executor* executor = HasToolsInProcess(*recipe) ? showing->executor() : nullptr;
+    HONE_ASSIGN_OR_RETURN(environment_is, EnvironmentDigest(environment, executor));
+  }
+  Json inputs = StageInputs(*recipe, stage);
+  inputs.Set("environment_is", environment_is);
+  if (recipe->stages[stage]->traits().trains_policy()) {
+    inputs.Set("model", SaidPart(*recipe, "model"));
+    inputs.Set("before", engine->WeightsHash());
+  }
+  return inputs;
+}
+
+void StageContext::Provide(StageProduct product, const std::filesystem::path& made) {
+  switch (product) {
+    case StageProduct::kPolicy: return;  // the engine has it
+    case StageProduct::kSimulator: simulator = made; return;
+    case StageProduct::kJournal: recorded = made / kRecordedJournal; return;
+  }
+}
+
+}  // namespace hone

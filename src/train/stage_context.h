@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "evaluate/policy_evaluation.h"
+#include "train/backend.h"
+#include "train/pass_times.h"
+#include "train/run_model.h"
+#include "train/training_recipe.h"
+
+namespace hone {
+
+// The journal of what real tools answered, in the folder of a stage that recorded it.
+inline constexpr char kRecordedJournal[] = "recorded.sqlite";
+
+// Whoever shows how to do it in the recipe's first stage that shows anything. The tokenizer learns
+// from the same.
+DemonstratorOptions FirstDemonstrator(const TrainingRecipe& recipe);
+
+// How a context is opened.
+struct StageContextOptions {
+  bool rehearsal = false;
+  SetUpHooks hooks = {};
+};
+
+// What the stages of a run work with.
+struct StageContext {
+  const TrainingRecipe* recipe = nullptr;
+  LoadedEnvironment environment;
+  RunLanguage language;
+  std::unique_ptr<Backend> real;     // the real tools, for evaluation
+  std::unique_ptr<Backend> showing;  // who answers those who show how to do it
+  Engine::Options engine_options;
+  std::unique_ptr<Engine> engine;   // the policy
+  std::filesystem::path simulator;  // what a stage has made; empty: none has
+  std::filesystem::path recorded;   // the journal that a stage has made; empty: none has
+  std::filesystem::path folder;     // of the run
+  PassTimes* times = nullptr;
+
+  // The tools, the environment and the language of a recipe, without an engine. `folder` is the
+  // run's, where real tools that are not part of this program are journaled; empty: they are not,
+  // and nobody shows anything (`showing` is null). `tokenizer` is one that is there already (of a
+  // checkpoint); empty: it is made, from what is shown (`hooks`). In a rehearsal nobody outside
+  // this program is asked: demonstrations are answered by chance.
+  static Result<std::unique_ptr<StageContext>> Open(const TrainingRecipe& recipe,
+                                                    const std::filesystem::path& folder,
+                                                    const std::filesystem::path& tokenizer,
+                                                    PassTimes* times,
+                                                    const StageContextOptions& options = {});
+
+  // The policy at this temperature.
+  Result<Policy> PolicyAt(double temperature, int64_t version) const;
+  // On real tools. `options.run` is ours to say.
+  Result<Evaluation> Evaluate(EvaluationOptions options, double temperature) const;
+  // Everything that the output of a stage of the recipe hangs on, which the cache names it after.
+  // Imitation hangs on the weights that the engine has now, for it begins with them.
+  Result<Json> InputsOf(size_t stage);
+  // What a stage has made is there for those that come after it.
+  void Provide(StageProduct product, const std::filesystem::path& made);
+
+  std::string environment_is;  // its digest, once InputsOf needed it
+};
+
+}  // namespace hone

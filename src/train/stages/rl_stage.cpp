@@ -1,0 +1,353 @@
+#include "train/stages/rl_stage.h"
+
+#include <fmt/format.h>
+
+#include "base/json_fields.h"
+#include "credit/methods.h"
+#include "rewards/compose.h"
+#include "rewards/confined_runner.h"
+#include "train/recipe_checks.h"
+#include "train/stages/rl_values.h"
+
+namespace hone {
+namespace {
+
+class Practice final : public StageOf<RlStage> {
+ public:
+  using StageOf::StageOf;
+
+  StageSize size() const override {
+    StageSize size{.steps = settings.steps,
+                   .expected_steps = settings.steps,
+                   .groups = settings.groups,
+                   .group = settings.group,
+                   .call_tokens = settings.batches.call_tokens};
+    if (settings.trajectories > 0) {
+      const int64_t drawn = settings.groups * settings.group;
+      const int64_t enough = (settings.trajectories + drawn - 1) / drawn;
+      size.expected_steps = std::min(size.steps, enough);
+    }
+    return size;
+  }
+  double SecondsPerStep(const EpisodeFigures& figures) const override {
+    const double trained = static_cast<double>(settings.batches.epochs) * figures.tokens;
+    return static_cast<double>(settings.groups * settings.group) *
+           (figures.policy_tokens / figures.drawn_tokens_per_second +
+            trained / figures.train_tokens_per_second);
+  }
+  void Check(const TrainingRecipe& recipe, RecipeTable* table) const override {
+    CheckGroup(recipe, settings.group, table);
+  }
+  Result<std::unique_ptr<StageRun>> Open(int64_t number, bool begin,
+                                         StageContext* context) const override {
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<StageRun> run,
+                          RlTraining::New(settings, number, begin, context));
+    return run;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& /*environment*/) {
+  RlStage stage;
+  table.Read("steps", &stage.steps, "rounds of sampling and learning", AtLeast(1));
+  table.Read("groups", &stage.groups, "tasks per step", AtLeast(1));
+  table.Read("group", &stage.group, "trajectories per task", AtLeast(1));
+  table.Read("trajectories", &stage.trajectories,
+             "over once so many were drawn; 0: after all steps", AtLeast(0));
+  stage.batches.mini_batches = 2;
+  table.Read("mini_batches", &stage.batches.mini_batches, "optimiser steps per epoch", AtLeast(1));
+  table.Read("epochs", &stage.batches.epochs, "passes over the groups of a step", AtLeast(1));
+  table.Read("call_tokens", &stage.batches.call_tokens,
+             "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
+  stage.rate = ReadLearningRate(&table, {.peak = 3e-4, .warmup = 5, .steps = stage.steps});
+  stage.rate.steps = stage.steps;
+  stage.optimizer =
+      ReadOptimizer(&table, {.beta1 = 0.9, .beta2 = 0.99, .weight_decay = 0, .max_norm = 1});
+  return std::make_shared<Practice>(std::move(stage));
+}
+
+RlTraining::RlTraining(const RlStage& stage, int64_t number, StageContext* context)
+    : stage_(stage),
+      number_(number),
+      context_(context),
+      kl_(context->recipe->objective.kl),
+      replay_(context->recipe->replay),
+      alarms_(context->recipe->alarms),
+      demonstrations_(context) {}
+
+Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_t number,
+                                                    bool begin, StageContext* context) {
+  std::unique_ptr<RlTraining> training(new RlTraining(stage, number, context));
+  const TrainingRecipe& recipe = *context->recipe;
+  HONE_ASSIGN_OR_RETURN(
+      training->world_,
+      Backend::ForTraining(recipe, context->environment, context->simulator, context->recorded));
+  training->runner_ = NewConfinedRunner();
+  HONE_ASSIGN_OR_RETURN(training->rewarder_,
+                        RewarderFromJson(recipe.rewards, {.runner = training->runner_.get()}));
+  HONE_ASSIGN_OR_RETURN(training->curriculum_,
+                        NewCurriculum(recipe.curriculum, context->environment.tasks.get(),
+                                      Rng(recipe.run.seed).Split("curriculum")));
+  if (recipe.objective.NeedsReference()) {
+    const auto folder = context->folder / (kReferencePrefix + std::to_string(number));
+    HONE_ASSIGN_OR_RETURN(training->reference_, Reference::Open(folder, begin, *context->engine,
+                                                                context->engine_options));
+  }
+  return training;
+}
+
+Result<StageStep> RlTraining::Step(int64_t step) {
+  const Rng rng = RngOf(step);
+  const CallCounts asked = world_->executor()->counts().by_source;
+  HONE_ASSIGN_OR_RETURN(const Method method, NewMethodAt(context_->recipe->credit, step));
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout, RolloutAt(step));
+  StageStep done;
+
+  ScoredGroups practice;
+  DynamicSampler rounds(DynamicNow(), static_cast<size_t>(stage_.groups));
+  while (const size_t more = rounds.Missing()) {
+    const Round round = RoundOf(step, practice.asked, more);
+    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
+    HONE_ASSIGN_OR_RETURN(DrawnGroups drawn,
+                          Timed("rollout", DrawGroups, rollout, std::move(posed)));
+    TellApart(drawn.counts.seconds);
+    HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
+                          Timed("rewards", ScoreGroups, Scoring(), std::move(drawn)));
+    rounds.Add(scored.Rewards());
+    practice.Append(std::move(scored));
+  }
+  NotePractice(practice, rounds, asked, &done);
+
+  std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
+  ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
+  const CreditOptions crediting{method, KlNow(), !terms_met_};
+  HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
+                                                       std::move(chosen), std::move(views)));
+  NoteCredit(credited, step, &done);
+
+  if (!remedies().skip_update) {
+    HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
+    const UpdateOptions plan = PlanOf(step, method, !groups.empty());
+    const UpdateReport update =
+        Timed("training", UpdatePolicy, plan, groups, rng, context_->engine.get());
+    NoteUpdate(plan, update, step, &done);
+  }
+  done.records = std::move(credited.records);
+  return done;
+}
+
+// --- what the functions of a step are told, as alarms have turned it -----------------------------
+
+Rng RlTraining::RngOf(int64_t step) const {
+  return Rng(context_->recipe->run.seed)
+      .Split("rl")
+      .Split(static_cast<uint64_t>(number_))
+      .Split(static_cast<uint64_t>(step));
+}
+
+DynamicSamplingOptions RlTraining::DynamicNow() const {
+  DynamicSamplingOptions options = context_->recipe->dynamic_sampling;
+  options.on = options.on || remedies().dynamic_sampling;
+  return options;
+}
+
+TaskSupply RlTraining::Supply() const {
+  // A record has the right answers of the real world, but not of every task.
+  const bool elsewhere = context_->recipe->Simulates() || context_->recipe->JournalsItself();
+  return {.environment = &context_->environment,
+          .curriculum = curriculum_.get(),
+          .other_world = elsewhere ? world_->executor() : nullptr};
+}
+
+Round RlTraining::RoundOf(int64_t step, int64_t first, size_t groups) const {
+  // After a roll-back the same step makes other calls, which the journal must tell apart.
+  const std::string scope = alarms_.roll_backs() == 0 ? fmt::format("{}-{}", number_, step)
+                                                      : fmt::format("{}-{}-again-{}", number_, step,
+                                                                    alarms_.roll_backs());
+  return {.step = step,
+          .first = first,
+          .groups = groups,
+          .leaves = stage_.group,
+          .scope = scope,
+          .rng = RngOf(step)};
+}
+
+Result<Rollout> RlTraining::RolloutAt(int64_t step) const {
+  const TrainingRecipe& recipe = *context_->recipe;
+  HONE_ASSIGN_OR_RETURN(const Policy policy,
+                        context_->PolicyAt(recipe.rollout.policy.sampling.temperature, step));
+  RolloutOptions options = recipe.rollout.options;
+  options.run = recipe.run.name;
+  options.in_earnest = !recipe.Simulates();
+  return Rollout::New(std::move(options), context_->environment.environment.get(), policy,
+                      recipe.rollout.strategy.get(), world_->executor());
+}
+
+ScoringOptions RlTraining::Scoring() const {
+  return {.rewarder = rewarder_.get(),
+          .reward_scale = remedies().reward_scale,
+          .kind_by = context_->recipe->curriculum.by};
+}
+
+ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records) const {
+  Engine* engine = context_->engine.get();
+  LogprobsFunction reference, critic;
+  if (reference_) {
+    reference = [&](std::span<const Tree> trees) { return reference_->LogProbs(trees, engine); };
+  }
+  if (context_->recipe->objective.NeedsCritic()) {
+    critic = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
+  }
+  return AskModels(records, reference, critic, stage_.batches.call_tokens);
+}
+
+KlOptions RlTraining::KlNow() const {
+  KlOptions kl = context_->recipe->objective.kl;
+  kl.coefficient = kl_.coefficient() + remedies().kl_added;
+  return kl;
+}
+
+UpdateOptions RlTraining::PlanOf(int64_t step, const Method& method, bool groups) {
+  const TrainingRecipe& recipe = *context_->recipe;
+  UpdateOptions plan{.objective = recipe.objective,
+                     .optimizer = stage_.optimizer,
+                     .batches = stage_.batches,
+                     .shared = method.shared,
+                     .on_policy = true};
+  plan.objective.kl = KlNow();
+  plan.objective.entropy += remedies().entropy_added;
+  plan.optimizer.learning_rate = stage_.rate.At(step) * remedies().learning_rate_scale;
+  // What would be replayed waits where there is nothing to learn beside.
+  if (recipe.replay.on && groups) {
+    plan.replayed = replay_.Take(step, RngOf(step).Split("replay"));
+    plan.replay_objective = replay_.Objective(plan.objective, step);
+  }
+  if (const double share = remedies().demonstration_share; share > 0) {
+    plan.imitate = [this, share](int64_t tokens, const Rng& rng) {
+      return demonstrations_.Accumulate(share, tokens, stage_.batches.call_tokens, rng);
+    };
+  }
+  return plan;
+}
+
+// --- what goes on from step to step, and what is logged ------------------------------------------
+
+// Drawing tokens and waiting for tools are the larger part of a rollout.
+void RlTraining::TellApart(const RolloutSeconds& seconds) {
+  context_->times->Move("rollout", "sampling", seconds.sampling);
+  context_->times->Move("rollout", "tools", seconds.waiting);
+}
+
+void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
+                              const CallCounts& asked, StageStep* done) {
+  StepValues& values = done->values;
+  // How the agent does is told by all groups that were drawn: those that say something are its
+  // mixed successes.
+  Timed("measuring",
+        [&] { AddRolloutValues(practice.records, practice.measures, practice.counts, &values); });
+  values["void_tasks"] = static_cast<double>(practice.voids);
+  values["unopened_groups"] = static_cast<double>(practice.unopened);
+  for (const auto& [kind, weight] : curriculum_->Weights()) values["curriculum/" + kind] = weight;
+  if (DynamicNow().on) values["drawn_groups"] = static_cast<double>(rounds.drawn());
+  const CallCounts answered = world_->executor()->counts().by_source;
+  const auto since = [&](CallSource source) {
+    const auto of = [&](const CallCounts& counts) {
+      const auto found = counts.find(source);
+      return found == counts.end() ? 0 : found->second;
+    };
+    return static_cast<double>(of(answered) - of(asked));
+  };
+  values["real_calls"] = since(CallSource::kTool);
+  values["simulated_calls"] = since(CallSource::kSimulator);
+  trajectories_ += practice.counts.leaves;
+  curriculum_->Observe(practice.outcomes);
+}
+
+void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done) {
+  for (const ScoredTree& record : credited.records) {
+    for (const Score& score : record.scores) terms_met_ = terms_met_ || Total(score).has_value();
+  }
+  if (context_->recipe->replay.on) {
+    for (size_t i = 0; i < credited.records.size(); ++i) {
+      replay_.Add(credited.records[i], credited.credits[i], step);
+    }
+  }
+  done->values["groups"] = static_cast<double>(credited.records.size());
+  done->values["zero_advantage_groups"] = SilentShare(credited.credits);
+  done->values["left_out"] = LeftOutShare(credited.credits);
+  done->alarms = alarms_.Observe(step, done->values);
+}
+
+void RlTraining::NoteUpdate(const UpdateOptions& plan, const UpdateReport& update, int64_t step,
+                            StageStep* done) {
+  StepValues values;
+  if (update.all.tokens > 0) {
+    for (const auto& [name, value] : update.all.Named()) values[name] = value;
+  }
+  values["grad_norm"] = update.largest_gradient;
+  values["learning_rate"] = plan.optimizer.learning_rate;
+  done->ratio_tokens = update.first.tokens;
+  values["ratio_one_tokens"] = static_cast<double>(done->ratio_tokens);
+  if (done->ratio_tokens > 0) {
+    values["ratio_one_share"] =
+        static_cast<double>(update.first.ratio_one) / static_cast<double>(done->ratio_tokens);
+  }
+  if (plan.imitate && update.steps > 0) {
+    values["imitated_tokens"] = static_cast<double>(update.imitated_tokens);
+  }
+  if (context_->recipe->replay.on) values["replayed"] = static_cast<double>(plan.replayed.size());
+  if (reference_) {
+    const auto trajectories = static_cast<int64_t>(done->values.at("trajectories"));
+    if (update.all.tokens > 0) kl_.Observe(update.all.reference_kl, trajectories);
+    values["kl_coefficient"] = plan.objective.kl.coefficient;
+  }
+  for (AlarmEvent& event : alarms_.Observe(step, values)) done->alarms.push_back(std::move(event));
+  done->values.merge(values);
+}
+
+std::vector<AlarmEvent> RlTraining::Observe(int64_t step, const StepValues& values) {
+  return alarms_.Observe(step, values);
+}
+
+bool RlTraining::IsOver(int64_t steps) const {
+  return steps >= stage_.steps || (stage_.trajectories > 0 && trajectories_ >= stage_.trajectories);
+}
+
+Json RlTraining::State() const {
+  return Json::Of({{"kl", kl_.ToJson()},
+                   {"curriculum", curriculum_->ToJson()},
+                   {"replay", replay_.ToJson()},
+                   {"alarms", alarms_.ToJson()},
+                   {"trajectories", trajectories_},
+                   {"terms_met", terms_met_}});
+}
+
+Result<void> RlTraining::Restore(const Json& state) {
+  Json kl, curriculum, replay, alarms;
+  JsonErrors errors;
+  {
+    JsonFields fields(state, "stage_state", &errors);
+    fields.Required("kl", &kl);
+    fields.Required("curriculum", &curriculum);
+    fields.Required("replay", &replay);
+    fields.Required("alarms", &alarms);
+    fields.Optional("trajectories", &trajectories_);
+    fields.Optional("terms_met", &terms_met_);
+  }
+  HONE_RETURN_IF_ERROR(errors.Check());
+  HONE_RETURN_IF_ERROR(kl_.Restore(kl));
+  HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));
+  HONE_RETURN_IF_ERROR(replay_.Restore(replay));
+  return alarms_.Restore(alarms);
+}
+
+Result<void> RlTraining::RollBack(int64_t step, const Json& state) {
+  const Json watched = alarms_.ToJson();
+  HONE_RETURN_IF_ERROR(Restore(state));
+  HONE_RETURN_IF_ERROR(alarms_.Restore(watched));
+  alarms_.RolledBack(step);
+  return {};
+}
+
+}  // namespace hone

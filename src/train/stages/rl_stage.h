@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "engine/learning_rate.h"
+#include "engine/optimizer.h"
+#include "learn/alarm_controller.h"
+#include "learn/batches.h"
+#include "learn/curriculum.h"
+#include "learn/dynamic_sampling.h"
+#include "learn/kl.h"
+#include "learn/self_imitation.h"
+#include "learn/step.h"
+#include "learn/update.h"
+#include "rewards/program_runner.h"
+#include "rewards/rewarder.h"
+#include "train/reference.h"
+#include "train/stage.h"
+#include "train/stage_context.h"
+#include "train/stages/demonstration_mix.h"
+
+namespace hone {
+
+// Trial and error: `kind = "rl"`.
+struct RlStage {
+  int64_t steps = 150;
+  int64_t groups = 32;       // tasks per step
+  int64_t group = 8;         // trajectories per task
+  int64_t trajectories = 0;  // above 0: the stage is over once so many were drawn, if not before
+  BatchOptions batches;
+  LearningRate rate;
+  OptimizerOptions optimizer;
+};
+std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& environment);
+
+// Trial and error, step by step: the functions of learn/step.h and learn/update.h one after the
+// other, with what goes on from step to step (curriculum, controllers, replay, alarms) beside them.
+class RlTraining final : public StageRun, public StageAlarms {
+ public:
+  // As Stage::Open. Where the objective has a reference, it is the policy at the beginning of the
+  // stage, which is kept in the run's folder.
+  static Result<std::unique_ptr<RlTraining>> New(const RlStage& stage, int64_t number, bool begin,
+                                                 StageContext* context);
+
+  Result<StageStep> Step(int64_t step) override;
+  // Whether all steps are made, or as many trajectories drawn as the stage may draw.
+  bool IsOver(int64_t steps) const override;
+  Json State() const override;
+  Result<void> Restore(const Json& state) override;
+  StageAlarms* alarms() override { return this; }
+
+  std::vector<AlarmEvent> Observe(int64_t step, const StepValues& values) override;
+  const RemedyOptions& remedies() const override { return alarms_.settings(); }
+  Result<void> RollBack(int64_t step, const Json& state) override;
+
+ private:
+  using CallCounts = std::map<CallSource, int64_t>;
+
+  RlTraining(const RlStage& stage, int64_t number, StageContext* context);
+
+  // Runs a function of the step as a pass of this name.
+  template <typename Pass, typename... Values>
+  auto Timed(std::string_view name, Pass&& pass, Values&&... values) {
+    return context_->times->Run(name, [&] {
+      return std::invoke(std::forward<Pass>(pass), std::forward<Values>(values)...);
+    });
+  }
+  void TellApart(const RolloutSeconds& seconds);
+
+  // What the functions of a step are told, as alarms have turned it.
+  Rng RngOf(int64_t step) const;
+  DynamicSamplingOptions DynamicNow() const;
+  TaskSupply Supply() const;
+  Round RoundOf(int64_t step, int64_t first, size_t groups) const;
+  Result<Rollout> RolloutAt(int64_t step) const;
+  ScoringOptions Scoring() const;
+  ModelViews Ask(const std::vector<ScoredTree>& records) const;
+  KlOptions KlNow() const;
+  UpdateOptions PlanOf(int64_t step, const Method& method, bool groups);
+
+  // What comes of them goes to whatever goes on from step to step, and into the log.
+  void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
+                    const CallCounts& asked, StageStep* done);
+  void NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done);
+  void NoteUpdate(const UpdateOptions& plan, const UpdateReport& update, int64_t step,
+                  StageStep* done);
+
+  RlStage stage_;
+  int64_t number_;
+  StageContext* context_;
+  std::unique_ptr<Backend> world_;
+  std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
+  std::unique_ptr<Rewarder> rewarder_;
+  std::optional<Reference> reference_;  // none is needed where there is no KL
+  std::unique_ptr<Curriculum> curriculum_;
+  KlController kl_;
+  SelfImitation replay_;
+  AlarmController alarms_;
+  DemonstrationMix demonstrations_;
+  int64_t trajectories_ = 0;  // drawn in this stage
+  bool terms_met_ = false;    // somebody was scored, and with what the method reads
+};
+
+}  // namespace hone

@@ -1,0 +1,105 @@
+#include "train/stages/rl_stage.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_context.h"
+#include "train/stages/sft_stage.h"
+
+namespace hone {
+namespace {
+
+// A policy that has seen enough to call and to answer.
+class RlTrainingTest : public testing::Test {
+ protected:
+  void Prepare(const std::vector<std::string>& overrides = {}) {
+    tiny_ = std::make_unique<TinyContext>(overrides);
+    SftTraining imitation(SettingsOf<SftStage>(tiny_->recipe.stages[0]), tiny_->context.get());
+    for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation.Step(step).ok());
+    training_ =
+        RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->context.get())
+            .value();
+  }
+
+  std::unique_ptr<TinyContext> tiny_;
+  std::unique_ptr<RlTraining> training_;
+};
+
+TEST_F(RlTrainingTest, AStepLeavesValidRecordsWithScoresAndCredit) {
+  Prepare();
+  const Result<StageStep> step = training_->Step(0);
+  ASSERT_TRUE(step.ok()) << step.error().message();
+  ASSERT_EQ(step->records.size(), 4u);
+  for (const ScoredTree& record : step->records) {
+    EXPECT_EQ(record.tree.leaves.size(), 4u);
+    EXPECT_EQ(record.scores.size(), 4u);
+    EXPECT_EQ(record.advantages.size(), 4u);
+  }
+  EXPECT_GT(step->ratio_tokens, 0);
+  for (const char* name : {"success", "reward/mean", "reward/outcome", "when", "entropy",
+                           "grad_norm", "zero_advantage_groups", "sampled_tokens"}) {
+    EXPECT_TRUE(step->values.contains(name)) << name;
+  }
+  // Every metric that alarms watch in a step is measured.
+  for (const std::string& name : WatchedMetrics()) {
+    if (name == "dev/success") continue;
+    EXPECT_TRUE(step->values.contains(name)) << name;
+  }
+}
+
+TEST_F(RlTrainingTest, NoRealToolIsAskedWhereTheRecipeSimulates) {
+  Prepare();
+  const auto asked = [&] {
+    int64_t calls = 0;
+    for (const auto& [source, count] : tiny_->context->real->executor()->counts().by_source) {
+      calls += count;
+    }
+    return calls;
+  };
+  const int64_t before = asked();
+  ASSERT_TRUE(training_->Step(0).ok());
+  EXPECT_EQ(asked(), before);
+}
+
+TEST_F(RlTrainingTest, TasksThatCannotBeBegunAreNotPassedOverInSilence) {
+  tiny_ = std::make_unique<TinyContext>(std::vector<std::string>{
+      "environment.tasks={chain=8}", "model.fresh.positions=16", "rollout.turn_tokens=4"});
+  training_ =
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->context.get())
+          .value();
+  const Result<StageStep> step = training_->Step(0);
+  ASSERT_FALSE(step.ok());
+  EXPECT_NE(step.error().message().find("none of the 4 tasks of step 0 could be begun"),
+            std::string::npos)
+      << step.error().message();
+}
+
+TEST_F(RlTrainingTest, AnAlarmMixesDemonstrationsBackIn) {
+  Prepare({"alarms={mode='apply', set=[{name='call-collapse', bound=1000, window=1}]}"});
+  int mixed = 0;
+  for (int64_t i = 0; i < 8 && mixed < 2; ++i) {
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    const double share = training_->remedies().demonstration_share;
+    ASSERT_EQ(step->values.contains("imitated_tokens"), share > 0) << i;
+    if (share == 0) continue;
+    ++mixed;
+    EXPECT_GE(step->values.at("imitated_tokens"), share * static_cast<double>(step->ratio_tokens));
+    EXPECT_GT(step->values.at("grad_norm"), 0);
+  }
+  EXPECT_EQ(mixed, 2) << "the alarm never fired";
+}
+
+TEST_F(RlTrainingTest, TheStateRestoresWhatComesNext) {
+  Prepare({"curriculum.order=dynamic", "objective.kl.coefficient=0.1", "objective.kl.target=0.05"});
+  ASSERT_TRUE(training_->Step(0).ok());
+  const Json state = training_->State();
+  auto other =
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->context.get())
+          .value();
+  ASSERT_TRUE(other->Restore(state).ok());
+  EXPECT_EQ(other->State(), state);
+  EXPECT_FALSE(other->Restore(Json::Of({{"kl", 1}})).ok()) << "what is missing is an error";
+}
+
+}  // namespace
+}  // namespace hone

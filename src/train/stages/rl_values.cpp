@@ -1,0 +1,125 @@
+#include "train/stages/rl_values.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hone {
+namespace {
+
+double Share(int64_t part, int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// A share of nothing is not 0: it is not there, or alarms would take it for a collapse.
+void AddShare(const char* name, int64_t part, int64_t whole, StepValues* values) {
+  if (whole > 0) (*values)[name] = Share(part, whole);
+}
+
+// Means over the leaves that were scored: of every term, and of the whole.
+void AddRewards(const std::vector<ScoredTree>& records, StepValues* values) {
+  std::map<std::string, double> sums;
+  double total = 0;
+  int64_t scored = 0, unscored = 0;
+  for (const ScoredTree& record : records) {
+    for (const Score& score : record.scores) {
+      const std::optional<double> all = Total(score);
+      if (!all) {
+        ++unscored;
+        continue;
+      }
+      ++scored;
+      total += *all;
+      for (const RewardTerm& term : score.terms) {
+        if (term.value) sums[term.name] += *term.value * term.weight;
+      }
+    }
+  }
+  (*values)["unscored"] = static_cast<double>(unscored);
+  if (scored == 0) return;
+  (*values)["reward/mean"] = total / static_cast<double>(scored);
+  for (const auto& [name, sum] : sums) {
+    (*values)["reward/" + name] = sum / static_cast<double>(scored);
+  }
+}
+
+}  // namespace
+
+void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
+                      const RolloutCounts& counts, StepValues* values) {
+  int64_t trajectories = 0, calls = 0, ran = 0, faults = 0;
+  for (const Measures& m : shown) {
+    if (!m.counts) continue;
+    ++trajectories;
+    calls += m.calls;
+    ran += m.ran;
+    faults += m.unreadable;
+  }
+  int64_t leaves = 0, truncated = 0;
+  for (const ScoredTree& record : records) {
+    for (const Leaf& leaf : record.tree.leaves) {
+      ++leaves;
+      truncated += leaf.ending == Ending::kTokenLimit || leaf.ending == Ending::kTurnLimit ? 1 : 0;
+    }
+  }
+  constexpr std::pair<const char*, const char*> kFigures[] = {
+      {"success", "success"},
+      {"when", "when"},
+      {"which", "which"},
+      {"which_accuracy", "which"},
+      {"how", "how"},
+      {"needless_call_rate", "needless_calls"},
+      {"missed_call_rate", "missed_calls"},
+      {"tool_calls", "calls"},
+      {"response_length", "tokens"},
+      {"num_turns", "turns"},
+  };
+  for (const auto& [name, figure] : kFigures) {
+    if (const std::optional<double> value = ValueOf(shown, figure)) (*values)[name] = *value;
+  }
+  AddShare("faults", faults, trajectories, values);
+  AddShare("execution_failure_rate", calls - ran, calls, values);  // whoever is to blame
+  AddRewards(records, values);
+  // An action is a call, an answer or what could not be read.
+  const int64_t actions = calls + faults + trajectories;
+  const int64_t broken = counts.dropped + leaves - trajectories;
+  AddShare("truncated_rate", truncated, leaves, values);
+  AddShare("fault_rate", broken, leaves + counts.dropped, values);
+  AddShare("valid_action_rate", actions - faults, actions, values);
+  values->insert({{"trajectories", static_cast<double>(counts.leaves)},
+                  {"sampled_tokens", static_cast<double>(counts.sampled_tokens)},
+                  {"shared_tokens", counts.SharedShare()}});
+}
+
+double SilentShare(std::span<const Credit> credits) {
+  int64_t silent = 0;
+  for (const Credit& credit : credits) {
+    const bool zero =
+        std::all_of(credit.advantages.begin(), credit.advantages.end(), [](const Advantages& leaf) {
+          return std::all_of(leaf.values.begin(), leaf.values.end(),
+                             [](float value) { return value == 0; });
+        });
+    silent += zero ? 1 : 0;
+  }
+  return Share(silent, static_cast<int64_t>(credits.size()));
+}
+
+double LeftOutShare(std::span<const Credit> credits) {
+  int64_t left_out = 0, all = 0;
+  for (const Credit& credit : credits) {
+    std::set<int32_t> leaves;
+    std::set<std::string> empty;  // channels of call rewards where nobody called
+    for (const Note& note : credit.notes) {
+      if (note.kind == NoteKind::kNothingToRead) empty.insert(note.channel);
+    }
+    for (const Note& note : credit.notes) {
+      if (note.kind == NoteKind::kUnscored && !empty.contains(note.channel)) {
+        leaves.insert(note.leaf);
+      }
+    }
+    left_out += static_cast<int64_t>(leaves.size());
+    all += static_cast<int64_t>(credit.advantages.size());
+  }
+  return Share(left_out, all);
+}
+
+}  // namespace hone

@@ -1,0 +1,231 @@
+#include "train/training_recipe.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "credit/methods.h"
+#include "credit/short_form.h"
+#include "record/reward_terms.h"
+#include "rewards/reward_recipe.h"
+#include "rollout/policy.h"
+#include "train/objective_checks.h"
+#include "train/recipe_checks.h"
+#include "train/run_folder.h"
+
+namespace hone {
+namespace {
+
+RunOptions ReadRun(RecipeTable table) {
+  RunOptions run;
+  table.Read("name", &run.name, "of the run's folder");
+  if (run.name.empty() || run.name.find('/') != std::string::npos || run.name.starts_with('.')) {
+    table.Problem("name", "must be a name, not a path");
+  }
+  int64_t seed = static_cast<int64_t>(run.seed);
+  table.Read("seed", &seed, "of everything random", AtLeast(0));
+  run.seed = static_cast<uint64_t>(seed);
+  table.Read("threads", &run.threads, "0: as many as the machine has", Between(0, 1024));
+  table.Read("out", &run.out, "folder of runs");
+  table.Read("cache", &run.cache, "stage outputs that recipes share; empty: out/cache");
+  if (run.cache.empty()) run.cache = (std::filesystem::path(run.out) / "cache").string();
+  table.Read("resume", &run.resume, "auto, never, or the folder of a checkpoint");
+  if (run.resume != "auto" && run.resume != "never" && !std::filesystem::is_directory(run.resume)) {
+    table.Problem("resume", fmt::format("\"{}\" is neither auto, never, nor a folder", run.resume));
+  } else if (run.resume != "auto" && run.resume != "never") {
+    const Result<TrainingState> state = ReadTrainingState(run.resume);
+    if (!state.ok()) {
+      table.Problem("resume", fmt::format("{} is not a checkpoint of a run: {}", run.resume,
+                                          state.error().message()));
+    }
+  }
+  table.Read("save_every", &run.save_every, "steps of rl between checkpoints", AtLeast(1));
+  table.Read("sft_save_every", &run.sft_save_every, "steps of sft between checkpoints", AtLeast(1));
+  table.Read("keep", &run.keep, "checkpoints, beside the best one", AtLeast(1));
+  table.Read("store_groups", &run.store_groups, "trees per step that are stored; -1: all",
+             AtLeast(-1));
+  table.Read("log_every", &run.log_every, "steps of sft between entries of the log", AtLeast(1));
+  return run;
+}
+
+ModelConfig ReadFresh(RecipeTable table) {
+  ModelConfig config;
+  std::string family = "qwen3";
+  table.ReadChoice("family", &family, {"qwen3", "llama"}, "whose software loads it");
+  config.family = family == "qwen3" ? ModelConfig::Family::kQwen3 : ModelConfig::Family::kLlama;
+  config.qk_norm = config.family == ModelConfig::Family::kQwen3;
+  table.Read("layers", &config.layers, "", Between(1, 1000));
+  table.Read("width", &config.width, "of the residual stream", Between(8, 65536));
+  table.Read("heads", &config.heads, "", Between(1, 1024));
+  config.kv_heads = config.heads;
+  table.Read("kv_heads", &config.kv_heads, "divides heads", Between(1, 1024));
+  config.ffn = 3 * config.width;
+  table.Read("hidden", &config.ffn, "of the feed-forward layers", Between(1, 1 << 20));
+  config.max_positions = 256;
+  table.Read("positions", &config.max_positions, "tokens of context", Between(16, 1 << 20));
+  config.head_dim = config.width / config.heads;
+  if (config.width % config.heads != 0 || config.head_dim % 2 != 0) {
+    table.Problem("width", fmt::format("{} does not fit {} heads: their quotient must be even",
+                                       config.width, config.heads));
+  }
+  if (config.heads % config.kv_heads != 0) {
+    table.Problem("kv_heads",
+                  fmt::format("{} does not divide {} heads", config.kv_heads, config.heads));
+  }
+  return config;
+}
+
+PolicyModelOptions ReadModel(RecipeTable table) {
+  PolicyModelOptions model;
+  table.Read("folder", &model.folder, "a Hugging Face folder; empty: a fresh model");
+  table.Read("dialect", &model.dialect, "how calls are spelled");
+  std::string precision = "bf16";
+  table.ReadChoice("precision", &precision, {"bf16", "f32"}, "of products");
+  model.precision = precision == "bf16" ? Precision::kBf16 : Precision::kF32;
+  table.Read("recompute_activations", &model.recompute_activations, "less memory, more time");
+  if (model.folder.empty()) {
+    model.fresh = ReadFresh(table.Table("fresh"));
+    RecipeTable tokenizer = table.Table("tokenizer");
+    tokenizer.Read("vocabulary", &model.vocabulary, "bytes and merges, at most",
+                   Between(256, 1 << 20));
+    tokenizer.Read("texts", &model.texts, "demonstrations that it is trained on", AtLeast(1));
+    tokenizer.Read("min_frequency", &model.min_frequency, "a pair seen less often is not merged",
+                   AtLeast(1));
+  }
+  if (std::optional<RecipeTable> lora = table.OptionalTable("lora")) {
+    LoraOptions options;
+    lora->Read("rank", &options.rank, "of the adapters", AtLeast(1));
+    lora->Read("alpha", &options.alpha, "their output is multiplied by alpha / rank", Above(0));
+    lora->Read("targets", &options.targets, "names of projections, or all");
+    model.lora = options;
+  }
+  if (!model.folder.empty()) {
+    for (const char* key : {"fresh", "tokenizer"}) {
+      if (!table.Has(key)) continue;
+      table.PassOver(key);
+      table.Problem(key,
+                    "is of a fresh model, and model.folder names one that is there; to use that "
+                    "one write model={folder=..., dialect=...}");
+    }
+  }
+  CheckModel(model, &table);
+  return model;
+}
+
+// A run of its own has its journal in its folder, and its simulator from a stage if it has one.
+BackendOptions ReadAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
+  BackendOptions defaults{.journal = (recipe.Folder() / "journal.sqlite").string()};
+  if (recipe.LearnsSimulator()) {
+    defaults.simulator.emplace();
+    defaults.simulator->kind = "learned";
+    defaults.simulator->folder = "made by a stage";
+  }
+  BackendOptions plan = ReadBackend(*root, std::move(defaults));
+  RecipeTable table = root->Table("answers");
+  for (const std::string& file :
+       {plan.mode == ToolMode::kReplay && !recipe.JournalsItself() ? plan.journal : "",
+        plan.recorded}) {
+    if (!file.empty() && !std::filesystem::exists(file)) {
+      table.Problem(file == plan.recorded ? "recorded" : "journal",
+                    fmt::format("there is no journal \"{}\"", file));
+    }
+  }
+  return plan;
+}
+
+RunEvaluationOptions ReadEvaluation(RecipeTable table) {
+  RunEvaluationOptions settings;
+  table.Read("every", &settings.every, "steps of rl between evaluations on dev; 0: none",
+             AtLeast(0));
+  table.Read("dev_tasks", &settings.dev_tasks, "", AtLeast(1));
+  table.Read("test_tasks", &settings.test_tasks, "before and after; 0: none", AtLeast(0));
+  table.Read("temperature", &settings.temperature, "beside greedy", Between(1e-4, 100));
+  table.Read("more", &settings.more, "further splits to be measured at the end");
+  for (const std::string& split : settings.more) {
+    if (const auto known = SplitFromName(split); !known.ok()) {
+      table.Problem("more", known.error().message());
+    }
+  }
+  table.Read("more_tasks", &settings.more_tasks, "of each of them", AtLeast(1));
+  int64_t seed = 0;
+  table.Read("seed", &seed, "of evaluations: the same for runs that are compared", AtLeast(0));
+  settings.seed = static_cast<uint64_t>(seed);
+  return settings;
+}
+
+}  // namespace
+
+std::filesystem::path TrainingRecipe::Folder() const {
+  return std::filesystem::path(run.out) / run.name;
+}
+
+bool TrainingRecipe::Makes(StageProduct product) const {
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](const auto& stage) { return stage->traits().product == product; });
+}
+
+void PassOverTraining(RecipeTable root) {
+  for (const char* table :
+       {"run", "model", "rewards", "credit", "objective", "rollout", "curriculum",
+        "dynamic_sampling", "replay", "alarms", "stage", "evaluation"}) {
+    root.PassOver(table);
+  }
+}
+
+Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageKind> kinds) {
+  RecipeTable root = recipe->Root();
+  TrainingRecipe read;
+  read.run = ReadRun(root.Table("run"));
+  read.model = ReadModel(root.Table("model"));
+  read.environment = ReadEnvironment(root);
+  read.tools = ReadTools(root);
+  for (const auto& [split, file] : read.environment.files) {
+    if (!std::filesystem::exists(file)) {
+      root.Problem("environment", fmt::format("the task file {} is not there", file));
+    }
+  }
+  read.rewards = ToJson(ReadRewards(root.Table("rewards")));
+  RecipeTable credit = root.Table("credit");
+  credit.Read("method", &read.credit, "of credit assignment, with settings behind a colon");
+  bool known_method = false;
+  if (Result<Method> method = NewMethod(read.credit); method.ok()) {
+    read.method = *std::move(method);
+    known_method = true;
+  } else {
+    credit.Problem("method", method.error().message());
+  }
+  read.objective = ReadObjective(root.Table("objective"));
+  read.rollout = ReadPractice(root.Table("rollout"), true);
+  read.curriculum = ReadCurriculum(root.Table("curriculum"));
+  read.dynamic_sampling = ReadDynamicSampling(root.Table("dynamic_sampling"));
+  read.replay = ReadSelfImitation(root.Table("replay"));
+  // Of a method that is not about outcomes, what it is about.
+  if (known_method && !read.method.reads.Has(kOutcomeTerm)) read.replay.outcome = read.method.reads;
+  read.alarms = ReadAlarms(root.Table("alarms"));
+  read.alarms.has_reference = read.objective.NeedsReference();
+  std::vector<RecipeTable> stages = root.Tables("stage");
+  if (stages.empty()) root.Problem("stage", "there is nothing to do: write a [[stage]]");
+  for (RecipeTable& stage : stages) {
+    std::shared_ptr<const Stage> one = ReadStage(stage, read.environment, kinds);
+    if (one == nullptr) continue;  // the recipe has a problem
+    if (known_method) one->Check(read, &stage);
+    read.stages.push_back(std::move(one));
+  }
+  if (known_method) {
+    CheckCredit(read, &root);
+    CheckObjective(read, &root);
+  }
+  read.answers = ReadAnswers(read, &root);
+  CheckAnswers(read, &root);
+  CheckRules(read, &root);
+  read.evaluation = ReadEvaluation(root.Table("evaluation"));
+  HONE_RETURN_IF_ERROR(recipe->Finish());
+  read.resolved_text = recipe->Resolved();
+  read.resolved = recipe->Values();
+  read.said = recipe->Said();
+  return read;
+}
+
+}  // namespace hone

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/recipe.h"
+#include "credit/method.h"
+#include "engine/engine.h"
+#include "engine/lora.h"
+#include "envs/environments.h"
+#include "learn/alarms.h"
+#include "learn/curriculum.h"
+#include "learn/dynamic_sampling.h"
+#include "learn/objective_options.h"
+#include "learn/self_imitation.h"
+#include "rollout/practice_options.h"
+#include "simulate/backend_options.h"
+#include "tools/tool_recipe.h"
+#include "train/stage.h"
+
+// A whole training run as data: docs/recipe.md has every key.
+
+namespace hone {
+
+// [run]: where it is written down. Nothing here but the seed reaches the weights,
+// unless alarms act: then save_every says where a roll-back goes.
+struct RunOptions {
+  std::string name = "run";
+  uint64_t seed = 1;
+  int64_t threads = 0;          // 0: as many as the machine has
+  std::string out = "runs";     // the run's folder is out/name
+  std::string cache;            // outputs of stages that recipes share; empty: out/cache
+  std::string resume = "auto";  // auto, never, or the folder of a checkpoint
+  int64_t save_every = 10;      // steps of rl between checkpoints
+  int64_t sft_save_every = 500;
+  int64_t keep = 2;          // checkpoints, beside the best one
+  int64_t store_groups = 4;  // trees per step that are stored; -1: all
+  int64_t log_every = 25;    // steps of sft between entries of the log
+};
+
+// [model]
+struct PolicyModelOptions {
+  std::string folder;  // a Hugging Face folder; empty: a fresh model
+  ModelConfig fresh;   // its vocabulary is the tokenizer's
+  std::string dialect = "hermes";
+  Precision precision = Precision::kBf16;
+  bool recompute_activations = false;
+  std::optional<LoraOptions> lora;  // [model.lora]
+  // [model.tokenizer], of a fresh model
+  int64_t vocabulary = 768;   // bytes and merges, at most; markers come on top
+  int64_t texts = 3000;       // demonstrations that it is trained on
+  int64_t min_frequency = 9;  // a pair seen less often is not merged
+};
+
+// [evaluation]
+struct RunEvaluationOptions {
+  int64_t every = 25;  // steps of rl between evaluations on dev; 0: none
+  int64_t dev_tasks = 128;
+  int64_t test_tasks = 512;  // before and after; 0: none
+  double temperature = 1;    // of the sampled evaluation; greedy is measured besides
+  std::vector<std::string> more = {"unseen-kinds", "unseen-phrases"};  // splits, at the end
+  int64_t more_tasks = 256;
+  uint64_t seed = 0;  // the same for all runs that are to be compared
+};
+
+struct TrainingRecipe {
+  RunOptions run;
+  PolicyModelOptions model;
+  EnvironmentOptions environment;
+  std::vector<ToolkitOptions> tools;
+  // Who answers calls in training: [answers], [simulator], [user], [[faults]], [redact]. Evaluation
+  // has the real tools, always.
+  BackendOptions answers;
+  Json rewards = "default";  // what RewarderFromJson takes
+  std::string credit = "grpo";
+  Method method;  // of that name
+  ObjectiveOptions objective;
+  PracticeOptions rollout;  // of training; evaluation says its own temperature
+  CurriculumOptions curriculum;
+  DynamicSamplingOptions dynamic_sampling;
+  SelfImitationOptions replay;
+  AlarmOptions alarms;
+  std::vector<std::shared_ptr<const Stage>> stages;
+  RunEvaluationOptions evaluation;
+
+  Json resolved;              // everything that was read, defaults included
+  Json said;                  // of it, what differs from the defaults
+  std::string resolved_text;  // the same as TOML
+
+  std::filesystem::path Folder() const;  // of the run
+  bool Simulates() const { return hone::Simulates(answers.mode); }
+  // The simulator of the run is what its simulator stage makes.
+  bool LearnsSimulator() const { return Makes(StageProduct::kSimulator); }
+  // What the real tools answered is recorded by a stage, and the run is answered by that.
+  bool JournalsItself() const { return Makes(StageProduct::kJournal); }
+  bool Makes(StageProduct product) const;
+};
+
+// Reads all of a recipe and checks that its parts fit each other, without computing anything: all
+// problems at once, each with its line.
+Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe,
+                                          std::span<const StageKind> stages = BuiltInStages());
+
+// For who wants the environment, the tools or who answers of such a recipe: all other tables are
+// known, and not looked at.
+void PassOverTraining(RecipeTable root);
+
+}  // namespace hone
