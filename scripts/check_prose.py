@@ -20,7 +20,7 @@ import sys
 WORDS, NUMBERS, COLUMNS, SENTENCE, KEYS = 350, 12, 120, 30, 60
 READ_FIRST = ["README.md", "docs/README.md", "docs/concepts.md", "docs/findings.md", "docs/training.md", "docs/rollout.md",
               "docs/simulation.md", "docs/prove.md", "docs/howto/*.md"]
-NOT_INDEXED = ("docs/reports/", "docs/decisions/", "docs/algorithms/")  # the index links each of these folders once
+NOT_INDEXED = ("docs/reports/", "docs/decisions/", "docs/algorithms/")  # folders with an index, or generated
 INDEX = "docs/README.md"
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
@@ -134,18 +134,14 @@ def check_keys(path):
 
 
 def links_of(path):
-    """(line, target) of each link to another file, as it stands."""
-    for number, line in prose_lines(path.read_text()):
-        if line is None:
+    """(line, target) of each link to another file, without the place inside it."""
+    text = path.read_text()
+    for (number, prose), line in zip(prose_lines(text), text.splitlines()):
+        if prose is None and not TABLE.match(line):
             continue
         for target in TARGET.findall(CODE.sub("", line)):
             if not re.match(r"^([a-z]+:|#)", target):
                 yield number, target.split("#")[0]
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if TABLE.match(line):
-            for target in TARGET.findall(CODE.sub("", line)):
-                if not re.match(r"^([a-z]+:|#)", target):
-                    yield number, target.split("#")[0]
 
 
 def check_links(path):
@@ -160,15 +156,15 @@ def check_index(root):
     linked = {(index.parent / target).resolve() for _, target in links_of(index)}
     problems = []
     for page in sorted((root / "docs").rglob("*.md")):
-        listed = str(page.relative_to(root)).startswith(NOT_INDEXED)
-        if page != index and not listed and page.resolve() not in linked:
+        exempt = str(page.relative_to(root)).startswith(NOT_INDEXED)
+        if page != index and not exempt and page.resolve() not in linked:
             problems.append(f"{page}: docs/README.md does not link it")
     return problems
 
 
 def pages(root):
     """Every Markdown page of the repository, where its own text stands: not what was built or fetched."""
-    skipped = {"build", "node_modules", "runs", "models", ".git", ".cache"}
+    skipped = {"build", "node_modules", "runs", "models", ".git", ".cache", "shared"}
     for path in sorted(root.rglob("*.md")):
         if not skipped & set(path.relative_to(root).parts):
             yield path
