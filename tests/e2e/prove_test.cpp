@@ -72,7 +72,7 @@ TEST_F(ProveTest, ThePredictionIsTheOneThatWasCommitted) {
   ASSERT_EQ(now.exit_code, 0) << now.standard_error;
   const Json computed = ParseJson(now.standard_output).value();
   const Json committed =
-      ParseJson(ReadFile(HONE_SOURCE_DIR "/docs/prove/prediction.json").value()).value();
+      ParseJson(ReadFile(HONE_SOURCE_DIR "/docs/reports/prove-prediction.json").value()).value();
   const Json::Array &a = computed.Find("chains")->AsArray(),
                     &b = committed.Find("chains")->AsArray();
   ASSERT_EQ(a.size(), 4u);

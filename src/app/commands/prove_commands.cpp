@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr char kWhole[] = "comparisons/prove.toml", kQuick[] = "comparisons/prove-quick.toml";
-constexpr char kPrediction[] = "docs/prove/prediction.json";
+constexpr char kPrediction[] = "docs/reports/prove-prediction.json";
 
 struct ProveArguments {
   ComparisonRequest request;
@@ -159,7 +159,7 @@ void AddProve(Command program, std::shared_ptr<CommandContext> context) {
       "  hone prove --predict\n"
       "  hone prove --plan\n"
       "  hone prove --quick\n"
-      "  hone prove --jobs 2 --ledger comparisons/prove.jsonl --markdown docs/prove/report.md\n");
+      "  hone prove --jobs 2 --ledger comparisons/prove.jsonl --markdown docs/reports/prove.md\n");
   prove.Action([=] {
     const Result<ProveOutcome> outcome = Prove(*arguments, context->json);
     if (!outcome.ok()) return Report(context.get(), outcome.error());
