@@ -14,8 +14,8 @@
 namespace hone {
 
 // How groups with credit move a policy. Whoever drew the groups, this is the last arrow of the data
-// path: practice (learn/step.h), recorded trees (learn/recorded_step.h) and `hone pipe update` all
-// end here.
+// path: practice (learn/step.h), recorded trees (learn/recorded_step.h), `hone pipe update` and
+// examples/digits.cpp all end here.
 struct UpdateOptions {
   ObjectiveOptions objective;
   OptimizerOptions optimizer;
