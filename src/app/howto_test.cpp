@@ -80,11 +80,7 @@ TEST_F(AddACommand, HelpListsIt) {
 }
 
 TEST_F(AddACommand, ThePageShowsTheCodeThatIsTestedHere) {
-  const std::string here = ReadFile(HONE_SOURCE_DIR "/src/app/howto_test.cpp").value();
-  const auto blocks = BlocksOf(ReadFile(HONE_SOURCE_DIR "/docs/howto/add-a-command.md").value());
-  ASSERT_TRUE(blocks.contains("cpp"));
-  EXPECT_NE(here.find(blocks.at("cpp")), std::string::npos)
-      << "docs/howto/add-a-command.md shows other code";
+  ExpectShowsCodeOf("docs/howto/add-a-command.md", "src/app/howto_test.cpp");
 }
 
 }  // namespace
