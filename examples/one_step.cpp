@@ -2,12 +2,10 @@
 //
 //   PoseTasks ─▶ DrawGroups ─▶ ScoreGroups ─▶ CreditGroups ─▶ UpdatePolicy
 //
-// A small agent at a desk is asked for the time and for days of the week. It may call tools, and
-// should where it cannot know the answer. These five functions (learn/step.h, learn/update.h) are
-// the ones that `hone train` calls in every step; here each is called once, and what it made is
-// shown for one trajectory: the one with the call that earned the most credit.
-//
-// Ends with 0 if that call is likelier after the step. A few seconds, the same bits every time.
+// A small agent at a desk is asked for the time in a city, which it must look up, and for days of
+// the week, which it should know. `hone train` calls these functions (learn/step.h, learn/update.h)
+// in every step of practice; here each is called once, and what it made is shown for the trajectory
+// whose call earned the most. Ends with 0 if, on the whole, what had credit is likelier afterwards.
 
 #include <numeric>
 
@@ -24,9 +22,11 @@ namespace {
 
 using namespace hone;  // NOLINT(google-build-using-namespace): an example reads better so
 
+// A fresh model imitates for some seconds, so that it calls and answers at all.
 constexpr char kRecipe[] = R"(
+stage = [{kind = "sft", steps = 300, batch = 16, learning_rate = 0.01, warmup = 5}]
 [model]
-dialect = "tagged:desk"   # how calls and answers are written down
+dialect = "tagged:desk"
 fresh = {layers = 2, width = 64, heads = 4, positions = 192}
 tokenizer = {texts = 100, vocabulary = 400, min_frequency = 4}
 [environment]
@@ -34,27 +34,16 @@ kind = "desk"
 tasks = {kinds = ["clock", "day_after"]}
 [rollout]
 turn_tokens = 32
-[[stage]]
-kind = "sft"              # imitation, so that the agent calls and answers at all
-steps = 80
-batch = 8
-learning_rate = 0.01
-warmup = 5
 )";
 
 double Sum(const std::vector<float>& values, const Span& span) {
   return std::accumulate(values.begin() + span.begin, values.begin() + span.end, 0.0);
 }
 
-// Of the tokens of a trajectory, per token.
-double CreditOf(const ScoredTree& record, size_t trajectory, const Span& tokens) {
-  return Sum(record.advantages[trajectory].values, tokens) / (tokens.end - tokens.begin);
-}
-
 struct CreditedCall {
   size_t group = 0, trajectory = 0;
-  NodeId node = kNoNode;  // of the group's tree, and which of its tokens spell the call
-  Span span;
+  NodeId node = kNoNode;  // of the group's tree
+  Span span;              // its tokens that spell the call
   double credit = -1e9;
 };
 
@@ -64,7 +53,7 @@ CreditedCall BestCall(const std::vector<ScoredTree>& records) {
     const Group group = GroupOf(records[g]).value();
     for (size_t t = 0; t < group.trajectories.size(); ++t) {
       for (const Action& action : group.trajectories[t].actions) {
-        const double credit = CreditOf(records[g], t, action.tokens);
+        const double credit = records[g].advantages[t].values[action.tokens.begin];
         if (action.kind != ActionKind::kCall || credit <= best.credit) continue;
         best = {g, t, group.trajectories[t].turns[action.turn].node, action.span, credit};
       }
@@ -73,32 +62,41 @@ CreditedCall BestCall(const std::vector<ScoredTree>& records) {
   return best;
 }
 
-// What the agent wrote and read, what that was worth, and who earned it.
+// What the agent wrote and read, what that was worth, and what its tokens get for it.
 void Print(const ScoredTree& record, size_t number, const Tokenizer& tokenizer) {
-  const Trajectory trajectory = GroupOf(record)->trajectories[number];
   for (const NodeId id : WholePathTo(record.tree, record.tree.leaves[number].node)) {
     const Node& node = record.tree.nodes[id];
     fmt::print("    {:<7} {}\n", AuthorName(node.author), tokenizer.Decode(node.tokens));
   }
-  fmt::print("  rewards\n");
   for (const RewardTerm& term : record.scores[number].terms) {
-    const int32_t action = PlaceOf(term, trajectory).action;
-    fmt::print("    {:<7} {:+.2f}  {}\n", term.name, term.weight * term.value.value_or(0),
-               action < 0 ? "the trajectory" : fmt::format("call {}", action + 1));
+    fmt::print("    reward  {:+.2f}  {}\n", term.weight * term.value.value_or(0), term.name);
   }
-  fmt::print("  credit per token\n");
-  for (const Span& span : MaskSpans(TokenMask::kActions, trajectory)) {
-    fmt::print("    call    {:+.2f}\n", CreditOf(record, number, span));
+  const Trajectory trajectory = GroupOf(record)->trajectories[number];
+  const std::vector<float>& credit = record.advantages[number].values;
+  for (const Span& call : MaskSpans(TokenMask::kActions, trajectory)) {
+    fmt::print("    credit  {:+.2f}  each token of a call\n", credit[call.begin]);
   }
-  for (const Span& span : MaskSpans(TokenMask::kOffActions, trajectory)) {
-    fmt::print("    other   {:+.2f}\n", CreditOf(record, number, span));
+  fmt::print("    credit  {:+.2f}  each token of the answer\n", credit.back());
+}
+
+// How far the log-probabilities of all tokens have moved, each in the direction of its credit.
+double Gain(const std::vector<TrainingGroup>& groups, Engine* engine) {
+  double gain = 0;
+  for (const TrainingGroup& group : groups) {
+    const auto now = LogProbsOf(group, engine->LogProbs({&group.tree, 1})[0]);
+    for (size_t s = 0; s < now.size(); ++s) {
+      const Sequence& sequence = group.sequences[s];
+      for (size_t t = 0; t < sequence.size(); ++t) {
+        gain += sequence.advantages[t] * (now[s][t] - sequence.sampled[t]);
+      }
+    }
   }
+  return gain;
 }
 
 }  // namespace
 
 int main() {
-  // An environment with its tools, a tokenizer, and a fresh model that imitates for a little while.
   Recipe text = Recipe::Parse(kRecipe, "one_step.cpp").value();
   const TrainingRecipe recipe = ReadTrainingRecipe(&text).value();
   const TemporaryDirectory folder;
@@ -106,31 +104,28 @@ int main() {
   PassTimes times(clock.get());
   const auto shop = Workshop::Open(recipe, folder.path(), {}, &times).value();
   const Tokenizer& tokenizer = *shop->language.tokenizer;
-  shop->engine =
-      std::make_unique<Engine>(MakeModel(recipe.model, tokenizer, 1).value(), shop->engine_options);
+  Model fresh = MakeModel(recipe.model, tokenizer, recipe.run.seed).value();
+  shop->engine = std::make_unique<Engine>(std::move(fresh), shop->engine_options);
   const auto imitation = recipe.stages[0]->Open(0, true, shop.get()).value();
   for (int64_t step = 0; !imitation->IsOver(step); ++step) imitation->Step(step).value();
 
-  // The step.
   const Rng rng = Rng(recipe.run.seed).Split("one step");
-  const LoadedEnvironment& desk = shop->environment;
-  const auto curriculum = NewCurriculum({}, desk.tasks.get(), rng).value();
+  const auto curriculum = NewCurriculum({}, shop->environment.tasks.get(), rng).value();
+  const TaskSupply supply{.environment = &shop->environment, .curriculum = curriculum.get()};
   const Round round{.groups = 8, .leaves = 8, .scope = "0", .rng = rng};
-  const TaskSupply supply{.environment = &desk, .curriculum = curriculum.get()};
   PosedTasks posed = PoseTasks(supply, round).value();
   fmt::print("PoseTasks     {} tasks, each to be done {} times\n", posed.asked, round.leaves);
 
-  const Rollout rollout = Rollout::New({}, desk.environment.get(), shop->PolicyAt(1, 0).value(),
-                                       recipe.rollout.strategy.get(), shop->real->executor())
-                              .value();
+  const Environment* desk = shop->environment.environment.get();
+  const Policy policy = shop->PolicyAt(1, 0).value();
+  const Strategy* chains = recipe.rollout.strategy.get();
+  const auto rollout = Rollout::New({}, desk, policy, chains, shop->real->executor()).value();
   DrawnGroups drawn = DrawGroups(rollout, std::move(posed)).value();
-  const RolloutCounts& counts = drawn.counts;
-  fmt::print("DrawGroups    {} trajectories with {} calls\n", counts.leaves, counts.calls);
+  fmt::print("DrawGroups    {} calls in all\n", drawn.counts.calls);
 
   const auto rewarder = NewPreset("desk").value();
   ScoredGroups scored = ScoreGroups({.rewarder = rewarder.get()}, std::move(drawn)).value();
-  const double success = ValueOf(scored.measures, "success").value();
-  fmt::print("ScoreGroups   {:.0f} % of them succeed\n", 100 * success);
+  fmt::print("ScoreGroups   {:.0f} % succeed\n", 100 * *ValueOf(scored.measures, "success"));
 
   const Method method = NewMethod("toolpo").value();
   CreditedGroups credited = CreditGroups({.method = method}, std::move(scored.records), {}).value();
@@ -139,13 +134,15 @@ int main() {
   fmt::print("CreditGroups  by {}; the best call is in this trajectory:\n", method.name);
   Print(record, best.trajectory, tokenizer);
 
-  const UpdatePlan plan{.optimizer = {.learning_rate = 1e-3}, .on_policy = true};
+  // Without the momentum that imitation has left in the optimiser.
+  const UpdatePlan plan{.optimizer = {.learning_rate = 1e-3, .beta1 = 0}, .on_policy = true};
   const auto groups = TrainingGroupsOf(method, credited).value();
-  const UpdateReport update = UpdatePolicy(plan, groups, rng, shop->engine.get());
-  fmt::print("UpdatePolicy  one step on {} tokens\n", update.all.tokens);
+  UpdatePolicy(plan, groups, rng, shop->engine.get());
+  const double gain = Gain(groups, shop->engine.get());
+  fmt::print("UpdatePolicy  credit times change of log-probability: {:+.2f}\n", gain);
   const TreeScores now = shop->engine->LogProbs({&record.tree, 1})[0];
-  const double before = Sum(record.tree.nodes[best.node].logprobs, best.span);
-  const double after = Sum(now[best.node].logprobs, best.span);
-  fmt::print("  log-probability of the best call: {:.4f} before, {:.4f} after\n", before, after);
-  return after > before ? 0 : 1;
+  fmt::print("    log-probability of the best call: {:.4f} before, {:.4f} after\n",
+             Sum(record.tree.nodes[best.node].logprobs, best.span),
+             Sum(now[best.node].logprobs, best.span));
+  return gain > 0 ? 0 : 1;
 }
