@@ -112,7 +112,8 @@ struct RewarderCase {
   Json reward;
   bool by_labels = true;   // it says what is right by what the task says
   bool by_place = false;   // equal trajectories differ by where they stand
-  bool is_broken = false;  // it never says anything
+  bool is_gated = false;   // what depends on a term that was not scored is not scored either
+  bool is_broken = false;  // what it says is never an answer
 };
 
 class RewarderConformanceTest : public testing::TestWithParam<RewarderCase> {
@@ -145,7 +146,7 @@ TEST_P(RewarderConformanceTest, LeavesAValidRecordWithTermsWhereThePolicyWrote) 
       for (const RewardTerm& term : score.terms) {
         ++terms;
         EXPECT_TRUE(std::isfinite(term.value.value_or(0)) && std::isfinite(term.weight));
-        EXPECT_NE(term.value.has_value(), term.fault.has_value()) << term.name;
+        EXPECT_TRUE(term.value || term.fault || GetParam().is_gated) << term.name;
         if (term.node != kNoNode) {
           EXPECT_EQ(tree.nodes[term.node].author, Author::kPolicy) << term.name;
         }
@@ -220,8 +221,9 @@ TEST_P(RewarderConformanceTest, WhatCannotBeJudgedHasAFaultAndNoValue) {
   TreeMaker maker = NewMaker();
   maker.tree.task.answer = *ParseJson(R"({"tests": [{"output": "12"}]})");
   AddRight(&maker);
+  const std::vector<Score> scores = ScoresOf(maker.tree);
   bool faulted = false;
-  for (const RewardTerm& term : ScoresOf(maker.tree)[0].terms) {
+  for (const RewardTerm& term : scores.at(0).terms) {
     if (term.name != kOutcomeTerm) continue;
     EXPECT_FALSE(term.value.has_value()) << "worth " << *term.value;
     ASSERT_TRUE(term.fault.has_value());
@@ -271,7 +273,7 @@ TEST_P(RewarderConformanceTest, LabelsThatCannotBeReadAreAnError) {
   }
 }
 
-TEST_P(RewarderConformanceTest, AProgramThatSaysNothingIsAFaultOnEveryLeafThatCounts) {
+TEST_P(RewarderConformanceTest, AProgramThatTalksNonsenseIsAFaultOnEveryLeafThatCounts) {
   if (!GetParam().is_broken) return;
   for (const Tree& tree : {EveryEnding(), EveryCallStatus()}) {
     const std::vector<Score> scores = ScoresOf(tree);
@@ -282,7 +284,7 @@ TEST_P(RewarderConformanceTest, AProgramThatSaysNothingIsAFaultOnEveryLeafThatCo
   }
 }
 
-// Pays answers, and each call on its tokens.
+// Pays answers.
 constexpr char kProgram[] = R"(
 import json, sys
 for line in sys.stdin:
@@ -296,10 +298,12 @@ std::vector<RewarderCase> AllRewarders() {
   std::vector<RewarderCase> cases;
   for (const Preset& preset : BuiltInPresets()) cases.push_back({preset.name, preset.name});
   const auto json = [](const char* text) { return ParseJson(text).value(); };
-  cases.push_back(
-      {"sum", json(R"({"sum": [{"preset": "default", "weight": {"from": 0, "to": 1, "steps": 6}},
-          {"preset": "toolrl", "terms": ["correctness"]},
-          {"costs": {"per_call": 0.1}, "gate": {"term": "outcome", "at_least": 1}}]})")});
+  cases.push_back({.name = "sum",
+                   .reward = json(R"({"sum": [
+                       {"preset": "default", "weight": {"from": 0, "to": 1, "steps": 6}},
+                       {"preset": "toolrl", "terms": ["correctness"]},
+                       {"costs": {"per_call": 0.1}, "gate": {"term": "outcome", "at_least": 1}}]})"),
+                   .is_gated = true});
   cases.push_back({.name = "flipped",
                    .reward = json(R"({"preset": "desk", "flip": {"share": 0.5, "seed": 3,
                        "terms": ["call"]}})"),
@@ -311,8 +315,8 @@ std::vector<RewarderCase> AllRewarders() {
   cases.push_back({.name = "program",
                    .reward = Json::Of({{"command", Json::Array{"python3", "-c", kProgram}}}),
                    .by_labels = false});
-  cases.push_back({.name = "broken_program",
-                   .reward = json(R"({"command": ["false"]})"),
+  cases.push_back({.name = "broken_program",  // says what it was asked
+                   .reward = json(R"({"command": ["cat"]})"),
                    .by_labels = false,
                    .is_broken = true});
   return cases;
