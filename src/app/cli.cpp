@@ -52,6 +52,7 @@ int RunCli(int argc, char** argv) {
   AddCompare(program, context);
   AddDash(program, context);
   AddPipe(program, context);
+  AddHelp(program, context);
   EndInOrder();
   if (const Result<void> asked = CheckAskedKernels(); !asked.ok()) {
     Report(context.get(), asked.error());

@@ -45,11 +45,15 @@ std::optional<Error> UnknownCommand(const CLI::App& app, const std::vector<std::
                            at == &app ? "" : at->get_name() + ": ", fmt::join(names, ", ")));
 }
 
-// The command that the words lead to, with its name as one would type it: "hone env play".
-std::pair<const CLI::App*, std::string> CommandMeant(const CLI::App& app,
-                                                     const std::vector<std::string>& words) {
+// A command's name as one would type it: "hone env play".
+std::string TypedName(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  return above == nullptr ? command.get_name() : TypedName(*above) + " " + command.get_name();
+}
+
+// The command that the words lead to.
+const CLI::App* CommandMeant(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
-  std::string name = app.get_name();
   for (const std::string& word : words) {
     const std::vector<const CLI::App*> commands = at->get_subcommands(nullptr);
     const auto next = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
@@ -57,9 +61,8 @@ std::pair<const CLI::App*, std::string> CommandMeant(const CLI::App& app,
     });
     if (next == commands.end()) continue;
     at = *next;
-    name += " " + word;
   }
-  return {at, name};
+  return at;
 }
 
 // For a word like --plann that no option has: the one that was meant, perhaps.
@@ -76,6 +79,19 @@ std::string OptionMeant(const CLI::App* command, const std::vector<std::string>&
     if (std::find(known.begin(), known.end(), name) == known.end()) return DidYouMean(name, known);
   }
   return "";
+}
+
+// Adds the commands below this one.
+void Summarise(const CLI::App& app, std::vector<CommandSummary>* summaries) {
+  constexpr std::string_view kLabel = "Usage: ";
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    const std::string name = TypedName(*command);
+    const std::string usage = CLI::Formatter().make_usage(command, name);
+    summaries->push_back({.name = name,
+                          .usage = usage.substr(kLabel.size(), usage.find('\n') - kLabel.size()),
+                          .about = command->get_description()});
+    Summarise(*command, summaries);
+  }
 }
 
 // What --help of a command says of the options that it has from the commands above it.
@@ -176,6 +192,12 @@ void Command::Footer(std::string text) { app_->footer(InheritedOptions(app_) + t
 
 void Command::Action(std::function<void()> action) { app_->callback(std::move(action)); }
 
+std::vector<CommandSummary> Command::Summaries() const {
+  std::vector<CommandSummary> summaries;
+  Summarise(*app_, &summaries);
+  return summaries;
+}
+
 CommandLine::CommandLine(std::string program, std::string about, std::string version)
     : app_(std::make_unique<CLI::App>(std::move(about), std::move(program))) {
   app_->set_version_flag("--version", std::move(version));
@@ -197,9 +219,10 @@ Result<void> CommandLine::Run(std::vector<std::string> words) {
       return {};
     }
     if (const std::optional<Error> unknown = UnknownCommand(*app_, words)) return *unknown;
-    const auto [command, name] = CommandMeant(*app_, words);
-    return Error(ErrorCode::kInvalidArgument, fmt::format("{}{} (see {} --help)", error.what(),
-                                                          OptionMeant(command, words), name));
+    const CLI::App* command = CommandMeant(*app_, words);
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}{} (see {} --help)", error.what(), OptionMeant(command, words),
+                             TypedName(*command)));
   }
   return {};
 }

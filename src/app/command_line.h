@@ -53,13 +53,23 @@ class Option {
   CLI::Option* option_;
 };
 
+// A command as a list of all of them has it.
+struct CommandSummary {
+  std::string name;   // as one would type it: "hone env play"
+  std::string usage;  // with what follows it: "hone env play [OPTIONS] environment"
+  std::string about;  // one line
+
+  bool operator==(const CommandSummary&) const = default;
+};
+
 // The program itself, a command of it, or a command of a command.
 class Command {
  public:
   explicit Command(CLI::App* app) : app_(app) {}
 
-  // A further command. It inherits the footer, unless it has its own, and takes the options of the
-  // commands above it, too.
+  // A further command. `about` is one line that begins with a verb and has no full stop: "Train an
+  // agent as a recipe says". It inherits the footer, unless it has its own, and takes the options
+  // of the commands above it, too.
   Command AddCommand(std::string name, std::string about);
 
   // `name`: "--long", "--long,-l", or "word" for an argument that is known by its position.
@@ -73,6 +83,10 @@ class Command {
   void Footer(std::string text);  // the end of --help: notes and examples
   // What it does. Runs once the whole command line has been read without fault.
   void Action(std::function<void()> action);
+
+  // Every command below this one that was added so far, in the order in which they were added, each
+  // before those that are below it.
+  std::vector<CommandSummary> Summaries() const;
 
  private:
   CLI::App* app_;

@@ -133,6 +133,17 @@ TEST(CommandLine, SaysWhichCommandsThereAreWhereOneIsMissingOrUnknown) {
   EXPECT_EQ(sample.runs, 0);
 }
 
+TEST(CommandLine, ListsItsCommandsAsOneWouldTypeThem) {
+  Sample sample;
+  const std::vector<CommandSummary> wanted = {
+      {"sample group", "sample group [OPTIONS] SUBCOMMAND", "Commands of a command"},
+      {"sample group all", "sample group all [OPTIONS] text", "Takes everything"},
+      {"sample either", "sample either [OPTIONS]", "One of two"}};
+  EXPECT_EQ(sample.line.program().Summaries(), wanted);
+  ASSERT_TRUE(sample.line.Run({"either"}).ok());
+  EXPECT_EQ(sample.line.program().Summaries(), wanted) << "whatever was read before";
+}
+
 TEST(CommandLine, HelpShowsDefaultsGroupsAndTheFooter) {
   Sample sample;
   testing::internal::CaptureStdout();

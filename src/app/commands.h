@@ -41,5 +41,6 @@ void AddRunReport(Command program, std::shared_ptr<CommandContext> context);
 void AddCompare(Command program, std::shared_ptr<CommandContext> context);
 void AddDash(Command program, std::shared_ptr<CommandContext> context);
 void AddPipe(Command program, std::shared_ptr<CommandContext> context);
+void AddHelp(Command program, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "base/file.h"
 #include "support/credit_groups.h"
+#include "support/page_blocks.h"
 
 namespace hone {
 namespace {
@@ -104,10 +104,7 @@ TEST(Methods, OneMoreIsOneEntry) {
 }
 
 TEST(Methods, TheHowtoShowsTheMethodThatIsTestedHere) {
-  const std::string here = *ReadFile(HONE_SOURCE_DIR "/src/credit/methods_test.cpp");
-  const std::string page = *ReadFile(HONE_SOURCE_DIR "/docs/howto/add-a-method.md");
-  const size_t begin = here.find("Method AboveTheBar");
-  EXPECT_NE(page.find(here.substr(begin, here.find("\n}\n", begin) - begin)), std::string::npos);
+  ExpectShowsCodeOf("docs/howto/add-a-method.md", "src/credit/methods_test.cpp");
 }
 
 TEST(Methods, UnknownNamesAndSettingsAreSaidWithTheNearest) {

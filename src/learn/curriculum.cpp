@@ -87,20 +87,22 @@ class Weighted final : public Curriculum {
   }
 
   void Observe(std::span<const GroupOutcome> groups) override {
-    std::vector<const GroupOutcome*> ordered;
-    for (const GroupOutcome& group : groups) ordered.push_back(&group);
-    std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) {
-      return std::tie(a->index, a->kind, a->success) < std::tie(b->index, b->kind, b->success);
-    });
+    // Sorted by all that is remembered of a group: averages weigh what comes last more, and a task
+    // may come twice in a step.
+    std::vector<std::tuple<uint64_t, std::string, double, double>> ordered;
+    for (const GroupOutcome& group : groups) {
+      ordered.emplace_back(group.index, group.kind, group.success, RewardEntropy(group.rewards));
+    }
+    std::sort(ordered.begin(), ordered.end());
     double success = 0;
-    for (const GroupOutcome* group : ordered) {
-      KindState& state = kinds_[group->kind];
+    for (const auto& [index, kind, succeeded, entropy] : ordered) {
+      KindState& state = kinds_[kind];
       const bool first = state.groups++ == 0;
       const double rate = 1 / std::max(options_.memory, 1.0);
-      Remember(rate, group->success, first, &state.success);
-      Remember(rate / 4, group->success, first, &state.before);
-      Remember(rate, RewardEntropy(group->rewards), first, &state.entropy);
-      success += group->success / static_cast<double>(groups.size());
+      Remember(rate, succeeded, first, &state.success);
+      Remember(rate / 4, succeeded, first, &state.before);
+      Remember(rate, entropy, first, &state.entropy);
+      success += succeeded / static_cast<double>(groups.size());
     }
     samples_ = 0;
     if (options_.order == Order::kPhases && !groups.empty()) GoOn(success);

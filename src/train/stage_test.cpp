@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "support/page_blocks.h"
 #include "support/tiny_recipe.h"
 #include "train/run_estimate.h"
 #include "train/stages/journal_stage.h"
@@ -76,7 +77,7 @@ TEST(Stage, WithoutAKindThereIsNone) {
   EXPECT_NE(Read("kind = \"slf\"", "desk").problems.find("not one of"), std::string::npos);
 }
 
-// A stage of a kind that nobody outside this test knows: it forgets a little.
+// The stage of docs/howto/add-a-stage.md, which nobody else knows: it forgets a little.
 struct DecayStage {
   int64_t steps = 3;
 };
@@ -115,15 +116,17 @@ class Decay final : public StageOf<DecayStage> {
   }
 };
 
+std::shared_ptr<Stage> ReadDecayStage(RecipeTable table, const EnvironmentOptions&) {
+  DecayStage stage;
+  table.Read("steps", &stage.steps, "of forgetting", AtLeast(1));
+  return std::make_shared<Decay>(stage);
+}
+
 // One line of registration; reading, training, logging, checkpoints, estimates and identity know
 // the rest from it.
 TEST(Stage, ANewKindIsOneEntryOfTheList) {
   std::vector<StageKind> kinds(BuiltInStages().begin(), BuiltInStages().end());
-  kinds.push_back({"decay", {}, [](RecipeTable table, const EnvironmentOptions&) {
-                     DecayStage stage;
-                     table.Read("steps", &stage.steps, "", AtLeast(1));
-                     return std::shared_ptr<Stage>(std::make_shared<Decay>(stage));
-                   }});
+  kinds.push_back({"decay", {}, ReadDecayStage});
   const TemporaryDirectory directory;
   const auto read = [&](const std::string& name) {
     std::string text = TinyRecipe(directory.path());
@@ -156,6 +159,10 @@ TEST(Stage, ANewKindIsOneEntryOfTheList) {
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.error().code(), ErrorCode::kStopped) << stopped.error().message();
   EXPECT_EQ(Train(again, {})->weights, whole.weights);
+}
+
+TEST(Stage, TheHowtoShowsTheStageThatIsTestedHere) {
+  ExpectShowsCodeOf("docs/howto/add-a-stage.md", "src/train/stage_test.cpp");
 }
 
 }  // namespace

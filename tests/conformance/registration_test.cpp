@@ -11,6 +11,7 @@
 #include "envs/environments.h"
 #include "rollout/practice_options.h"
 #include "support/env_player.h"
+#include "support/page_blocks.h"
 
 namespace hone {
 namespace {
@@ -66,6 +67,11 @@ TEST(RegistrationTest, NothingOutsideOfEnvsGoesByTheNameOfAnEnvironment) {
       }
     }
   }
+}
+
+TEST(RegistrationTest, TheHowtosShowTheEnvironmentAndTheStrategyThatAreTestedHere) {
+  ExpectShowsCodeOf("docs/howto/add-an-environment.md", "tests/conformance/sums_environment.h");
+  ExpectShowsCodeOf("docs/howto/add-a-strategy.md", "tests/conformance/forks_strategy.h");
 }
 
 TEST(RegistrationTest, ARecipeCanNameAStrategyThatHasOneLine) {

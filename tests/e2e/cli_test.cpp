@@ -57,6 +57,36 @@ TEST_F(CliTest, EveryCommandHasHelpWithAnExampleAndJson) {
   int count = 0;
   ExpectHelp({}, &count);
   EXPECT_GT(count, 60);
+  const Json listed = *ParseJson(Hone({"help", "--json"}).standard_output);
+  EXPECT_EQ(static_cast<int>(listed.Find("commands")->AsArray().size()), count - 1)
+      << "all but the program itself";
+}
+
+TEST_F(CliTest, HelpSaysInPlainWordsWhatEveryCommandDoes) {
+  const Json listed = *ParseJson(Hone({"help", "--json"}).standard_output);
+  const std::string text = Hone({"help"}).standard_output;
+  for (const Json& command : listed.Find("commands")->AsArray()) {
+    const std::string& about = command.Find("about")->AsString();
+    const std::string& name = command.Find("name")->AsString();
+    EXPECT_TRUE(command.Find("usage")->AsString().starts_with(name)) << name;
+    EXPECT_NE(text.find(command.Find("usage")->AsString() + "\n    " + about), std::string::npos);
+    // "Train an agent as a recipe says": a verb in its plain form and what it is done to.
+    const std::string verb = about.substr(0, about.find(' '));
+    EXPECT_TRUE(about.size() > verb.size() && about.size() <= 120) << name << ": " << about;
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(about[0])) != 0) << name << ": " << about;
+    EXPECT_FALSE(about.ends_with('.') || about.ends_with('?')) << name << ": " << about;
+    EXPECT_FALSE((verb.ends_with('s') && !verb.ends_with("ss")) || verb.ends_with(':'))
+        << name << ": " << about;
+    for (const char* other : {"A", "All", "An", "How", "One", "The", "What", "Whether", "Who"}) {
+      EXPECT_NE(verb, other) << name << ": " << about;
+    }
+  }
+}
+
+TEST_F(CliTest, TheListOfCommandsInTheDocumentationIsTrue) {
+  EXPECT_EQ(*ReadFile(HONE_SOURCE_DIR "/docs/commands.md"),
+            Hone({"help", "--markdown"}).standard_output)
+      << "run: build/release/hone help --markdown > docs/commands.md";
 }
 
 TEST_F(CliTest, UnknownInstructionsAreAnErrorOfEveryCommand) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <regex>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -56,6 +58,31 @@ class Reader {
   const std::map<std::string, std::string> blocks_;
   const TemporaryDirectory folder_;
 };
+
+// What is added in C++ is shown on a page that compiles (ExpectShowsCodeOf, beside the module), and
+// that ends with what to begin with.
+TEST(HowTo, PagesForDevelopersAreShortAndEndWithAFileToCopy) {
+  const std::filesystem::path folder = HONE_SOURCE_DIR "/docs/howto";
+  const std::regex file(R"((?:`|\]\((?:\.\./)*)((?:src|tests)/[\w/.]+)(?:\{h,cpp\}`|`|\)))");
+  for (const char* name : {"command", "method", "stage", "strategy", "environment"}) {
+    SCOPED_TRACE(name);
+    const bool vowel = std::string_view("aeiou").find(*name) != std::string_view::npos;
+    const std::string page =
+        ReadFile(folder / (std::string(vowel ? "add-an-" : "add-a-") + name + ".md")).value();
+    EXPECT_LT(std::count(page.begin(), page.end(), '\n'), 60);
+    const size_t last = page.rfind("\n\n") + 2;
+    const std::string paragraph = page.substr(last);
+    EXPECT_TRUE(paragraph.starts_with("Copy this file: ")) << paragraph;
+    int files = 0;
+    for (std::sregex_iterator found(paragraph.begin(), paragraph.end(), file), end; found != end;
+         ++found, ++files) {
+      std::string path = (*found)[1];
+      if (path.ends_with('.')) path += "cpp";  // x.{h,cpp}
+      EXPECT_TRUE(Exists(std::filesystem::path(HONE_SOURCE_DIR) / path)) << path;
+    }
+    EXPECT_GT(files, 0) << paragraph;
+  }
+}
 
 TEST(HowTo, AddATool) {
   const Reader reader("add-a-tool.md");

@@ -99,7 +99,8 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
   group.Footer("Example:\n  hone bench engine --quick\n");
   auto options = std::make_shared<BenchmarkOptions>();
   Command engine = group.AddCommand(
-      "engine", "Products, training, decoding and trees, as shares of the machine's own speed");
+      "engine",
+      "Measure products, training, decoding and trees, as shares of the machine's own speed");
   engine.AddFlag("--quick", &options->quick, "fewer repetitions: about ten seconds");
   engine.AddOption("--threads", &options->threads, "0: all cores").Between(0, 1024).ShowDefault();
   engine.Footer(
@@ -121,7 +122,8 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
   };
   auto arguments = std::make_shared<ModelArguments>();
   Command model = group.AddCommand(
-      "model", "What a model costs here: loading, drawing, scoring, one training step, memory");
+      "model",
+      "Measure what a model costs here: loading, drawing, scoring, one training step, memory");
   model.AddOption("model", &arguments->folder, "a Hugging Face folder").Required();
   model.AddOption("--precision", &arguments->precision, "f32 or bf16")
       .OneOf({"f32", "bf16"})

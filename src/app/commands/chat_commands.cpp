@@ -118,7 +118,7 @@ Result<std::string> Chat(const ChatArguments& arguments) {
 void AddChat(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ChatArguments>();
   EvaluationChoice& choice = arguments->choice;
-  Command chat = program.AddCommand("chat", "Talks to an agent, and shows what it does");
+  Command chat = program.AddCommand("chat", "Talk to an agent and see what it does");
   chat.AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
       .Required();
   chat.AddOption("--env", &choice.environment,

@@ -64,7 +64,7 @@ void AddCompare(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<CompareArguments>();
   ComparisonRequest& request = arguments->request;
   Command compare = program.AddCommand(
-      "compare", "Trains by several recipes with several seeds, and says what differs");
+      "compare", "Train by several recipes with several seeds and say what differs");
   compare.AddOption("recipes", &request.files, "recipes, or one comparison file (TOML)").Required();
   compare.AddOption("--seeds", &request.seeds, "how many (1)").Between(1, 1000);
   compare.AddOption("--seed-from", &request.seed_from, "the first (1)").NotNegative();

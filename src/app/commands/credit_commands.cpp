@@ -117,12 +117,12 @@ Result<std::string> Explain(const ExplainArguments& arguments, bool json) {
 }  // namespace
 
 void AddCredit(Command program, std::shared_ptr<CommandContext> context) {
-  Command credit = program.AddCommand("credit", "Who earned what, token by token");
+  Command credit = program.AddCommand("credit", "Show who earned what, token by token");
   credit.NeedsCommand();
   credit.Footer("Example:\n  hone credit explain runs/tour --method toolpo-split --against grpo\n");
   auto arguments = std::make_shared<ExplainArguments>();
   Command explain =
-      credit.AddCommand("explain", "The tokens of a tree with the credit of each channel");
+      credit.AddCommand("explain", "Show the tokens of a tree with the credit of each channel");
   explain
       .AddOption("tree", &arguments->tree,
                  "a run's folder, its store, a file of trees, or of a group in the short form")
@@ -139,7 +139,7 @@ void AddCredit(Command program, std::shared_ptr<CommandContext> context) {
       "credit.html\n");
   explain.Action([=] { Finish(context.get(), Explain(*arguments, context->json)); });
 
-  Command methods = credit.AddCommand("methods", "All methods with their settings");
+  Command methods = credit.AddCommand("methods", "List all methods of credit with their settings");
   methods.Footer("Each has a page in docs/algorithms.\nExample:\n  hone credit methods --json\n");
   methods.Action([=] {
     const std::vector<MethodSummary> list = ListMethods();

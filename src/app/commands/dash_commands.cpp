@@ -101,7 +101,7 @@ Result<void> Serve(CommandContext* context, const DashArguments& arguments) {
 void AddDash(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<DashArguments>();
   Command dash = program.AddCommand(
-      "dash", "Shows runs in a browser: curves, trajectories with credit, comparisons");
+      "dash", "Show runs in a browser: curves, trajectories with credit, comparisons");
   dash.AddOption("runs", &arguments->folders, "folders of runs, or of many (runs, unless given)");
   dash.AddOption("--port,-p", &arguments->port, "on 127.0.0.1; 0: any that is free")
       .ShowDefault()

@@ -368,7 +368,8 @@ Command AddNamed(Command group, const char* name, const char* about,
 
 void AddPlay(Command group, std::shared_ptr<EnvArguments> arguments,
              std::shared_ptr<CommandContext> context) {
-  Command play = AddNamed(group, "play", "Be the agent, or let one play many tasks", arguments);
+  Command play =
+      AddNamed(group, "play", "Play one task as the agent, or let an agent play many", arguments);
   play.AddOption("--index", &arguments->index, "which task, or the first").ShowDefault();
   play.AddOption("--seed", &arguments->seed, "of the episode").ShowDefault();
   play.AddOption("--agent", &arguments->agent,
@@ -390,7 +391,7 @@ void AddPlay(Command group, std::shared_ptr<EnvArguments> arguments,
 
 void AddCheck(Command group, std::shared_ptr<EnvArguments> arguments,
               std::shared_ptr<CommandContext> context) {
-  Command check = group.AddCommand("check", "List every problem of tasks");
+  Command check = group.AddCommand("check", "List every problem of a file of tasks");
   check.AddOption("file", &arguments->file, "tasks as JSON Lines, or a recipe (.toml)").Required();
   check.AddOption("--env", &arguments->environment,
                   std::string("whose tools gold calls go to: ") + kNameHelp);
@@ -408,24 +409,25 @@ void AddCheck(Command group, std::shared_ptr<EnvArguments> arguments,
 }  // namespace
 
 void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
-  Command group = program.AddCommand("env", "Environments: look, play, write tasks, check tasks");
+  Command group = program.AddCommand("env", "Inspect and play environments, write and check tasks");
   group.NeedsCommand();
   group.Footer("Example:\n  hone env play desk\n");
   auto arguments = std::make_shared<EnvArguments>();
 
-  Command list = group.AddCommand("list", "Environments that come with the program");
+  Command list = group.AddCommand("list", "List the environments that come with the program");
   list.Footer("Example:\n  hone env list\n");
   list.Action([=] { Finish(context.get(), List(context->json)); });
 
   Command show =
-      AddNamed(group, "show", "An environment, its tools and one of its tasks", arguments);
+      AddNamed(group, "show", "Show an environment, its tools and one of its tasks", arguments);
   show.AddOption("--index", &arguments->index, "which task").ShowDefault();
   show.Footer("Example:\n  hone env show desk --split test --index 3\n");
   show.Action([=] { Finish(context.get(), Show(*arguments, context->json)); });
 
   AddPlay(group, arguments, context);
 
-  Command tasks = AddNamed(group, "tasks", "Write tasks as JSON Lines", arguments);
+  Command tasks =
+      AddNamed(group, "tasks", "Write the tasks of an environment as JSON Lines", arguments);
   tasks.AddOption("--count,-n", &arguments->count, "how many; else at most 1000");
   tasks.AddOption("--index", &arguments->index, "the first").ShowDefault();
   tasks.AddOption("--out,-o", &arguments->out, "the file; standard output when absent");
@@ -438,7 +440,8 @@ void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
   tasks.Footer("Example:\n  hone env tasks desk --split dev -n 100 -o dev.jsonl\n");
   tasks.Action([=] { Finish(context.get(), WriteTasks(*arguments)); });
 
-  Command stats = AddNamed(group, "stats", "Kinds of tasks, their calls and lengths", arguments);
+  Command stats =
+      AddNamed(group, "stats", "Count the tasks of each kind, their calls and lengths", arguments);
   stats.AddOption("--count,-n", &arguments->count, "of how many tasks; else at most 1000");
   stats.Footer("Example:\n  hone env stats desk -n 5000\n");
   stats.Action([=] { Finish(context.get(), Stats(*arguments, context->json)); });

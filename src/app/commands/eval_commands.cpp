@@ -116,7 +116,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<EvalArguments>();
   EvaluationChoice& choice = arguments->choice;
   Command eval =
-      program.AddCommand("eval", "Measures a model on the real tools, or on a suite of cases");
+      program.AddCommand("eval", "Measure a model on the real tools, or on a suite of cases");
   eval.AddOption("model", &choice.model,
                  "a run (runs/NAME), a checkpoint or a Hugging Face folder; for suites also the "
                  "URL of an endpoint (http://127.0.0.1:8000/v1)")

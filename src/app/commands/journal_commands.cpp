@@ -224,7 +224,8 @@ Command AddCommand(Command journal, const std::string& name, const std::string& 
 }  // namespace
 
 void AddJournal(Command program, std::shared_ptr<CommandContext> context) {
-  Command journal = program.AddCommand("journal", "What tools answered: look at it, carry it");
+  Command journal =
+      program.AddCommand("journal", "Inspect, export and merge journals of what tools answered");
   journal.NeedsCommand();
   journal.Footer("Example:\n  hone journal stats runs/tour\n");
   const auto arguments = std::make_shared<JournalArguments>();
@@ -232,11 +233,13 @@ void AddJournal(Command program, std::shared_ptr<CommandContext> context) {
   constexpr char kWritten[] = "a run's folder or a journal; made when absent";
 
   Command stats =
-      AddCommand(journal, "stats", "Calls by tool, status, fault and run", kExisting, arguments);
+      AddCommand(journal, "stats", "Count the calls of a journal by tool, status, fault and run",
+                 kExisting, arguments);
   stats.Footer("Example:\n  hone journal stats runs/tour --json\n");
   stats.Action([=] { Finish(context.get(), Stats(*arguments, context->json)); });
 
-  Command show = AddCommand(journal, "show", "One call, or a list of calls", kExisting, arguments);
+  Command show =
+      AddCommand(journal, "show", "Show one call, or a list of calls", kExisting, arguments);
   show.AddOption("id", &arguments->id, "number of the call; absent: a list").Positive();
   AddFilters(show, arguments);
   show.AddOption("--limit", &arguments->limit, "so many calls of the list")
@@ -247,8 +250,9 @@ void AddJournal(Command program, std::shared_ptr<CommandContext> context) {
       "  hone journal show runs/tour 17\n");
   show.Action([=] { Finish(context.get(), ShowCalls(*arguments, context->json)); });
 
-  Command exported = AddCommand(journal, "export", "Write calls as JSON Lines to standard output",
-                                kExisting, arguments);
+  Command exported =
+      AddCommand(journal, "export", "Write the calls of a journal as JSON Lines to standard output",
+                 kExisting, arguments);
   AddFilters(exported, arguments);
   exported.Footer("Example:\n  hone journal export runs/tour > calls.jsonl\n");
   exported.Action([=] {
@@ -257,7 +261,7 @@ void AddJournal(Command program, std::shared_ptr<CommandContext> context) {
   });
 
   Command imported =
-      AddCommand(journal, "import", "Add calls from JSON Lines", kWritten, arguments);
+      AddCommand(journal, "import", "Add calls from JSON Lines to a journal", kWritten, arguments);
   imported.AddOption("files", &arguments->files, "what export wrote; - is standard input")
       .Required();
   imported.AddFlag("--redact", &arguments->redact,
@@ -267,8 +271,8 @@ void AddJournal(Command program, std::shared_ptr<CommandContext> context) {
       "Example:\n  hone journal import runs/tour calls.jsonl\n");
   imported.Action([=] { Finish(context.get(), Import(*arguments, context->json)); });
 
-  Command merged =
-      AddCommand(journal, "merge", "Add all calls of other journals", kWritten, arguments);
+  Command merged = AddCommand(journal, "merge", "Add all calls of other journals to a journal",
+                              kWritten, arguments);
   merged.AddOption("from", &arguments->files, "run folders or journals to read").Required();
   merged.Footer(
       "Exit status 1 when a call is there with another outcome; it is left as it is.\n"

@@ -68,7 +68,7 @@ Result<std::string> Rule(const std::string& folder, bool json) {
 }  // namespace
 
 void AddLab(Command program, std::shared_ptr<CommandContext> context) {
-  Command lab = program.AddCommand("lab", "What methods of credit do where the truth is known");
+  Command lab = program.AddCommand("lab", "Measure methods of credit where the truth is known");
   lab.NeedsCommand();
   lab.Footer("Example:\n  hone lab gradient\n");
   auto add = [&](const char* name, const char* about, auto run) {
@@ -78,9 +78,11 @@ void AddLab(Command program, std::shared_ptr<CommandContext> context) {
     command.Footer(fmt::format("Example:\n  hone lab {} --write docs/algorithms\n", name));
     command.Action([=] { Finish(context.get(), run(*folder, context->json)); });
   };
-  add("gradient", "Bias and variance against the exact gradient of small decision processes",
+  add("gradient",
+      "Measure bias and variance against the exact gradient of small decision processes",
       &Gradient);
-  add("rule", "How often right calls are punished and wrong calls paid, on random groups", &Rule);
+  add("rule", "Count how often right calls are punished and wrong calls paid, on random groups",
+      &Rule);
 }
 
 }  // namespace hone

@@ -116,7 +116,7 @@ void AddLearn(Command program, std::shared_ptr<CommandContext> context) {
   ServedModelChoice& choice = arguments->choice;
   RecordedStepOptions& step = arguments->step;
   Command learn = program.AddCommand(
-      "learn", "Takes one step of training on trees that were recorded, and writes the new model");
+      "learn", "Take one training step on recorded trees and write the new model");
   learn
       .AddOption("records", &arguments->records,
                  "a folder that hone serve --record wrote, or a file of trees with scores")

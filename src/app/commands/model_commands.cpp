@@ -335,16 +335,16 @@ void AddType(Command command, ModelArguments* arguments) {
 }  // namespace
 
 void AddModel(Command program, std::shared_ptr<CommandContext> context) {
-  Command group = program.AddCommand("model", "Make, look at, check and convert models");
+  Command group = program.AddCommand("model", "Make, inspect, check and convert models");
   group.NeedsCommand();
   group.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   auto arguments = std::make_shared<ModelArguments>();
-  Command info = group.AddCommand("info", "The shape of a model");
+  Command info = group.AddCommand("info", "Show the shape of a model");
   info.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   info.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   info.Action([=] { Finish(context.get(), Info(*arguments, context->json)); });
 
-  Command fresh = group.AddCommand("new", "A fresh model with random weights");
+  Command fresh = group.AddCommand("new", "Make a fresh model with random weights");
   fresh.AddOption("out", &arguments->out, "the folder to write").Required();
   fresh.AddOption("overrides", &arguments->overrides,
                   "layers=4 width=256 heads=4 kv_heads=2 ffn=768 vocab=1024 ...");
@@ -353,8 +353,8 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
   fresh.Footer("Example:\n  hone model new /tmp/tiny layers=2 width=64 heads=4 vocab=512\n");
   fresh.Action([=] { Finish(context.get(), New(*arguments, context->json)); });
 
-  Command convert =
-      group.AddCommand("convert", "Write a model in another type, with all that belongs to it");
+  Command convert = group.AddCommand(
+      "convert", "Write a model in another number type, with the files that belong to it");
   convert.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   convert.AddOption("out", &arguments->out, "the folder to write").Required();
   AddType(convert, arguments.get());
@@ -367,8 +367,8 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
       "--dialect hermes\n");
   convert.Action([=] { Finish(context.get(), Convert(*arguments, context->json)); });
 
-  Command check =
-      group.AddCommand("check", "Does it load, and read English? Exit status 1 if it looks broken");
+  Command check = group.AddCommand(
+      "check", "Check that a model loads and reads English (exit status 1 if it looks broken)");
   check.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   check.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   AddPrecision(check, arguments.get());
@@ -404,7 +404,8 @@ void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
 
 void AddLogprobs(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ModelArguments>();
-  Command command = program.AddCommand("logprobs", "How likely a model finds each token of a text");
+  Command command =
+      program.AddCommand("logprobs", "Show how likely a model finds each token of a text");
   command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   command.AddOption("text", &arguments->text, "the text").Required();
   command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");

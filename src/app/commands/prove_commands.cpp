@@ -129,7 +129,7 @@ Result<ProveOutcome> Prove(const ProveArguments& arguments, bool json) {
 void AddProve(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ProveArguments>();
   Command prove = program.AddCommand(
-      "prove", "Can simulated APIs and token-level credit train better tool-using agents?");
+      "prove", "Test whether simulated APIs and token-level credit train better tool-using agents");
   prove.AddOption("comparison", &arguments->file,
                   "TOML, with arms named ROLE-LENGTH (comparisons/prove.toml)");
   prove.AddFlag("--quick", &arguments->quick, "a smaller one: minutes, not hours");

@@ -80,7 +80,10 @@ std::string PassesView(const std::vector<Pass>& passes, const Terminal& terminal
 }
 
 void AddPass(Command pipe, std::shared_ptr<CommandContext> context, const Pass& pass) {
-  Command command = pipe.AddCommand(pass.name, pass.about);
+  // The first sentence says what it does; what else there is to know stands at the end of --help.
+  const size_t stop = std::min(pass.about.find(". "), pass.about.size() - 1);
+  const std::string more = pass.about.substr(std::min(stop + 2, pass.about.size()));
+  Command command = pipe.AddCommand(pass.name, pass.about.substr(0, stop));
   auto values = std::make_shared<PassOptions>();
   for (const PassOption& option : pass.options) {
     Option added = command.AddOption(
@@ -88,8 +91,8 @@ void AddPass(Command pipe, std::shared_ptr<CommandContext> context, const Pass& 
         option.about);
     if (option.required) added.Required();
   }
-  command.Footer(
-      fmt::format("JSON Lines in, JSON Lines out. An example line:\n  {}\n", pass.example));
+  command.Footer(fmt::format("{}{}JSON Lines in, JSON Lines out. An example line:\n  {}\n", more,
+                             more.empty() ? "" : "\n", pass.example));
   command.Action([=] {
     std::ios::sync_with_stdio(false);
     const Result<int64_t> failed = RunPipe(pass, *values, std::cin, std::cout);
@@ -117,14 +120,14 @@ void AddShow(Command program, std::shared_ptr<CommandContext> context) {
 }
 
 void AddPipe(Command program, std::shared_ptr<CommandContext> context) {
-  Command pipe = program.AddCommand("pipe", "Run one pass over JSON Lines");
+  Command pipe = program.AddCommand("pipe", "Run one pass of the data path over JSON Lines");
   pipe.NeedsCommand();
   pipe.Footer(
       "Example:\n  echo '{\"text\": \"hi\"}' | hone pipe tokenize --tokenizer "
       "tests/golden/tokenizer\n");
   const std::vector<Pass> passes = BuiltInPasses();
   for (const Pass& pass : passes) AddPass(pipe, context, pass);
-  Command list = pipe.AddCommand("list", "All passes with their options and schemas");
+  Command list = pipe.AddCommand("list", "List all passes with their options and schemas");
   auto markdown = std::make_shared<bool>(false);
   list.AddFlag("--markdown", markdown.get(), "as docs/pipe.md");
   list.Footer("Example:\n  hone pipe list --json\n");
@@ -136,7 +139,8 @@ void AddPipe(Command program, std::shared_ptr<CommandContext> context) {
 }
 
 void AddDoctor(Command program, std::shared_ptr<CommandContext> context) {
-  Command command = program.AddCommand("doctor", "What this machine has and what Hone misses");
+  Command command =
+      program.AddCommand("doctor", "Check what this machine has and what Hone misses on it");
   command.Footer(
       "Exit status 1 when something needed is missing.\nExample:\n  hone doctor --json\n");
   command.Action([=] {

@@ -50,7 +50,7 @@ void AddReplay(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ReplayArguments>();
   VerifyOptions& options = arguments->options;
   Command replay = program.AddCommand(
-      "replay", "Derives a run again and compares it, bit by bit, with what it stored");
+      "replay", "Derive a run again and compare it, bit by bit, with what it stored");
   replay.AddOption("run", &arguments->run, "its folder: runs/NAME").Required();
   replay.AddFlag("--verify", &arguments->verify, "do it; else say what would be derived");
   replay.AddOption("--from", &options.from,

@@ -21,7 +21,7 @@ Result<std::string> WriteReport(const std::string& folder, bool json) {
 void AddRunReport(Command program, std::shared_ptr<CommandContext> context) {
   auto folder = std::make_shared<std::string>();
   Command report =
-      program.AddCommand("report", "Writes the page of a run: before and after, curves, examples");
+      program.AddCommand("report", "Write the page of a run: before and after, curves, examples");
   report.AddOption("run", folder.get(), "its folder: runs/NAME").Required();
   report.Footer(
       "The page stands alone: no network, no scripts. A run that has not ended has one, too.\n"

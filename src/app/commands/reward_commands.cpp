@@ -48,10 +48,11 @@ std::string PresetsTable(const Terminal& terminal) {
 }  // namespace
 
 void AddRewards(Command program, std::shared_ptr<CommandContext> context) {
-  Command group = program.AddCommand("rewards", "Rewards that a tree can be scored with");
+  Command group = program.AddCommand("rewards", "List the rewards that a tree can be scored with");
   group.NeedsCommand();
   group.Footer("Example:\n  hone rewards list\n");
-  Command list = group.AddCommand("list", "The presets, their terms and labels");
+  Command list =
+      group.AddCommand("list", "List the presets with their terms and the labels they need");
   list.Footer("Example:\n  hone rewards list\n  hone pipe rewards --preset toolrl < trees.jsonl\n");
   list.Action([=] {
     Print(context.get(), context->json ? PresetsJson() : PresetsTable(Terminal::Of(stdout)));

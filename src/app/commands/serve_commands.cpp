@@ -128,8 +128,7 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ServeArguments>();
   arguments->http.port = 8000;
   ServedModelChoice& choice = arguments->choice;
-  Command serve =
-      program.AddCommand("serve", "Puts a model behind the API that clients of OpenAI speak");
+  Command serve = program.AddCommand("serve", "Serve a model to clients of OpenAI's API");
   serve
       .AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
       .Required();

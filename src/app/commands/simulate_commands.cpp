@@ -158,14 +158,14 @@ void AddCommon(Command command, SimulateArguments* arguments, bool journal_neede
 
 void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
   Command simulate =
-      program.AddCommand("simulate", "Simulated APIs: record, train, measure, audit, call");
+      program.AddCommand("simulate", "Record, train, measure, audit and call simulated APIs");
   simulate.NeedsCommand();
   simulate.Footer(
       "Example:\n  hone simulate record desk -n 1000 -o calls.sqlite --specs tools.json\n"
       "  hone simulate train --specs tools.json --journal calls.sqlite --out sim\n");
   auto arguments = std::make_shared<SimulateArguments>();
 
-  Command call = simulate.AddCommand("call", "Lets the simulator answer one call");
+  Command call = simulate.AddCommand("call", "Let a simulator answer one call");
   call.AddOption("tool", &arguments->tool).Required();
   call.AddOption("arguments", &arguments->call_arguments, "a JSON object");
   call.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
@@ -174,7 +174,7 @@ void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
   call.Footer("Example:\n  hone simulate call weather '{\"city\": \"Oslo\"}' --specs tools.json\n");
   call.Action([=] { Finish(context.get(), CallOnce(*arguments, context.get())); });
 
-  Command train = simulate.AddCommand("train", "Learns a simulator from a journal");
+  Command train = simulate.AddCommand("train", "Train a simulator on the calls of a journal");
   train.AddOption("--out", &arguments->out, "the folder to write").Required();
   train.AddOption("--held-out", &arguments->held_out, "share of environments to leave out")
       .Between(0.0, 1.0);
@@ -185,7 +185,7 @@ void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
   train.Action([=] { Finish(context.get(), TrainOne(*arguments, context->json)); });
 
   Command fidelity =
-      simulate.AddCommand("fidelity", "How a simulator compares with held-out recorded calls");
+      simulate.AddCommand("fidelity", "Compare a simulator with recorded calls that were held out");
   fidelity.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
   fidelity.AddOption("--held-out", &arguments->held_out, "share of environments to compare on")
       .Between(0.0, 1.0);

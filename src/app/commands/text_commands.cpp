@@ -160,7 +160,7 @@ void AddTokenizer(Command program, std::shared_ptr<CommandContext> context) {
   group.NeedsCommand();
   group.Footer("Example:\n  hone tokenizer train README.md -o tokenizer.json\n");
   auto arguments = std::make_shared<TrainTokenizerArguments>();
-  Command train = group.AddCommand("train", "Train byte-level BPE on texts");
+  Command train = group.AddCommand("train", "Train a byte-level BPE tokenizer on texts");
   train.AddOption("files", &arguments->files, "text files").Required();
   train.AddOption("--out,-o", &arguments->out, "the tokenizer.json to write").Required();
   train.AddOption("--vocab", &arguments->vocab, "bytes and merges").ShowDefault();

@@ -227,11 +227,11 @@ void AddTools(Command program, std::shared_ptr<CommandContext> context) {
     return command;
   };
 
-  Command list = add("list", "What there is");
+  Command list = add("list", "List the tools that there are");
   list.Footer("Example:\n  hone tools list\n");
   list.Action([=] { Finish(context.get(), List(*arguments, context->json)); });
 
-  Command describe = add("describe", "One tool: its arguments, effects and limits");
+  Command describe = add("describe", "Show one tool: its arguments, effects and limits");
   describe.AddOption("name", &arguments->name, "the tool").Required();
   describe.Footer("Example:\n  hone tools describe calculator\n");
   describe.Action([=] { Finish(context.get(), Describe(*arguments, context->json)); });

@@ -46,7 +46,7 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
 
 void AddTrain(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TrainArguments>();
-  Command train = program.AddCommand("train", "Trains an agent as a recipe says");
+  Command train = program.AddCommand("train", "Train an agent as a recipe says");
   train.AddOption("recipe", &arguments->recipe, "TOML: recipes/quickstart.toml").Required();
   train.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
   train.AddFlag("--plan", &arguments->plan,

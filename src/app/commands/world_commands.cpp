@@ -143,7 +143,8 @@ void AddWorldCommands(Command simulate, const std::shared_ptr<CommandContext>& c
   auto arguments = std::make_shared<WorldArguments>();
 
   Command record =
-      AddOne(simulate, "record", "Plays against the real tools and journals the calls", arguments);
+      AddOne(simulate, "record", "Play against the real tools and write the calls to a journal",
+             arguments);
   record.AddOption("--episodes,-n", &arguments->episodes, "how many").ShowDefault();
   record.AddFlag("--gold", &arguments->gold, "only as the tasks' plans say, without mistakes");
   record.AddOption("--out,-o", &arguments->out, "the journal; what it has is kept").Required();
@@ -153,7 +154,7 @@ void AddWorldCommands(Command simulate, const std::shared_ptr<CommandContext>& c
   record.Action([=] { Finish(context.get(), Record(*arguments, context->json)); });
 
   Command audit =
-      AddOne(simulate, "audit", "Whether a simulated world is fit to train in", arguments);
+      AddOne(simulate, "audit", "Check whether a simulated world is fit to train in", arguments);
   audit.AddOption("--tasks,-n", &arguments->tasks, "how many").ShowDefault();
   audit.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
   audit.AddOption("--journal", &arguments->journal, "asked before the simulator");

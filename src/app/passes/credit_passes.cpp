@@ -44,8 +44,8 @@ Pass CreditPass() {
   return {
       .name = "credit",
       .about =
-          "A tree with scores to the same tree with advantages: credit per leaf and policy token "
-          "by a method of docs/algorithms. Each line is a batch of its own. Instead of a tree a "
+          "Assign credit to a scored tree: an advantage per leaf and policy token, by a method of "
+          "docs/algorithms. Each line is a batch of its own. Instead of a tree a "
           "line may hold a group in the short form, and is answered with one list per member.",
       .options = {{"method", "e.g. grpo, toolpo-split, gigpo:gamma=0.9 (hone credit methods)",
                    true},

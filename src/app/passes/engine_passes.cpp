@@ -86,7 +86,7 @@ Result<SampleRequest> RequestOf(const Json& in, const Engine& engine) {
 
 Pass LogProbsPass() {
   return {.name = "engine.logprobs",
-          .about = "Log-probability and entropy of every token after the first.",
+          .about = "Give the log-probability and entropy of every token after the first.",
           .options = {kModel, kPrecision},
           .input_schema = SchemaOf(R"({"type": "object", "required": ["ids"],
               "properties": {"ids": {"type": "array", "items": {"type": "integer"}}}})"),
@@ -104,7 +104,9 @@ Pass SamplePass() {
   return {
       .name = "engine.sample",
       .about =
-          "A continuation, drawn with the line's own seed: it does not depend on the other lines. "
+          "Continue a sequence of tokens, drawn with the line's own seed: it does not depend on "
+          "the "
+          "other lines. "
           "Temperature 0 takes the likeliest token.",
       .options = {kModel, kPrecision},
       .input_schema = SchemaOf(R"({"type": "object", "required": ["ids"], "properties": {

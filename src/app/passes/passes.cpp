@@ -48,7 +48,7 @@ Result<std::string> TextOfLine(const Json& in) {
 
 Pass TokenizePass() {
   return {.name = "tokenize",
-          .about = "Text to token ids, and the ids back to text.",
+          .about = "Turn a text into token ids, and the ids back into text.",
           .options = {kTokenizer},
           .input_schema = Schema(R"({"type": "object", "required": ["text"],
               "properties": {"text": {"type": "string"}}})"),
@@ -69,7 +69,7 @@ Pass TokenizePass() {
 Pass RenderPass() {
   return {
       .name = "render",
-      .about = "A conversation to the text and token ids that the policy reads.",
+      .about = "Turn a conversation into the text and token ids that the policy reads.",
       .options = {kDialect, kTokenizerIfWanted},
       .input_schema = Schema(R"({"type": "object", "required": ["messages"], "properties": {
               "messages": {"type": "array", "items": {"type": "object"}},
@@ -104,7 +104,7 @@ Pass RenderPass() {
 Pass TemplatePass() {
   return {.name = "template",
           .about =
-              "The name of a dialect to its chat template, which makes Hugging Face's transformers "
+              "Write the chat template of a dialect, which makes Hugging Face's transformers "
               "render as the pass `render` does.",
           .options = {},
           .input_schema = Schema(R"({"type": "object", "required": ["dialect"],
@@ -169,7 +169,7 @@ Pass ParsePass() {
   return {
       .name = "parse",
       .about =
-          "A turn the policy wrote to its calls, its answer, or the fault in it. Spans are "
+          "Read a turn of the policy: its calls, its answer, or the fault in it. Spans are "
           "half-open; `span` counts UTF-8 bytes of the text, `char_span` its characters, "
           "`token_span` tokens.",
       .options = {kDialect, kTokenizerIfWanted},
@@ -209,7 +209,7 @@ Pass ParsePass() {
 Pass ValidatePass() {
   return {
       .name = "validate",
-      .about = "A tree to whether it is sound, and if not, everything that is wrong with it.",
+      .about = "Check whether a tree is sound, and list everything that is wrong with it.",
       .options = {},
       .input_schema = Schema(R"({"type": "object", "required": ["format", "version"],
               "properties": {"format": {"const": "hone.tree"}, "version": {"const": 1}},
@@ -233,7 +233,7 @@ Pass ValidatePass() {
 Pass StorePass() {
   return {
       .name = "store",
-      .about = "Writes trees into the store of a run and gives their ids.",
+      .about = "Write trees into the store of a run and give their ids.",
       .options = {{"run", "the run's folder; made when absent", true},
                   {"step", "the training step they belong to (0 when absent)", false}},
       .input_schema =

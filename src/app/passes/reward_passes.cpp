@@ -65,7 +65,7 @@ Pass RewardsPass() {
   return {
       .name = "rewards",
       .about =
-          "A tree to the same tree with scores: what was earned where (docs/rewards.md). A term "
+          "Score a tree: what was earned where (docs/rewards.md). A term "
           "that could not be computed has no value and a fault that says why.",
       .options = {{"preset", "a reward by name (default when absent; hone rewards list)", false},
                   {"command", "instead: a program that scores (docs/howto/write-a-reward.md)",
@@ -112,7 +112,8 @@ Pass AnswerMatchPass() {
   }
   return {
       .name = "answer-match",
-      .about = "Whether an answer is the gold one, and how near it is from 0 to 1.",
+      .about =
+          "Compare an answer with the gold one: whether it is right, and how near from 0 to 1.",
       .options = {{"kind", "how they are compared (text when absent): " + kinds, false},
                   {"absolute", "of numbers: the difference allowed (1e-6 when absent)", false},
                   {"relative", "and as a share of the gold number (1e-6 when absent)", false}},

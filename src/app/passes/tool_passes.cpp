@@ -77,7 +77,7 @@ Pass CheckCallPass() {
   return {
       .name = "check-call",
       .about =
-          "Whether an output is right by the rules of the Berkeley Function-Calling Leaderboard: "
+          "Check an output by the rules of the Berkeley Function-Calling Leaderboard. It checks "
           "calls of single turns (Python, Java and JavaScript categories), relevance and "
           "irrelevance, and the final messages of the agentic categories.",
       .options = {},
@@ -102,7 +102,7 @@ Pass CheckCallPass() {
 Pass CheckSchemaPass() {
   return {.name = "check-schema",
           .about =
-              "Whether a value fits a JSON Schema, and if not, what to change. Remote documents, "
+              "Check whether a value fits a JSON Schema, and say what to change. Remote documents, "
               "custom vocabularies and dynamic references are refused.",
           .options = {},
           .input_schema = ParseJson(R"({"type": "object", "required": ["schema", "value"],

@@ -103,25 +103,26 @@ Result<Json> RollOut(const EvaluationSetup& setup, const Json& in) {
 }
 
 Pass RolloutPass() {
-  return {.name = "rollout",
-          .about =
-              "A task to the tree of what a policy made of it, on the real tools, drawn with the "
-              "line's own seed. `rewards`, `credit` and `update` take it from there.",
-          .options = {kPolicy, kEnvironment},
-          .input_schema = SchemaFrom(R"({"type": "object", "properties": {
+  return {
+      .name = "rollout",
+      .about =
+          "Let a policy do a task on the real tools, and give the tree of what it did. It is "
+          "drawn with the line's own seed. `rewards`, `credit` and `update` take it from there.",
+      .options = {kPolicy, kEnvironment},
+      .input_schema = SchemaFrom(R"({"type": "object", "properties": {
               "index": {"type": "integer", "description": "of a task of the environment"},
               "split": {"type": "string", "default": "train"},
               "task": {"type": "object", "description": "instead of index: docs/formats/task.md"},
               "leaves": {"type": "integer", "default": 4, "description": "trajectories"},
               "temperature": {"type": "number", "default": 1},
               "seed": {"type": "integer", "default": 0}}})"),
-          .output_schema =
-              SchemaFrom(R"({"type": "object", "description": "a tree, docs/formats/tree.md"})"),
-          .example = R"({"split": "train", "index": 3, "leaves": 4, "seed": 7})",
-          .open = [](const PassOptions& options) -> Result<PassFunction> {
-            HONE_ASSIGN_OR_RETURN(auto setup, OpenPolicy(options));
-            return PassFunction([setup](const Json& in) { return RollOut(*setup, in); });
-          }};
+      .output_schema =
+          SchemaFrom(R"({"type": "object", "description": "a tree, docs/formats/tree.md"})"),
+      .example = R"({"split": "train", "index": 3, "leaves": 4, "seed": 7})",
+      .open = [](const PassOptions& options) -> Result<PassFunction> {
+        HONE_ASSIGN_OR_RETURN(auto setup, OpenPolicy(options));
+        return PassFunction([setup](const Json& in) { return RollOut(*setup, in); });
+      }};
 }
 
 Result<RecordedStepOptions> ReadUpdateOptions(const PassOptions& options) {
@@ -173,7 +174,7 @@ Pass UpdatePass() {
   return {
       .name = "update",
       .about =
-          "Trees with advantages to a step of training: each line is one update, of the "
+          "Take a training step on trees with advantages: each line is one update, of the "
           "weights that the line before it left.",
       .options = {kPolicy,
                   kEnvironment,
