@@ -25,6 +25,8 @@ struct CurriculumCase {
   std::optional<uint64_t> tasks;  // absent: without end
 };
 
+void PrintTo(const CurriculumCase& one, std::ostream* out) { *out << one.name; }
+
 class CurriculumConformanceTest : public testing::TestWithParam<CurriculumCase> {
  protected:
   std::unique_ptr<Curriculum> Make(uint64_t seed = 7) const {

@@ -116,6 +116,8 @@ struct RewarderCase {
   bool is_broken = false;  // what it says is never an answer
 };
 
+void PrintTo(const RewarderCase& one, std::ostream* out) { *out << one.name; }
+
 class RewarderConformanceTest : public testing::TestWithParam<RewarderCase> {
  protected:
   static std::unique_ptr<Rewarder> Make() { return RewarderFromJson(GetParam().reward).value(); }
