@@ -38,9 +38,9 @@ std::string QuotedForShell(const std::string& word) {
   return quoted + "'";
 }
 
-Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
+Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& comparison,
                                                     const SessionOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(plan, options.out));
+  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, options.out));
   std::string problems;
   for (const PlannedRun& run : runs) {
     if (const Result<void> checked = CheckRunFolder(run); !checked.ok()) {
@@ -54,8 +54,8 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
   }
   ComparisonLedger* const kept = ledger ? &*ledger : nullptr;
   if (options.report_only) {
-    if (kept != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(plan, runs, kept));
-    std::vector<ComparedRun> records = ReadRuns(plan, runs, kept);
+    if (kept != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(comparison, runs, kept));
+    std::vector<ComparedRun> records = ReadRuns(comparison, runs, kept);
     HONE_RETURN_IF_ERROR(CheckSomethingThere(records, options));
     return records;
   }
@@ -63,7 +63,7 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
   const auto progress = NewCompareProgress(options.json, stdout);
   const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
   Result<std::vector<ComparedRun>> made =
-      MakeRuns(plan, runs, options.out,
+      MakeRuns(comparison, runs, options.out,
                {.program = std::filesystem::read_symlink("/proc/self/exe").string(),
                 .jobs = options.jobs,
                 .threads = std::max<int64_t>(1, cores / options.jobs),
@@ -79,10 +79,10 @@ Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
   return made;
 }
 
-ComparisonFindings FindingsOf(const ComparisonFile& plan, const std::vector<ComparedRun>& records,
-                              const std::string& command) {
+ComparisonFindings FindingsOf(const ComparisonFile& comparison,
+                              const std::vector<ComparedRun>& records, const std::string& command) {
   ComparisonFindings findings;
-  findings.sections = SectionsOf(plan, records);
+  findings.sections = SectionsOf(comparison, records);
   Json::Array sections, runs;
   for (const ComparedSection& section : findings.sections) {
     findings.reports.push_back(ReportSection(section));
@@ -94,7 +94,7 @@ ComparisonFindings FindingsOf(const ComparisonFile& plan, const std::vector<Comp
     findings.failed += record.status == ComparedRun::Status::kFailed ? 1 : 0;
   }
   findings.json = Json::Of({{"event", "end"},
-                            {"title", plan.title},
+                            {"title", comparison.title},
                             {"command", command},
                             {"sections", std::move(sections)},
                             {"problems", Json::ArrayOf(findings.problems)},

@@ -24,10 +24,10 @@ struct SessionOptions {
   std::string command;  // that this is, to be named when it is stopped
 };
 
-// All runs of the plan that are not finished are made; a signal lets them save and end (kStopped).
-// Folders that belong to other recipes are refused before anything is done. With report_only none
-// is made, and it is an error (kNotFound) when none was ever begun.
-Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& plan,
+// All runs of the comparison that are not finished are made; a signal lets them save and end
+// (kStopped). Folders that belong to other recipes are refused before anything is done. With
+// report_only none is made, and it is an error (kNotFound) when none was ever begun.
+Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& comparison,
                                                     const SessionOptions& options);
 
 // What they show. Points into the records, which must outlive it.
@@ -38,8 +38,8 @@ struct ComparisonFindings {
   int64_t failed = 0;                 // runs
   Json json;                          // all of it, as an event "end"
 };
-ComparisonFindings FindingsOf(const ComparisonFile& plan, const std::vector<ComparedRun>& records,
-                              const std::string& command);
+ComparisonFindings FindingsOf(const ComparisonFile& comparison,
+                              const std::vector<ComparedRun>& records, const std::string& command);
 
 // Writes NAME.md, NAME.html and NAME.json into the folder, and the Markdown to `copy`, too, unless
 // that is empty. Returns the Markdown.

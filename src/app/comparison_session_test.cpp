@@ -19,15 +19,16 @@ TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
   const TemporaryDirectory folder;
   const std::filesystem::path recipe = folder.path() / "tiny.toml";
   ASSERT_TRUE(WriteFileAtomic(recipe, TinyRecipe("runs")).ok());
-  const ComparisonFile plan = ReadComparison({.files = {recipe.string()}, .seeds = 2}).value();
+  const ComparisonFile comparison =
+      ReadComparison({.files = {recipe.string()}, .seeds = 2}).value();
   const SessionOptions options{.out = folder.path() / "out", .report_only = true};
-  const auto nothing = CarryOutComparison(plan, options);
+  const auto nothing = CarryOutComparison(comparison, options);
   ASSERT_FALSE(nothing.ok());
   EXPECT_NE(nothing.error().message().find("without --report-only"), std::string::npos);
-  const auto runs = PlanRuns(plan, options.out).value();
-  const std::vector<ComparedRun> records = ReadRuns(plan, runs, nullptr);
+  const auto runs = PlanRuns(comparison, options.out).value();
+  const std::vector<ComparedRun> records = ReadRuns(comparison, runs, nullptr);
   ASSERT_EQ(records.size(), 2u);
-  const ComparisonFindings findings = FindingsOf(plan, records, "hone compare");
+  const ComparisonFindings findings = FindingsOf(comparison, records, "hone compare");
   EXPECT_EQ(findings.failed, 0);
   EXPECT_EQ(*findings.json.Find("event"), Json("end"));
   const ComparisonText head{.title = "T", .front_markdown = "FRONT\n\n", .front_html = "<b>F</b>"};

@@ -28,13 +28,6 @@ Gate::Pass Gate::Enter(std::stop_token stop) {
   return Pass(this);
 }
 
-Gate::Pass Gate::TryEnter() {
-  MutexLock lock(mutex_);
-  if (inside_ == limit_) return Pass();
-  ++inside_;
-  return Pass(this);
-}
-
 int Gate::inside() const {
   MutexLock lock(mutex_);
   return inside_;

@@ -28,8 +28,6 @@ class Gate {
 
   // Waits for a place.
   Pass Enter(std::stop_token stop = {});
-  // A place if there is one now.
-  Pass TryEnter();
 
   int inside() const;
 

@@ -28,18 +28,18 @@ std::vector<TrainingGroup> OwnGroups(Engine* engine, size_t count) {
 }
 
 UpdateOptions Plan() {
-  UpdateOptions plan;
-  plan.optimizer.learning_rate = 1e-3;
-  plan.batches.mini_batches = 2;
-  return plan;
+  UpdateOptions options;
+  options.optimizer.learning_rate = 1e-3;
+  options.batches.mini_batches = 2;
+  return options;
 }
 
 TEST(UpdatePolicy, TheFirstMiniBatchIsOnPolicyToTheBit) {
   Engine engine(TinyModel(), OneThread());
   const auto groups = OwnGroups(&engine, 4);
-  UpdateOptions plan = Plan();
-  plan.on_policy = true;
-  const UpdateReport report = UpdatePolicy(plan, groups, Rng(1), &engine);
+  UpdateOptions options = Plan();
+  options.on_policy = true;
+  const UpdateReport report = UpdatePolicy(options, groups, Rng(1), &engine);
   EXPECT_EQ(report.steps, 2);
   EXPECT_EQ(report.skipped, 0);
   EXPECT_GT(report.first.tokens, 0);
@@ -51,10 +51,10 @@ TEST(UpdatePolicy, TheFirstMiniBatchIsOnPolicyToTheBit) {
 TEST(UpdatePolicyDeathTest, ClaimingToBeOnPolicyIsChecked) {
   Engine engine(TinyModel(), OneThread());
   const auto groups = OwnGroups(&engine, 2);
-  UpdateOptions plan = Plan();
-  UpdatePolicy(plan, groups, Rng(1), &engine);
-  plan.on_policy = true;
-  EXPECT_DEATH(UpdatePolicy(plan, groups, Rng(1), &engine), "a ratio other than 1");
+  UpdateOptions options = Plan();
+  UpdatePolicy(options, groups, Rng(1), &engine);
+  options.on_policy = true;
+  EXPECT_DEATH(UpdatePolicy(options, groups, Rng(1), &engine), "a ratio other than 1");
 }
 
 TEST(UpdatePolicy, IsAFunctionOfWeightsGroupsAndRng) {
@@ -70,9 +70,9 @@ TEST(UpdatePolicy, IsAFunctionOfWeightsGroupsAndRng) {
 TEST(UpdatePolicy, WithoutGroupsNothingHappens) {
   Engine engine(TinyModel(), OneThread());
   const std::string before = engine.WeightsHash();
-  UpdateOptions plan = Plan();
-  plan.imitate = [](int64_t, const Rng&) -> int64_t { return 1; };
-  const UpdateReport report = UpdatePolicy(plan, {}, Rng(1), &engine);
+  UpdateOptions options = Plan();
+  options.imitate = [](int64_t, const Rng&) -> int64_t { return 1; };
+  const UpdateReport report = UpdatePolicy(options, {}, Rng(1), &engine);
   EXPECT_EQ(report.steps, 0);
   EXPECT_EQ(report.imitated_tokens, 0);
   EXPECT_EQ(engine.WeightsHash(), before);
@@ -82,8 +82,8 @@ TEST(UpdatePolicy, ALossThatIsNoNumberIsLeftOut) {
   Engine engine(TinyModel(), OneThread());
   auto groups = OwnGroups(&engine, 2);
   groups[0].sequences[0].advantages.assign(groups[0].sequences[0].size(), NAN);
-  UpdateOptions plan = Plan();
-  const UpdateReport report = UpdatePolicy(plan, groups, Rng(1), &engine);
+  UpdateOptions options = Plan();
+  const UpdateReport report = UpdatePolicy(options, groups, Rng(1), &engine);
   EXPECT_EQ(report.skipped, 1);
   EXPECT_EQ(report.steps, 1);
   EXPECT_TRUE(std::isfinite(report.largest_gradient));
@@ -93,14 +93,15 @@ TEST(UpdatePolicy, ReplayAndDemonstrationsGoIntoTheSameSteps) {
   const auto after = [](bool replay, bool imitate) {
     Engine engine(TinyModel(), OneThread());
     const auto groups = OwnGroups(&engine, 4);
-    UpdateOptions plan = Plan();
+    UpdateOptions options = Plan();
     if (replay) {
-      plan.replayed = OwnGroups(&engine, 1);
-      plan.replay_objective = plan.objective;
+      options.replayed = OwnGroups(&engine, 1);
+      options.replay_objective = options.objective;
     }
     int64_t shown = 0;
-    if (imitate) plan.imitate = [&](int64_t tokens, const Rng&) { return shown += tokens, tokens; };
-    const UpdateReport report = UpdatePolicy(plan, groups, Rng(1), &engine);
+    if (imitate)
+      options.imitate = [&](int64_t tokens, const Rng&) { return shown += tokens, tokens; };
+    const UpdateReport report = UpdatePolicy(options, groups, Rng(1), &engine);
     EXPECT_EQ(report.steps, 2);
     EXPECT_EQ(report.imitated_tokens, shown);
     EXPECT_EQ(shown, imitate ? report.all.tokens : 0);

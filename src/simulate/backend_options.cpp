@@ -18,17 +18,17 @@ ToolkitOptions ReadUser(RecipeTable table) {
   table.Read("max_tokens", &options.max_tokens, "of a line", AtLeast(1));
   table.Read("tries", &options.tries, "at a line without fault", AtLeast(1));
   ReadModelOptions(&table, kind, &model);
-  ToolkitOptions plan{.kind = "user"};
+  ToolkitOptions backend{.kind = "user"};
   // The language model has limits of its own.
-  plan.limits = {.deadline = model.language_model.limits.deadline * options.tries,
-                 .attempt = model.language_model.limits.deadline * options.tries,
-                 .retries = 0,
-                 .concurrent = model.language_model.limits.concurrent};
-  plan.make = [=]() -> Result<std::shared_ptr<Toolkit>> {
+  backend.limits = {.deadline = model.language_model.limits.deadline * options.tries,
+                    .attempt = model.language_model.limits.deadline * options.tries,
+                    .retries = 0,
+                    .concurrent = model.language_model.limits.concurrent};
+  backend.make = [=]() -> Result<std::shared_ptr<Toolkit>> {
     HONE_ASSIGN_OR_RETURN(std::shared_ptr<LanguageModel> opened, OpenModel(model, kind));
     return NewUserToolkit(std::move(opened), options);
   };
-  return plan;
+  return backend;
 }
 
 // Who plays tools does not play the user: that one is played already.
@@ -70,20 +70,21 @@ Result<void> Mark(Journal* journal, const std::string& run, const std::string& v
 // What the real tools said: a language model may be shown it, and in replay-else-simulate it is
 // part of the world that is made up around it.
 Result<std::shared_ptr<const JournaledCalls>> ReadRecorded(
-    const BackendOptions& plan, Journal* journal, const std::shared_ptr<const Toolbox>& toolbox) {
-  const std::string& kind = plan.simulator->kind;
+    const BackendOptions& backend, Journal* journal,
+    const std::shared_ptr<const Toolbox>& toolbox) {
+  const std::string& kind = backend.simulator->kind;
   const bool shown = kind == "endpoint" || kind == "model";
-  if (journal == nullptr || (!shown && plan.mode != ToolMode::kReplayElseSimulate)) {
+  if (journal == nullptr || (!shown && backend.mode != ToolMode::kReplayElseSimulate)) {
     return std::shared_ptr<const JournaledCalls>();
   }
   HONE_ASSIGN_OR_RETURN(JournaledCalls recorded, ReadRecordedCalls(journal, toolbox));
   return std::make_shared<const JournaledCalls>(std::move(recorded));
 }
 
-Result<std::shared_ptr<Journal>> OpenJournal(const BackendOptions& plan) {
-  if (plan.journal.empty() || plan.mode == ToolMode::kLive) return std::shared_ptr<Journal>();
-  auto opened = plan.mode == ToolMode::kReplay ? Journal::OpenForReading(plan.journal)
-                                               : Journal::Open(plan.journal);
+Result<std::shared_ptr<Journal>> OpenJournal(const BackendOptions& backend) {
+  if (backend.journal.empty() || backend.mode == ToolMode::kLive) return std::shared_ptr<Journal>();
+  auto opened = backend.mode == ToolMode::kReplay ? Journal::OpenForReading(backend.journal)
+                                                  : Journal::Open(backend.journal);
   if (!opened.ok()) return opened.error();
   return std::shared_ptr<Journal>(*std::move(opened));
 }
@@ -95,85 +96,86 @@ ToolUse BackendOptions::use() const {
                                                               : ToolUse::kAnsweredElsewhere;
 }
 
-std::optional<std::string> ProblemOf(const BackendOptions& plan) {
-  const bool needs_journal = plan.mode != ToolMode::kLive && plan.mode != ToolMode::kSimulate;
-  if (needs_journal && plan.journal.empty()) {
+std::optional<std::string> ProblemOf(const BackendOptions& backend) {
+  const bool needs_journal = backend.mode != ToolMode::kLive && backend.mode != ToolMode::kSimulate;
+  if (needs_journal && backend.journal.empty()) {
     return fmt::format("{} needs a journal; write journal = \"calls.sqlite\" under [answers]",
-                       ToolModeName(plan.mode));
+                       ToolModeName(backend.mode));
   }
-  if (Simulates(plan.mode) && !plan.simulator) {
+  if (Simulates(backend.mode) && !backend.simulator) {
     return fmt::format("{} needs a table [simulator]; kind = \"random\" is the simplest",
-                       ToolModeName(plan.mode));
+                       ToolModeName(backend.mode));
   }
   return std::nullopt;
 }
 
-BackendOptions ReadBackend(RecipeTable root, BackendOptions plan) {
+BackendOptions ReadBackend(RecipeTable root, BackendOptions backend) {
   RecipeTable table = root.Table("answers");
-  std::string mode(ToolModeName(plan.mode));
+  std::string mode(ToolModeName(backend.mode));
   table.ReadChoice("mode", &mode, ToolModeNames(), "who answers calls");
-  plan.mode = ToolModeFromName(mode).value_or(ToolMode::kLive);
-  table.Read("journal", &plan.journal, "what calls of this run were answered");
-  table.Read("recorded", &plan.recorded, "journal of what the real tools answered");
-  if (root.Has("simulator") || plan.simulator) {
-    plan.simulator =
-        ReadSimulatorOptions(root.Table("simulator"), plan.simulator.value_or(SimulatorOptions()));
+  backend.mode = ToolModeFromName(mode).value_or(ToolMode::kLive);
+  table.Read("journal", &backend.journal, "what calls of this run were answered");
+  table.Read("recorded", &backend.recorded, "journal of what the real tools answered");
+  if (root.Has("simulator") || backend.simulator) {
+    backend.simulator = ReadSimulatorOptions(root.Table("simulator"),
+                                             backend.simulator.value_or(SimulatorOptions()));
   }
-  if (const auto user = root.OptionalTable("user")) plan.user = ReadUser(*user);
-  plan.faults = ReadFaultRules(root);
-  plan.redaction = ReadRedactionOptions(root.Table("redact"));
-  if (const std::optional<std::string> problem = ProblemOf(plan)) table.Problem("mode", *problem);
-  return plan;
+  if (const auto user = root.OptionalTable("user")) backend.user = ReadUser(*user);
+  backend.faults = ReadFaultRules(root);
+  backend.redaction = ReadRedactionOptions(root.Table("redact"));
+  if (const std::optional<std::string> problem = ProblemOf(backend))
+    table.Problem("mode", *problem);
+  return backend;
 }
 
-Result<std::shared_ptr<const Toolbox>> MakeTools(const BackendOptions& plan,
+Result<std::shared_ptr<const Toolbox>> MakeTools(const BackendOptions& backend,
                                                  std::vector<ToolkitOptions> tools) {
-  if (plan.user) {
-    tools.push_back(*plan.user);
+  if (backend.user) {
+    tools.push_back(*backend.user);
     // A replay needs neither a model nor its key.
-    if (plan.mode == ToolMode::kReplay) {
+    if (backend.mode == ToolMode::kReplay) {
       tools.back().make = []() -> Result<std::shared_ptr<Toolkit>> {
         return NewSpecToolkitOf({UserSpec()});
       };
     }
   }
-  return MakeToolbox(tools, plan.use());
+  return MakeToolbox(tools, backend.use());
 }
 
-std::shared_ptr<Responder> WithUser(const BackendOptions& plan, const Toolbox& toolbox,
+std::shared_ptr<Responder> WithUser(const BackendOptions& backend, const Toolbox& toolbox,
                                     std::shared_ptr<Responder> tools, Timeline* timeline,
                                     std::shared_ptr<Journal> journal) {
-  if (!plan.user || toolbox.Find(UserSpec().name) == nullptr) return tools;
+  if (!backend.user || toolbox.Find(UserSpec().name) == nullptr) return tools;
   return std::make_shared<PlayersOfBoth>(NewLiveResponder(toolbox, timeline, std::move(journal)),
                                          std::move(tools));
 }
 
-Result<BackendParts> MakeBackendParts(const BackendOptions& plan, const std::string& run,
+Result<BackendParts> MakeBackendParts(const BackendOptions& backend, const std::string& run,
                                       uint64_t seed, const std::shared_ptr<const Toolbox>& toolbox,
                                       Timeline* timeline) {
   BackendParts answering;
-  RoutingOptions answers{.mode = plan.mode, .faults = plan.faults, .seed = seed};
-  HONE_ASSIGN_OR_RETURN(answers.journal, OpenJournal(plan));
-  if (!plan.recorded.empty() && plan.use() == ToolUse::kAnsweredElsewhere) {
-    HONE_ASSIGN_OR_RETURN(answers.recorded, Journal::OpenForReading(plan.recorded));
+  RoutingOptions answers{.mode = backend.mode, .faults = backend.faults, .seed = seed};
+  HONE_ASSIGN_OR_RETURN(answers.journal, OpenJournal(backend));
+  if (!backend.recorded.empty() && backend.use() == ToolUse::kAnsweredElsewhere) {
+    HONE_ASSIGN_OR_RETURN(answers.recorded, Journal::OpenForReading(backend.recorded));
   }
-  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(plan.redaction));
+  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(backend.redaction));
   answers.redactor = std::make_shared<const Redactor>(std::move(redactor));
-  if (Simulates(plan.mode)) {
+  if (Simulates(backend.mode)) {
     Journal* real = answers.recorded != nullptr ? answers.recorded.get() : answers.journal.get();
-    HONE_ASSIGN_OR_RETURN(const auto recorded, ReadRecorded(plan, real, toolbox));
-    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Player> player, NewPlayer(*plan.simulator, recorded));
-    const bool in_world = plan.mode == ToolMode::kReplayElseSimulate;
+    HONE_ASSIGN_OR_RETURN(const auto recorded, ReadRecorded(backend, real, toolbox));
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Player> player, NewPlayer(*backend.simulator, recorded));
+    const bool in_world = backend.mode == ToolMode::kReplayElseSimulate;
     if (answers.journal != nullptr) {
       const std::string version =
           player->version() + (in_world && recorded != nullptr ? " " + recorded->hash : "");
-      HONE_RETURN_IF_ERROR(Mark(answers.journal.get(), run, version, plan.journal));
+      HONE_RETURN_IF_ERROR(Mark(answers.journal.get(), run, version, backend.journal));
     }
-    answering.simulator = NewSimulator(std::move(player), plan.simulator->check, timeline,
+    answering.simulator = NewSimulator(std::move(player), backend.simulator->check, timeline,
                                        in_world ? recorded : nullptr);
-    answers.simulator = WithUser(plan, *toolbox, answering.simulator, timeline, answers.journal);
+    answers.simulator = WithUser(backend, *toolbox, answering.simulator, timeline, answers.journal);
     answering.simulated = true;
-  } else if (plan.mode == ToolMode::kReplay) {
+  } else if (backend.mode == ToolMode::kReplay) {
     HONE_ASSIGN_OR_RETURN(const Journal::Found found, answers.journal->Find(MarkOf(run)));
     answering.simulated = found.entry.has_value();
   }

@@ -38,20 +38,21 @@ struct BackendOptions {
 };
 
 // Only reads; what is wrong is a problem of the recipe (Recipe::Finish). What the recipe does not
-// say stays as it is in `plan`.
-BackendOptions ReadBackend(RecipeTable root, BackendOptions plan = {});
+// say stays as it is in `backend`.
+BackendOptions ReadBackend(RecipeTable root, BackendOptions backend = {});
 
-// What a plan lacks for its mode, or nothing: for those who change the mode of a plan they read.
-std::optional<std::string> ProblemOf(const BackendOptions& plan);
+// What a backend lacks for its mode, or nothing: for those who change the mode of a backend they
+// read.
+std::optional<std::string> ProblemOf(const BackendOptions& backend);
 
 // The toolbox of a run: the recipe's tools, and last the user where the recipe has one. Starts what
 // is asked in earnest and what is not described.
-Result<std::shared_ptr<const Toolbox>> MakeTools(const BackendOptions& plan,
+Result<std::shared_ptr<const Toolbox>> MakeTools(const BackendOptions& backend,
                                                  std::vector<ToolkitOptions> tools);
 
-// `tools` where the plan has no user; else who has the user's own model answer for the user, and
+// `tools` where the backend has no user; else who has the user's own model answer for the user, and
 // `tools` all other calls: who plays tools does not play the user. The timeline must outlive it.
-std::shared_ptr<Responder> WithUser(const BackendOptions& plan, const Toolbox& toolbox,
+std::shared_ptr<Responder> WithUser(const BackendOptions& backend, const Toolbox& toolbox,
                                     std::shared_ptr<Responder> tools, Timeline* timeline,
                                     std::shared_ptr<Journal> journal);
 
@@ -67,7 +68,7 @@ struct BackendParts {
 // `run` is the name that the caller's calls carry in the journal. A run has one simulator from its
 // beginning to its end: its version is recorded with it, and another one is an error that says so.
 // `seed` is of retries and faults. The timeline must outlive what is made.
-Result<BackendParts> MakeBackendParts(const BackendOptions& plan, const std::string& run,
+Result<BackendParts> MakeBackendParts(const BackendOptions& backend, const std::string& run,
                                       uint64_t seed, const std::shared_ptr<const Toolbox>& toolbox,
                                       Timeline* timeline);
 

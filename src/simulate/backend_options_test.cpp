@@ -11,34 +11,34 @@ namespace {
 
 Result<BackendOptions> Read(const std::string& toml) {
   Recipe recipe = Recipe::Parse(toml, "r.toml").value();
-  BackendOptions plan = ReadBackend(recipe.Root());
+  BackendOptions backend = ReadBackend(recipe.Root());
   HONE_RETURN_IF_ERROR(recipe.Finish());
-  return plan;
+  return backend;
 }
 
 std::string ProblemsOf(const std::string& toml) {
-  const Result<BackendOptions> plan = Read(toml);
-  return plan.ok() ? "" : plan.error().message();
+  const Result<BackendOptions> backend = Read(toml);
+  return backend.ok() ? "" : backend.error().message();
 }
 
 TEST(ReadAnsweringTest, ARecipeThatSaysNothingAsksTheRealTools) {
-  const BackendOptions plan = Read("").value();
-  EXPECT_EQ(plan.mode, ToolMode::kLive);
-  EXPECT_EQ(plan.use(), ToolUse::kInEarnest);
-  EXPECT_FALSE(plan.simulator || plan.user);
+  const BackendOptions backend = Read("").value();
+  EXPECT_EQ(backend.mode, ToolMode::kLive);
+  EXPECT_EQ(backend.use(), ToolUse::kInEarnest);
+  EXPECT_FALSE(backend.simulator || backend.user);
 }
 
 TEST(ReadAnsweringTest, OneRecipeIsBothTheRealAndTheSimulatedOne) {
   const std::string toml =
       "[answers]\njournal = \"j\"\nrecorded = \"r\"\n[simulator]\nkind = \"learned\"\n"
       "folder = \"sim\"\n[[faults]]\nkind = \"slow\"\n[redact]\nkeys = [\"pin\"]\n";
-  BackendOptions plan = Read(toml).value();
-  EXPECT_EQ(plan.mode, ToolMode::kLive);
-  EXPECT_EQ(plan.simulator->folder, "sim");
-  EXPECT_EQ(plan.faults.size(), 1u);
-  plan.mode = ToolMode::kSimulate;
-  EXPECT_EQ(plan.use(), ToolUse::kAnsweredElsewhere);
-  EXPECT_EQ(ProblemOf(plan), std::nullopt);
+  BackendOptions backend = Read(toml).value();
+  EXPECT_EQ(backend.mode, ToolMode::kLive);
+  EXPECT_EQ(backend.simulator->folder, "sim");
+  EXPECT_EQ(backend.faults.size(), 1u);
+  backend.mode = ToolMode::kSimulate;
+  EXPECT_EQ(backend.use(), ToolUse::kAnsweredElsewhere);
+  EXPECT_EQ(ProblemOf(backend), std::nullopt);
 }
 
 TEST(ReadAnsweringTest, AllProblemsAreReportedAtOnce) {
@@ -73,13 +73,13 @@ class AnsweringTest : public testing::Test {
 
   Result<CallOutcome> Call(ToolMode mode, const std::string& run, const std::string& tool = "ask",
                            Json arguments = Json::Object()) {
-    BackendOptions plan = plan_;
-    plan.mode = mode;
+    BackendOptions backend = plan_;
+    backend.mode = mode;
     ToolkitOptions tools{.kind = "scripted", .make = [this] { return Result(kit_); }};
-    HONE_ASSIGN_OR_RETURN(const auto toolbox, MakeTools(plan, {tools}));
+    HONE_ASSIGN_OR_RETURN(const auto toolbox, MakeTools(backend, {tools}));
     const auto timeline = NewRealTimeline();
     HONE_ASSIGN_OR_RETURN(BackendParts answering,
-                          MakeBackendParts(plan, run, 1, toolbox, timeline.get()));
+                          MakeBackendParts(backend, run, 1, toolbox, timeline.get()));
     simulated_ = answering.simulated;
     Executor executor(std::move(answering.options), timeline.get());
     executor.Submit({{run, "t", "0", 0, 0},

@@ -115,10 +115,6 @@ ParsedTurn ParseHermes(std::string_view turn, const TurnText& body, TurnEnd end)
 
 }  // namespace
 
-std::string_view CallFormatName(CallFormat format) {
-  return kNames[static_cast<size_t>(format)].second;
-}
-
 std::optional<CallFormat> CallFormatOf(std::string_view name) {
   for (const auto& [format, known] : kNames) {
     if (known == name) return format;

@@ -18,7 +18,6 @@ enum class CallFormat {
   kNone,     // none: every turn is an answer
 };
 
-std::string_view CallFormatName(CallFormat format);
 std::optional<CallFormat> CallFormatOf(std::string_view name);
 // What a template that spells calls so says in its text.
 CallFormat GuessCallFormat(std::string_view source);

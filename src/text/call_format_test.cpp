@@ -18,7 +18,6 @@ TEST(CallFormat, IsGuessedFromTheTemplatesText) {
   EXPECT_EQ(GuessCallFormat("{{ messages }}"), CallFormat::kNone);
   EXPECT_EQ(CallFormatOf("llama3"), CallFormat::kLlama3);
   EXPECT_EQ(CallFormatOf("klingon"), std::nullopt);
-  EXPECT_EQ(CallFormatName(CallFormat::kHermes), "hermes");
 }
 
 TEST(CallFormat, Llama3CallsWithOneObject) {

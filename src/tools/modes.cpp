@@ -51,57 +51,57 @@ std::optional<ToolMode> ToolModeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-Result<ExecutorOptions> OptionsFor(const RoutingOptions& plan, const Toolbox& toolbox,
+Result<ExecutorOptions> OptionsFor(const RoutingOptions& routing, const Toolbox& toolbox,
                                    Timeline* timeline) {
-  const ToolMode mode = plan.mode;
+  const ToolMode mode = routing.mode;
   // A simulator gives the same answers without one, and a record can stand in its place.
   const bool needs_journal = mode != ToolMode::kLive && mode != ToolMode::kSimulate &&
-                             (mode != ToolMode::kReplayElseSimulate || plan.recorded == nullptr);
-  if (needs_journal && plan.journal == nullptr) {
+                             (mode != ToolMode::kReplayElseSimulate || routing.recorded == nullptr);
+  if (needs_journal && routing.journal == nullptr) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("mode {} needs a journal; name its file", ToolModeName(mode)));
   }
-  if (Simulates(mode) && plan.simulator == nullptr) {
+  if (Simulates(mode) && routing.simulator == nullptr) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("mode {} needs a simulator, and there is none; use live, record or "
                              "replay",
                              ToolModeName(mode)));
   }
-  ExecutorOptions options{.seed = plan.seed};
-  for (const FaultRule& rule : plan.faults) {
+  ExecutorOptions options{.seed = routing.seed};
+  for (const FaultRule& rule : routing.faults) {
     options.remember_answers |= rule.kind == InjectedFault::kStale;
   }
-  if (plan.redactor != nullptr) {
-    options.redact_arguments = [redactor = plan.redactor](const Json& value) {
+  if (routing.redactor != nullptr) {
+    options.redact_arguments = [redactor = routing.redactor](const Json& value) {
       return redactor->Arguments(value);
     };
-    options.redact_content = [redactor = plan.redactor](std::string text) {
+    options.redact_content = [redactor = routing.redactor](std::string text) {
       return redactor->Content(std::move(text));
     };
   }
-  if (mode == ToolMode::kRecord || Simulates(mode)) options.journal = plan.journal;
+  if (mode == ToolMode::kRecord || Simulates(mode)) options.journal = routing.journal;
   if (Simulates(mode)) options.patience = std::chrono::minutes(10);
 
   std::vector<std::shared_ptr<Responder>> fallible;
   if (mode == ToolMode::kReplay || mode == ToolMode::kReplayElseSimulate) {
-    if (plan.journal != nullptr) fallible.push_back(NewLookupResponder(plan.journal));
-    if (plan.recorded != nullptr) fallible.push_back(NewLookupResponder(plan.recorded));
+    if (routing.journal != nullptr) fallible.push_back(NewLookupResponder(routing.journal));
+    if (routing.recorded != nullptr) fallible.push_back(NewLookupResponder(routing.recorded));
   }
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {
     fallible.push_back(NewLiveResponder(toolbox, timeline, options.journal));
   }
-  if (Simulates(mode)) fallible.push_back(plan.simulator);
+  if (Simulates(mode)) fallible.push_back(routing.simulator);
 
-  if (mode != ToolMode::kLive && plan.journal != nullptr) {
-    options.responders.push_back(NewRecordedResponder(plan.journal));
+  if (mode != ToolMode::kLive && routing.journal != nullptr) {
+    options.responders.push_back(NewRecordedResponder(routing.journal));
   }
   for (std::shared_ptr<Responder>& responder : fallible) {
-    if (plan.redactor != nullptr) {
-      responder = std::make_shared<RedactingResponder>(std::move(responder), plan.redactor);
+    if (routing.redactor != nullptr) {
+      responder = std::make_shared<RedactingResponder>(std::move(responder), routing.redactor);
     }
-    if (!plan.faults.empty()) {
-      HONE_ASSIGN_OR_RETURN(
-          responder, NewFaultyResponder(std::move(responder), plan.faults, plan.seed, timeline));
+    if (!routing.faults.empty()) {
+      HONE_ASSIGN_OR_RETURN(responder, NewFaultyResponder(std::move(responder), routing.faults,
+                                                          routing.seed, timeline));
     }
     options.responders.push_back(std::move(responder));
   }

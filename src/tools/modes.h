@@ -36,10 +36,10 @@ struct RoutingOptions {
   std::shared_ptr<Journal> recorded;  // a second one to look equal calls up in; may be null
 };
 
-// The responders of a plan, in order, and the journal to record to. Outcomes that a journal has
-// under the very identity of a call are taken as they are, faults included; everything else goes
-// through the fault plan. The timeline must outlive it.
-Result<ExecutorOptions> OptionsFor(const RoutingOptions& plan, const Toolbox& toolbox,
+// The responders of these options, in order, and the journal to record to. Outcomes that a journal
+// has under the very identity of a call are taken as they are, faults included; everything else
+// goes through the fault rules. The timeline must outlive it.
+Result<ExecutorOptions> OptionsFor(const RoutingOptions& routing, const Toolbox& toolbox,
                                    Timeline* timeline);
 
 }  // namespace hone

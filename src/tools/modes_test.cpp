@@ -29,9 +29,9 @@ class ModesTest : public testing::Test {
 
   CallOutcome Call(ToolMode mode, const std::string& run, std::vector<FaultRule> faults = {}) {
     const auto timeline = NewVirtualTimeline();
-    const RoutingOptions plan{mode,      journal_, std::make_shared<Simulator>(), std::move(faults),
-                              redactor_, 1};
-    Executor executor(OptionsFor(plan, *toolbox_, timeline.get()).value(), timeline.get());
+    const RoutingOptions routing{
+        mode, journal_, std::make_shared<Simulator>(), std::move(faults), redactor_, 1};
+    Executor executor(OptionsFor(routing, *toolbox_, timeline.get()).value(), timeline.get());
     executor.Submit(
         {{run, "t", "0", 0, 0}, "ask", Json::Of({}), std::make_shared<Sessions>(toolbox_, 1)});
     return executor.Next().value();

@@ -22,7 +22,6 @@ using Make = std::function<Result<std::shared_ptr<Toolkit>>()>;
 
 struct Kind {
   const char* name;
-  const char* about;
   Make (*read)(RecipeTable table);
   bool outside = false;
 };
@@ -34,21 +33,15 @@ Make ReadKind(RecipeTable table) {
 }
 
 constexpr Kind kKinds[] = {
-    {"calculator", "arithmetic in exact decimals",
-     &ReadKind<&ReadCalculatorOptions, &NewCalculatorToolkit>},
-    {"python", "code in a sandboxed interpreter", &ReadKind<&ReadPythonOptions, &NewPythonToolkit>},
-    {"search", "ranked search in a JSON Lines corpus",
-     &ReadKind<&ReadSearchOptions, &NewSearchToolkit>},
-    {"sql", "read-only queries on a SQLite file", &ReadKind<&ReadSqlOptions, &NewSqlToolkit>},
-    {"files", "a folder of its own for each trajectory",
-     &ReadKind<&ReadFilesOptions, &NewFilesToolkit>},
-    {"command", "any program that reads and writes JSON lines",
-     &ReadKind<&ReadCommandOptions, &NewCommandToolkit>, true},
-    {"mcp", "the tools of an MCP server", &ReadKind<&ReadMcpOptions, &NewMcpToolkit>, true},
-    {"openapi", "the operations of an OpenAPI document, over HTTP",
-     &ReadKind<&ReadOpenApiOptions, &NewOpenApiToolkit>, true},
-    {"spec", "tools that are only described, for a simulator",
-     &ReadKind<&ReadSpecOptions, &NewSpecToolkit>},
+    {"calculator", &ReadKind<&ReadCalculatorOptions, &NewCalculatorToolkit>},
+    {"python", &ReadKind<&ReadPythonOptions, &NewPythonToolkit>},
+    {"search", &ReadKind<&ReadSearchOptions, &NewSearchToolkit>},
+    {"sql", &ReadKind<&ReadSqlOptions, &NewSqlToolkit>},
+    {"files", &ReadKind<&ReadFilesOptions, &NewFilesToolkit>},
+    {"command", &ReadKind<&ReadCommandOptions, &NewCommandToolkit>, true},
+    {"mcp", &ReadKind<&ReadMcpOptions, &NewMcpToolkit>, true},
+    {"openapi", &ReadKind<&ReadOpenApiOptions, &NewOpenApiToolkit>, true},
+    {"spec", &ReadKind<&ReadSpecOptions, &NewSpecToolkit>},
 };
 
 void ReadMilliseconds(RecipeTable* table, const char* key, milliseconds* value,
@@ -79,64 +72,58 @@ constexpr ToolLimits kPatientLimits = {
     .deadline = std::chrono::minutes(10), .attempt = std::chrono::minutes(10), .retries = 0};
 
 // Its tools out of a file, which has their names with the prefix or without.
-Result<std::shared_ptr<Toolkit>> Described(const ToolkitOptions& plan) {
-  Result<std::vector<ToolSpec>> specs = ReadSpecFile(plan.described);
+Result<std::shared_ptr<Toolkit>> Described(const ToolkitOptions& options) {
+  Result<std::vector<ToolSpec>> specs = ReadSpecFile(options.described);
   if (!specs.ok()) {
     return Error(specs.error().code(), fmt::format("{}; `hone tools import` writes such a file",
                                                    specs.error().message()));
   }
   for (ToolSpec& spec : *specs) {
-    if (!spec.name.starts_with(plan.prefix)) spec.name = plan.prefix + spec.name;
+    if (!spec.name.starts_with(options.prefix)) spec.name = options.prefix + spec.name;
   }
   return NewSpecToolkitOf(*std::move(specs));
 }
 
-Result<Toolbox::Kit> MakeKit(const ToolkitOptions& plan, ToolUse use) {
-  if (use == ToolUse::kAnsweredElsewhere && !plan.described.empty()) {
-    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, Described(plan));
+Result<Toolbox::Kit> MakeKit(const ToolkitOptions& options, ToolUse use) {
+  if (use == ToolUse::kAnsweredElsewhere && !options.described.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, Described(options));
     return Toolbox::Kit{std::move(toolkit), kPatientLimits};
   }
-  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, plan.make());
-  return Toolbox::Kit{WithPrefix(std::move(toolkit), plan.prefix), plan.limits};
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> toolkit, options.make());
+  return Toolbox::Kit{WithPrefix(std::move(toolkit), options.prefix), options.limits};
 }
 
 }  // namespace
 
-std::vector<ToolkitKind> ToolkitKinds() {
-  std::vector<ToolkitKind> kinds;
-  for (const Kind& kind : kKinds) kinds.push_back({kind.name, kind.about});
-  return kinds;
-}
-
 std::vector<ToolkitOptions> ReadTools(RecipeTable table) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  std::vector<ToolkitOptions> plans;
+  std::vector<ToolkitOptions> toolkits;
   for (RecipeTable entry : table.Tables("tools")) {
-    ToolkitOptions plan;
-    entry.ReadChoice("kind", &plan.kind, names, "what the toolkit is");
+    ToolkitOptions options;
+    entry.ReadChoice("kind", &options.kind, names, "what the toolkit is");
     if (!entry.Has("kind")) entry.Problem("kind", "says what the toolkit is, and is missing");
-    entry.Read("prefix", &plan.prefix, "put before the names of its tools");
-    plan.limits = ReadLimits(entry);
+    entry.Read("prefix", &options.prefix, "put before the names of its tools");
+    options.limits = ReadLimits(entry);
     for (const Kind& kind : kKinds) {
-      if (plan.kind != kind.name) continue;
-      plan.make = kind.read(entry);
+      if (options.kind != kind.name) continue;
+      options.make = kind.read(entry);
       if (!kind.outside) continue;
-      entry.Read("described", &plan.described,
+      entry.Read("described", &options.described,
                  "file of its tools; it is not started where others answer for it");
     }
-    plans.push_back(std::move(plan));
+    toolkits.push_back(std::move(options));
   }
-  return plans;
+  return toolkits;
 }
 
-Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitOptions>& plans,
+Result<std::shared_ptr<const Toolbox>> MakeToolbox(const std::vector<ToolkitOptions>& toolkits,
                                                    ToolUse use) {
   std::vector<Toolbox::Kit> kits;
-  for (size_t i = 0; i < plans.size(); ++i) {
-    CHECK(plans[i].make != nullptr, "a recipe with problems is not used");
-    Result<Toolbox::Kit> kit = MakeKit(plans[i], use);
-    if (!kit.ok()) return kit.error().In(fmt::format("tools[{}] ({})", i, plans[i].kind));
+  for (size_t i = 0; i < toolkits.size(); ++i) {
+    CHECK(toolkits[i].make != nullptr, "a recipe with problems is not used");
+    Result<Toolbox::Kit> kit = MakeKit(toolkits[i], use);
+    if (!kit.ok()) return kit.error().In(fmt::format("tools[{}] ({})", i, toolkits[i].kind));
     kits.push_back(*std::move(kit));
   }
   HONE_ASSIGN_OR_RETURN(Toolbox toolbox, Toolbox::Of(std::move(kits)));

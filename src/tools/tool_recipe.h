@@ -26,13 +26,6 @@ struct ToolkitOptions {
   std::function<Result<std::shared_ptr<Toolkit>>()> make;
 };
 
-// The kinds there are, for people: name and one sentence.
-struct ToolkitKind {
-  std::string name;
-  std::string about;
-};
-std::vector<ToolkitKind> ToolkitKinds();
-
 // All `[[tools]]` of the table. What is wrong is a problem of the recipe (Recipe::Finish). Starts
 // nothing.
 std::vector<ToolkitOptions> ReadTools(RecipeTable table);

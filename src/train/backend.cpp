@@ -11,9 +11,9 @@ Backend::~Backend() {
   simulator_.reset();
 }
 
-Result<void> Backend::Open(const BackendOptions& plan, RoutingOptions answers,
+Result<void> Backend::Open(const BackendOptions& backend, RoutingOptions answers,
                            const Toolbox& toolbox) {
-  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(plan.redaction));
+  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(backend.redaction));
   answers.redactor = std::make_shared<const Redactor>(std::move(redactor));
   HONE_ASSIGN_OR_RETURN(ExecutorOptions options, OptionsFor(answers, toolbox, timeline_.get()));
   executor_ = std::make_unique<Executor>(std::move(options), timeline_.get());
@@ -57,33 +57,33 @@ Result<std::unique_ptr<Backend>> Backend::ForTraining(const TrainingRecipe& reci
                                                       const LoadedEnvironment& environment,
                                                       const std::filesystem::path& learned,
                                                       const std::filesystem::path& recorded) {
-  const BackendOptions& plan = recipe.answers;
+  const BackendOptions& backend = recipe.answers;
   const bool in_process = HasToolsInProcess(recipe);
   const std::shared_ptr<const Toolbox>& toolbox = environment.environment->tools();
   auto world = std::unique_ptr<Backend>(new Backend());
   // A player that is a model answers many calls together only if they come from many threads.
-  const bool at_once = in_process && (!recipe.Simulates() || plan.simulator->kind == "random");
+  const bool at_once = in_process && (!recipe.Simulates() || backend.simulator->kind == "random");
   world->timeline_ = at_once ? NewVirtualTimeline() : NewRealTimeline();
-  RoutingOptions answers{.mode = plan.mode, .faults = plan.faults, .seed = recipe.run.seed};
+  RoutingOptions answers{.mode = backend.mode, .faults = backend.faults, .seed = recipe.run.seed};
   // What others answer is written down, so that a run that was killed need not ask again. What is
   // computed here is the same every time.
-  if (plan.mode == ToolMode::kLive && !in_process) answers.mode = ToolMode::kRecord;
+  if (backend.mode == ToolMode::kLive && !in_process) answers.mode = ToolMode::kRecord;
   const std::filesystem::path shown =
-      recorded.empty() ? std::filesystem::path(plan.recorded) : recorded;
+      recorded.empty() ? std::filesystem::path(backend.recorded) : recorded;
   if (answers.mode == ToolMode::kReplay) {
     HONE_ASSIGN_OR_RETURN(
-        answers.journal,
-        Journal::OpenForReading(recorded.empty() ? std::filesystem::path(plan.journal) : recorded));
+        answers.journal, Journal::OpenForReading(
+                             recorded.empty() ? std::filesystem::path(backend.journal) : recorded));
   } else if (answers.mode == ToolMode::kRecord ||
              (answers.mode == ToolMode::kReplayElseSimulate && (!in_process || shown.empty()))) {
-    HONE_ASSIGN_OR_RETURN(answers.journal, Journal::Open(plan.journal));
+    HONE_ASSIGN_OR_RETURN(answers.journal, Journal::Open(backend.journal));
   }
   if (!shown.empty() && answers.mode != ToolMode::kReplay &&
-      plan.use() == ToolUse::kAnsweredElsewhere) {
+      backend.use() == ToolUse::kAnsweredElsewhere) {
     HONE_ASSIGN_OR_RETURN(answers.recorded, Journal::OpenForReading(shown));
   }
   if (recipe.Simulates()) {
-    SimulatorOptions settings = *plan.simulator;
+    SimulatorOptions settings = *backend.simulator;
     if (!learned.empty()) settings.folder = learned.string();
     std::shared_ptr<const JournaledCalls> calls;
     if (answers.recorded != nullptr) {
@@ -97,9 +97,9 @@ Result<std::unique_ptr<Backend>> Backend::ForTraining(const TrainingRecipe& reci
         NewSimulator(std::move(player), settings.check, at_once ? nullptr : world->timeline_.get(),
                      answers.mode == ToolMode::kReplayElseSimulate ? std::move(calls) : nullptr);
     answers.simulator =
-        WithUser(plan, *toolbox, world->simulator_, world->timeline_.get(), answers.journal);
+        WithUser(backend, *toolbox, world->simulator_, world->timeline_.get(), answers.journal);
   }
-  HONE_RETURN_IF_ERROR(world->Open(plan, std::move(answers), *toolbox));
+  HONE_RETURN_IF_ERROR(world->Open(backend, std::move(answers), *toolbox));
   return world;
 }
 

@@ -37,7 +37,7 @@ class Backend {
 
  private:
   Backend() = default;
-  Result<void> Open(const BackendOptions& plan, RoutingOptions answers, const Toolbox& toolbox);
+  Result<void> Open(const BackendOptions& backend, RoutingOptions answers, const Toolbox& toolbox);
 
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<Simulator> simulator_;

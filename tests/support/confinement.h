@@ -69,11 +69,11 @@ inline bool NoProcessWith(const std::string& mark) {
 class Victim {
  public:
   explicit Victim(const Sandbox& sandbox) {
-    LaunchOptions plan;
-    plan.command = {"/bin/sleep", "1000"};
-    plan.environment = {"SECRET=of-the-victim"};
-    plan.identity = sandbox.identity();
-    pid_ = Launch(plan).value();
+    LaunchOptions launch;
+    launch.command = {"/bin/sleep", "1000"};
+    launch.environment = {"SECRET=of-the-victim"};
+    launch.identity = sandbox.identity();
+    pid_ = Launch(launch).value();
   }
   ~Victim() {
     ::kill(pid_, SIGKILL);

@@ -7,15 +7,15 @@
 
 namespace hone {
 
-// An executor with the tools of an environment, on virtual time: the real ones, or whoever the plan
-// says.
+// An executor with the tools of an environment, on virtual time: the real ones, or whoever the
+// backend says.
 class EnvPlayer {
  public:
   explicit EnvPlayer(std::shared_ptr<const Environment> environment,
-                     const RoutingOptions& plan = {})
+                     const RoutingOptions& backend = {})
       : environment_(std::move(environment)), timeline_(NewVirtualTimeline()) {
     executor_ = std::make_unique<Executor>(
-        OptionsFor(plan, *environment_->tools(), timeline_.get()).value(), timeline_.get());
+        OptionsFor(backend, *environment_->tools(), timeline_.get()).value(), timeline_.get());
   }
 
   Playthrough Run(const Task& task, Agent* agent, uint64_t seed = 1) {

@@ -41,7 +41,7 @@ struct CompareOutcome {
 };
 
 Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const ComparisonFile plan, ReadComparison(arguments.request));
+  HONE_ASSIGN_OR_RETURN(const ComparisonFile comparison, ReadComparison(arguments.request));
   const std::string command = CommandOf(arguments);
   const SessionOptions options{.out = arguments.out,
                                .jobs = arguments.jobs,
@@ -49,9 +49,11 @@ Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
                                .ledger = arguments.ledger,
                                .json = json,
                                .command = command};
-  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records, CarryOutComparison(plan, options));
-  const ComparisonFindings findings = FindingsOf(plan, records, command);
-  const ComparisonText head{plan.title.empty() ? "Comparison" : plan.title, plan.text, command};
+  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
+                        CarryOutComparison(comparison, options));
+  const ComparisonFindings findings = FindingsOf(comparison, records, command);
+  const ComparisonText head{comparison.title.empty() ? "Comparison" : comparison.title,
+                            comparison.text, command};
   HONE_ASSIGN_OR_RETURN(
       const std::string markdown,
       WriteFindings(head, findings, records, arguments.out, "compare", arguments.markdown));

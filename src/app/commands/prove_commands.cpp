@@ -6,7 +6,7 @@
 #include "app/comparison_session.h"
 #include "app/input.h"
 #include "app/proof_commands.h"
-#include "app/prove_options.h"
+#include "app/proof_estimate.h"
 #include "app/report.h"
 #include "base/file.h"
 #include "lab/proof_text.h"
@@ -90,16 +90,16 @@ Result<ProveOutcome> Prove(const ProveArguments& arguments, bool json) {
   }
   ComparisonRequest request = arguments.request;
   request.files = {arguments.File()};
-  HONE_ASSIGN_OR_RETURN(const ComparisonFile plan, ReadComparison(request));
+  HONE_ASSIGN_OR_RETURN(const ComparisonFile comparison, ReadComparison(request));
   if (arguments.plan) {
-    HONE_ASSIGN_OR_RETURN(const ProveOptions estimate, EstimateProof(plan, arguments.Out()));
+    HONE_ASSIGN_OR_RETURN(const ProofEstimate estimate, EstimateProof(comparison, arguments.Out()));
     return ProveOutcome{json ? DumpJson(estimate.ToJson(arguments.jobs)) + "\n"
                              : estimate.Table(arguments.jobs)};
   }
   HONE_ASSIGN_OR_RETURN(const auto predictions, Predictions(arguments.prediction));
   // Before the runs: names that nobody can report on are known now.
   HONE_RETURN_IF_ERROR([&]() -> Result<void> {
-    const auto named = MakeProof(SectionsOf(plan, {}), predictions, {.resamples = 1});
+    const auto named = MakeProof(SectionsOf(comparison, {}), predictions, {.resamples = 1});
     return named.ok() ? Result<void>() : Result<void>(named.error());
   }());
   const std::string command = CommandOf(arguments);
@@ -109,12 +109,13 @@ Result<ProveOutcome> Prove(const ProveArguments& arguments, bool json) {
                                .ledger = arguments.ledger,
                                .json = json,
                                .command = command};
-  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records, CarryOutComparison(plan, options));
-  ComparisonFindings findings = FindingsOf(plan, records, command);
+  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
+                        CarryOutComparison(comparison, options));
+  ComparisonFindings findings = FindingsOf(comparison, records, command);
   HONE_ASSIGN_OR_RETURN(const Proof proof, MakeProof(findings.sections, predictions));
   findings.json.Set("proof", ToJson(proof));
-  const ComparisonText head{.title = plan.title,
-                            .text = plan.text,
+  const ComparisonText head{.title = comparison.title,
+                            .text = comparison.text,
                             .command = command,
                             .front_markdown = ProofMarkdown(proof),
                             .front_html = ProofHtml(proof)};

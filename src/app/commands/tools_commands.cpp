@@ -127,10 +127,10 @@ Result<std::vector<MadeCall>> CallsOf(const ToolsArguments& arguments) {
 }
 
 Result<RoutingOptions> PlanOf(const ToolsArguments& arguments, std::vector<FaultRule> faults) {
-  RoutingOptions plan{.faults = std::move(faults), .seed = arguments.seed};
+  RoutingOptions routing{.faults = std::move(faults), .seed = arguments.seed};
   for (const std::string& flag : arguments.faults) {
     HONE_ASSIGN_OR_RETURN(FaultRule rule, ParseFaultRule(flag));
-    plan.faults.push_back(std::move(rule));
+    routing.faults.push_back(std::move(rule));
   }
   const std::optional<ToolMode> mode = ToolModeFromName(arguments.mode);
   if (!mode) {
@@ -139,9 +139,9 @@ Result<RoutingOptions> PlanOf(const ToolsArguments& arguments, std::vector<Fault
         fmt::format("--mode {}: not one of {}{}", arguments.mode, fmt::join(ToolModeNames(), ", "),
                     DidYouMean(arguments.mode, ToolModeNames())));
   }
-  plan.mode = *mode;
-  if (plan.mode == ToolMode::kLive) {
-    if (arguments.journal.empty()) return plan;
+  routing.mode = *mode;
+  if (routing.mode == ToolMode::kLive) {
+    if (arguments.journal.empty()) return routing;
     return Error(ErrorCode::kInvalidArgument,
                  "--journal is not used in mode live; add --mode record or --mode replay");
   }
@@ -149,11 +149,11 @@ Result<RoutingOptions> PlanOf(const ToolsArguments& arguments, std::vector<Fault
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("--mode {} needs --journal FILE", arguments.mode));
   }
-  auto journal = plan.mode == ToolMode::kReplay ? Journal::OpenForReading(arguments.journal)
-                                                : Journal::Open(arguments.journal);
+  auto journal = routing.mode == ToolMode::kReplay ? Journal::OpenForReading(arguments.journal)
+                                                   : Journal::Open(arguments.journal);
   if (!journal.ok()) return journal.error();
-  plan.journal = *std::move(journal);
-  return plan;
+  routing.journal = *std::move(journal);
+  return routing;
 }
 
 // Two calls by hand are two runs, unless they are given one name.
@@ -168,11 +168,11 @@ std::string RunName(const ToolsArguments& arguments) {
 Result<bool> MakeCalls(CommandContext* context, const ToolsArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const std::vector<MadeCall> calls, CallsOf(arguments));
   HONE_ASSIGN_OR_RETURN(ToolFile file, ReadToolFile(arguments.tools));
-  HONE_ASSIGN_OR_RETURN(RoutingOptions plan, PlanOf(arguments, std::move(file.faults)));
-  plan.redactor = file.redactor;
+  HONE_ASSIGN_OR_RETURN(RoutingOptions routing, PlanOf(arguments, std::move(file.faults)));
+  routing.redactor = file.redactor;
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Toolbox> toolbox, MakeToolbox(file.plans));
   const std::unique_ptr<Timeline> timeline = NewRealTimeline();
-  HONE_ASSIGN_OR_RETURN(ExecutorOptions options, OptionsFor(plan, *toolbox, timeline.get()));
+  HONE_ASSIGN_OR_RETURN(ExecutorOptions options, OptionsFor(routing, *toolbox, timeline.get()));
   Executor executor(std::move(options), timeline.get());
   const auto sessions = std::make_shared<Sessions>(toolbox, arguments.seed);
   const std::string run = RunName(arguments);

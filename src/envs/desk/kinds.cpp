@@ -29,13 +29,6 @@ std::string_view FamilyName(Family family) {
   return "";
 }
 
-std::optional<Family> FamilyFromName(std::string_view name) {
-  for (const auto& [family, known] : kFamilies) {
-    if (known == name) return family;
-  }
-  return std::nullopt;
-}
-
 std::span<const Kind> Kinds() {
   static const std::vector<Kind> kinds = AllKinds();
   return kinds;

@@ -10,7 +10,6 @@ namespace hone::desk {
 enum class Family { kWhen, kWhich, kHow, kPipeline, kHard };
 // "A" to "D" and "H".
 std::string_view FamilyName(Family family);
-std::optional<Family> FamilyFromName(std::string_view name);
 
 // A kind of task. `write` fills in the draft, or returns false when what it drew does not belong to
 // the split; then everything in the draft is to be forgotten.

@@ -26,8 +26,6 @@ TEST(KindsTest, ThereAreThirtyTwoAndFourHardOnes) {
   EXPECT_EQ(names.size(), 36u);
   EXPECT_EQ(unseen, 2);
   EXPECT_EQ(FindKind("nothing"), nullptr);
-  EXPECT_EQ(FamilyFromName("C"), Family::kHow);
-  EXPECT_FALSE(FamilyFromName("X"));
 }
 
 // What every kind promises: the plan's calls are the keys it named, no request gives its answer

@@ -104,6 +104,4 @@ Json JsonRpcToJson(const JsonRpcMessage& message) {
 
 std::string WriteJsonRpc(const JsonRpcMessage& message) { return DumpJson(JsonRpcToJson(message)); }
 
-std::string JsonRpcIdText(const JsonRpcId& id) { return DumpJson(IdToJson(id)); }
-
 }  // namespace hone

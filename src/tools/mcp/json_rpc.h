@@ -74,7 +74,4 @@ Json JsonRpcToJson(const JsonRpcMessage& message);
 // On one line, without the end of the line.
 std::string WriteJsonRpc(const JsonRpcMessage& message);
 
-// 7 or "seven", for messages to people.
-std::string JsonRpcIdText(const JsonRpcId& id);
-
 }  // namespace hone

@@ -89,9 +89,9 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 // memory, so what it changes there we would see; and library wrappers that speak to all threads
 // (setuid) would speak to ours. Hence the bare system calls.
 
-[[noreturn]] void Fail(const Prepared& plan, Step step) {
+[[noreturn]] void Fail(const Prepared& launch, Step step) {
   const Failure failure{step, errno};
-  [[maybe_unused]] const ssize_t written = ::write(plan.report, &failure, sizeof failure);
+  [[maybe_unused]] const ssize_t written = ::write(launch.report, &failure, sizeof failure);
   ::_exit(127);
 }
 
@@ -109,72 +109,74 @@ void ResetSignals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void BecomeOrdinary(const Prepared& plan) {
-  const LaunchOptions::Identity& who = *plan.identity;
+void BecomeOrdinary(const Prepared& launch) {
+  const LaunchOptions::Identity& who = *launch.identity;
   // A user namespace may forbid setgroups; then there are no foreign groups to lose either.
-  if (::syscall(SYS_setgroups, 0, nullptr) != 0 && errno != EPERM) Fail(plan, Step::kIdentity);
+  if (::syscall(SYS_setgroups, 0, nullptr) != 0 && errno != EPERM) Fail(launch, Step::kIdentity);
   if (::syscall(SYS_setresgid, who.group, who.group, who.group) != 0 ||
       ::syscall(SYS_setresuid, who.user, who.user, who.user) != 0) {
-    Fail(plan, Step::kIdentity);
+    Fail(launch, Step::kIdentity);
   }
 }
 
-void GiveUpPrivileges(const Prepared& plan) {
+void GiveUpPrivileges(const Prepared& launch) {
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability) >= 0; ++capability) {
     ::prctl(PR_CAPBSET_DROP, capability);  // fails for those who never had any
   }
-  if (plan.identity) BecomeOrdinary(plan);
+  if (launch.identity) BecomeOrdinary(launch);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
   if (::syscall(SYS_capset, &header, none) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      ::prctl(PR_SET_PDEATHSIG, plan.death_signal) != 0 ||
+      ::prctl(PR_SET_PDEATHSIG, launch.death_signal) != 0 ||
       ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
-    Fail(plan, Step::kPrivileges);
+    Fail(launch, Step::kPrivileges);
   }
-  if (::getppid() != plan.parent) ::_exit(127);  // it died before we asked to be told
+  if (::getppid() != launch.parent) ::_exit(127);  // it died before we asked to be told
 }
 
-void FillInOwnProcess(Prepared* plan) {
+void FillInOwnProcess(Prepared* launch) {
   const auto own = static_cast<uint32_t>(::getpid());
-  for (sock_filter& instruction : plan->filter) {
+  for (sock_filter& instruction : launch->filter) {
     if (instruction.k == kOwnProcess) instruction.k = own;
   }
 }
 
-[[noreturn]] void BecomeProgram(Prepared* plan) {
-  if (::setsid() < 0) Fail(*plan, Step::kSession);
-  for (size_t i = 0; i < plan->descriptors.size(); ++i) {
-    if (::dup2(plan->descriptors[i], static_cast<int>(i)) < 0) Fail(*plan, Step::kDescriptors);
+[[noreturn]] void BecomeProgram(Prepared* launch) {
+  if (::setsid() < 0) Fail(*launch, Step::kSession);
+  for (size_t i = 0; i < launch->descriptors.size(); ++i) {
+    if (::dup2(launch->descriptors[i], static_cast<int>(i)) < 0) Fail(*launch, Step::kDescriptors);
   }
-  CloseOthersOnExec(static_cast<unsigned>(plan->descriptors.size()));
+  CloseOthersOnExec(static_cast<unsigned>(launch->descriptors.size()));
   ResetSignals();
-  if (plan->directory != nullptr && ::chdir(plan->directory) != 0) Fail(*plan, Step::kDirectory);
-  if (plan->same_addresses) ::syscall(SYS_personality, ADDR_NO_RANDOMIZE);
-  GiveUpPrivileges(*plan);
-  for (const LaunchOptions::ResourceLimit& limit : plan->limits) {
+  if (launch->directory != nullptr && ::chdir(launch->directory) != 0)
+    Fail(*launch, Step::kDirectory);
+  if (launch->same_addresses) ::syscall(SYS_personality, ADDR_NO_RANDOMIZE);
+  GiveUpPrivileges(*launch);
+  for (const LaunchOptions::ResourceLimit& limit : launch->limits) {
     const rlimit value{limit.value, limit.value};
     if (::syscall(SYS_prlimit64, 0, limit.resource, &value, nullptr) != 0) {
-      Fail(*plan, Step::kLimits);
+      Fail(*launch, Step::kLimits);
     }
   }
-  if (plan->landlock_ruleset >= 0 &&
-      ::syscall(SYS_landlock_restrict_self, plan->landlock_ruleset, 0) != 0) {
-    Fail(*plan, Step::kLandlock);
+  if (launch->landlock_ruleset >= 0 &&
+      ::syscall(SYS_landlock_restrict_self, launch->landlock_ruleset, 0) != 0) {
+    Fail(*launch, Step::kLandlock);
   }
-  if (!plan->filter.empty()) {
-    FillInOwnProcess(plan);
-    const sock_fprog program{static_cast<unsigned short>(plan->filter.size()), plan->filter.data()};
-    if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) Fail(*plan, Step::kFilter);
+  if (!launch->filter.empty()) {
+    FillInOwnProcess(launch);
+    const sock_fprog program{static_cast<unsigned short>(launch->filter.size()),
+                             launch->filter.data()};
+    if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) Fail(*launch, Step::kFilter);
   }
-  ::execve(plan->command[0], plan->command.data(), plan->environment.data());
-  Fail(*plan, Step::kExec);
+  ::execve(launch->command[0], launch->command.data(), launch->environment.data());
+  Fail(*launch, Step::kExec);
 }
 
 // End of the child.
 
 // vfork, not fork: a trainer's memory is large, and copying its page tables for every worker would
 // take longer than the worker's start.
-pid_t Fork(Prepared* plan) {
+pid_t Fork(Prepared* launch) {
   // No signal handler of ours may run in the child, which shares our memory.
   sigset_t all, previous;
   sigfillset(&all);
@@ -182,7 +184,7 @@ pid_t Fork(Prepared* plan) {
   // Changing the user makes the memory, which is ours too, undumpable.
   const int dumpable = ::prctl(PR_GET_DUMPABLE);
   const pid_t pid = ::vfork();
-  if (pid == 0) BecomeProgram(plan);
+  if (pid == 0) BecomeProgram(launch);
   if (::prctl(PR_GET_DUMPABLE) != dumpable && dumpable == 1) ::prctl(PR_SET_DUMPABLE, 1);
   ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
   return pid;
@@ -190,18 +192,18 @@ pid_t Fork(Prepared* plan) {
 
 }  // namespace
 
-Result<pid_t> Launch(const LaunchOptions& plan) {
-  CHECK(!plan.command.empty() && plan.command[0].starts_with('/'));
-  CHECK(plan.descriptors.size() <= 16);
+Result<pid_t> Launch(const LaunchOptions& launch) {
+  CHECK(!launch.command.empty() && launch.command[0].starts_with('/'));
+  CHECK(launch.descriptors.size() <= 16);
   Prepared prepared;
-  prepared.command = Pointers(plan.command);
-  prepared.environment = Pointers(plan.environment);
-  if (!plan.directory.empty()) prepared.directory = plan.directory.c_str();
-  prepared.limits = plan.limits;
-  prepared.identity = plan.identity;
-  prepared.filter = plan.filter;
-  prepared.same_addresses = plan.same_addresses;
-  prepared.death_signal = plan.death_signal;
+  prepared.command = Pointers(launch.command);
+  prepared.environment = Pointers(launch.environment);
+  if (!launch.directory.empty()) prepared.directory = launch.directory.c_str();
+  prepared.limits = launch.limits;
+  prepared.identity = launch.identity;
+  prepared.filter = launch.filter;
+  prepared.same_addresses = launch.same_addresses;
+  prepared.death_signal = launch.death_signal;
   prepared.parent = ::getpid();
 
   std::vector<Descriptor> ours;
@@ -211,8 +213,8 @@ Result<pid_t> Launch(const LaunchOptions& plan) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("cannot create a pipe");
   Descriptor report(ends[0]), report_low(ends[1]);
-  for (const int fd : plan.descriptors) prepared.descriptors.push_back(raised(fd));
-  if (plan.landlock_ruleset >= 0) prepared.landlock_ruleset = raised(plan.landlock_ruleset);
+  for (const int fd : launch.descriptors) prepared.descriptors.push_back(raised(fd));
+  if (launch.landlock_ruleset >= 0) prepared.landlock_ruleset = raised(launch.landlock_ruleset);
   prepared.report = raised(report_low.get());
   for (const Descriptor& descriptor : ours) {
     if (!descriptor.ok()) return ErrnoError("cannot copy a descriptor");
@@ -220,7 +222,7 @@ Result<pid_t> Launch(const LaunchOptions& plan) {
   report_low.Close();
 
   const pid_t pid = Fork(&prepared);
-  if (pid < 0) return ErrnoError("cannot start " + plan.command[0]);
+  if (pid < 0) return ErrnoError("cannot start " + launch.command[0]);
   ours.clear();
   Failure failure{};
   ssize_t count = 0;
@@ -233,7 +235,7 @@ Result<pid_t> Launch(const LaunchOptions& plan) {
   }
   errno = failure.error;
   return ErrnoError(
-      fmt::format("cannot start {}: {} failed", plan.command[0], StepName(failure.step)));
+      fmt::format("cannot start {}: {} failed", launch.command[0], StepName(failure.step)));
 }
 
 }  // namespace hone

@@ -46,6 +46,6 @@ inline constexpr uint32_t kOwnProcess = 0x7ffffffe;
 // rights (no_new_privs). It is killed when the *thread* that called this ends. Descendants whose
 // parents end become its children. The error says which step failed; no process is left then. The
 // caller reaps the child.
-Result<pid_t> Launch(const LaunchOptions& plan);
+Result<pid_t> Launch(const LaunchOptions& launch);
 
 }  // namespace hone

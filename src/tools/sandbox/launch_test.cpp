@@ -19,15 +19,15 @@ namespace hone {
 namespace {
 
 // Runs a shell script with its output in a pipe; gives the output and, after it, the exit status.
-std::string Said(LaunchOptions plan, const std::string& script) {
+std::string Said(LaunchOptions launch, const std::string& script) {
   std::array<int, 2> ends{};
   CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);
   const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  plan.command = {"/bin/sh", "-c", script};
-  plan.descriptors = {nothing.get(), in.get(), in.get()};
-  const pid_t pid = Launch(plan).value();
+  launch.command = {"/bin/sh", "-c", script};
+  launch.descriptors = {nothing.get(), in.get(), in.get()};
+  const pid_t pid = Launch(launch).value();
   in.Close();
   std::string said;
   std::array<char, 4096> buffer;
@@ -40,11 +40,11 @@ std::string Said(LaunchOptions plan, const std::string& script) {
 }
 
 TEST(Launch, GivesTheProgramItsEnvironmentDirectoryAndLimits) {
-  LaunchOptions plan;
-  plan.environment = {"A=b"};
-  plan.directory = "/usr";
-  plan.limits = {{RLIMIT_NOFILE, 77}, {RLIMIT_CORE, 0}};
-  EXPECT_EQ(Said(plan, "echo $A; pwd; ulimit -n; ulimit -c"), "b\n/usr\n77\n0\n=0");
+  LaunchOptions launch;
+  launch.environment = {"A=b"};
+  launch.directory = "/usr";
+  launch.limits = {{RLIMIT_NOFILE, 77}, {RLIMIT_CORE, 0}};
+  EXPECT_EQ(Said(launch, "echo $A; pwd; ulimit -n; ulimit -c"), "b\n/usr\n77\n0\n=0");
 }
 
 TEST(Launch, HandsOverNoOtherDescriptor) {
@@ -72,15 +72,15 @@ TEST(Launch, LeadsASessionAndAGroupOfItsOwnWithSignalsAsTheyWereAtTheBeginning) 
 }
 
 TEST(Launch, AFailureNamesTheStepAndLeavesNoProcess) {
-  LaunchOptions plan;
-  plan.command = {"/usr/bin/no-such-program"};
-  auto launched = Launch(plan);
+  LaunchOptions launch;
+  launch.command = {"/usr/bin/no-such-program"};
+  auto launched = Launch(launch);
   ASSERT_FALSE(launched.ok());
   EXPECT_EQ(launched.error().code(), ErrorCode::kNotFound);
   EXPECT_NE(launched.error().message().find("executing it"), std::string::npos);
-  plan.command = {"/bin/true"};
-  plan.directory = "/no/such/folder";
-  launched = Launch(plan);
+  launch.command = {"/bin/true"};
+  launch.directory = "/no/such/folder";
+  launched = Launch(launch);
   ASSERT_FALSE(launched.ok());
   EXPECT_NE(launched.error().message().find("entering its directory"), std::string::npos);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
@@ -89,9 +89,9 @@ TEST(Launch, AFailureNamesTheStepAndLeavesNoProcess) {
 TEST(Launch, ItDiesWithTheThreadThatStartedIt) {
   pid_t pid = 0;
   std::thread([&pid] {
-    LaunchOptions plan;
-    plan.command = {"/bin/sleep", "1000"};
-    pid = Launch(plan).value();
+    LaunchOptions launch;
+    launch.command = {"/bin/sleep", "1000"};
+    pid = Launch(launch).value();
   }).join();
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
@@ -100,17 +100,17 @@ TEST(Launch, ItDiesWithTheThreadThatStartedIt) {
 
 TEST(Launch, WeStayDumpable) {
   const int before = ::prctl(PR_GET_DUMPABLE);
-  LaunchOptions plan;
-  plan.identity = OrdinaryUser();
-  Said(plan, "true");
+  LaunchOptions launch;
+  launch.identity = OrdinaryUser();
+  Said(launch, "true");
   EXPECT_EQ(::prctl(PR_GET_DUMPABLE), before);
 }
 
 TEST(Launch, RootBecomesAnOrdinaryUser) {
   if (!OrdinaryUser()) GTEST_SKIP() << "not root, or there is nobody to become";
-  LaunchOptions plan;
-  plan.identity = LaunchOptions::Identity{65534, 65533};
-  EXPECT_EQ(Said(plan, "id -u; id -g; id -G"), "65534\n65533\n65533\n=0");
+  LaunchOptions launch;
+  launch.identity = LaunchOptions::Identity{65534, 65533};
+  EXPECT_EQ(Said(launch, "id -u; id -g; id -G"), "65534\n65533\n65533\n=0");
 }
 
 }  // namespace

@@ -222,37 +222,37 @@ uint64_t Sandbox::InnerProcessLimit() const {
 Result<pid_t> Sandbox::Start(const Program& program) const {
   CHECK(program.scratch != nullptr || method_ == SandboxMethod::kBubblewrap);
   const uint64_t megabyte = 1 << 20;
-  LaunchOptions plan;
+  LaunchOptions launch;
   const std::string home = DirectoryInside(program.scratch);
-  plan.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home,
-                      "TMPDIR=" + (method_ == SandboxMethod::kBubblewrap ? "/tmp" : home),
-                      "LANG=C.UTF-8"};
-  plan.environment.insert(plan.environment.end(), program.environment.begin(),
-                          program.environment.end());
-  plan.descriptors = program.descriptors;
-  plan.identity = identity_;
-  plan.same_addresses = program.same_addresses;
-  plan.limits = {{RLIMIT_AS, static_cast<uint64_t>(options_.memory_mb) * megabyte},
-                 {RLIMIT_FSIZE, static_cast<uint64_t>(options_.scratch_mb) * megabyte},
-                 {RLIMIT_NOFILE, static_cast<uint64_t>(options_.max_open_files)},
-                 {RLIMIT_CORE, 0},
-                 {RLIMIT_MEMLOCK, 0}};
+  launch.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home,
+                        "TMPDIR=" + (method_ == SandboxMethod::kBubblewrap ? "/tmp" : home),
+                        "LANG=C.UTF-8"};
+  launch.environment.insert(launch.environment.end(), program.environment.begin(),
+                            program.environment.end());
+  launch.descriptors = program.descriptors;
+  launch.identity = identity_;
+  launch.same_addresses = program.same_addresses;
+  launch.limits = {{RLIMIT_AS, static_cast<uint64_t>(options_.memory_mb) * megabyte},
+                   {RLIMIT_FSIZE, static_cast<uint64_t>(options_.scratch_mb) * megabyte},
+                   {RLIMIT_NOFILE, static_cast<uint64_t>(options_.max_open_files)},
+                   {RLIMIT_CORE, 0},
+                   {RLIMIT_MEMLOCK, 0}};
   if (options_.cpu_seconds > 0 && !program.supervisor) {
-    plan.limits.push_back({RLIMIT_CPU, static_cast<uint64_t>(options_.cpu_seconds)});
+    launch.limits.push_back({RLIMIT_CPU, static_cast<uint64_t>(options_.cpu_seconds)});
   }
   // A supervisor takes the others with it when it hears that we are gone; a room ends as a whole.
-  if (program.supervisor && method_ != SandboxMethod::kBubblewrap) plan.death_signal = SIGTERM;
+  if (program.supervisor && method_ != SandboxMethod::kBubblewrap) launch.death_signal = SIGTERM;
   switch (method_) {
-    case SandboxMethod::kBubblewrap: return StartInRoom(program, std::move(plan));
-    case SandboxMethod::kLandlock: return StartUnderLandlock(program, std::move(plan));
+    case SandboxMethod::kBubblewrap: return StartInRoom(program, std::move(launch));
+    case SandboxMethod::kLandlock: return StartUnderLandlock(program, std::move(launch));
     case SandboxMethod::kNone: break;
   }
-  plan.command = program.command;
-  plan.directory = program.scratch->path().string();
-  return Launch(plan);
+  launch.command = program.command;
+  launch.directory = program.scratch->path().string();
+  return Launch(launch);
 }
 
-Result<pid_t> Sandbox::StartInRoom(const Program& program, LaunchOptions plan) const {
+Result<pid_t> Sandbox::StartInRoom(const Program& program, LaunchOptions launch) const {
   // A room has its own processes, which cannot see others: signals and groups need no rule.
   SyscallRules rules;
   rules.processes = program.supervisor || options_.max_processes > 1;
@@ -263,10 +263,10 @@ Result<pid_t> Sandbox::StartInRoom(const Program& program, LaunchOptions plan) c
   room.readable = ReadablePaths(options_);
   if (program.scratch != nullptr) room.scratch = program.scratch->path().string();
   room.temporary_bytes = static_cast<uint64_t>(options_.scratch_mb) << 20;
-  room.environment = std::exchange(plan.environment, {});
+  room.environment = std::exchange(launch.environment, {});
   room.directory = DirectoryInside(program.scratch);
-  room.filter_descriptor = static_cast<int>(plan.descriptors.size());
-  plan.descriptors.push_back(filter.get());
+  room.filter_descriptor = static_cast<int>(launch.descriptors.size());
+  launch.descriptors.push_back(filter.get());
   std::vector<std::string> command = program.command;
   if (program.supervisor) {
     room.as_first_process = true;
@@ -277,11 +277,11 @@ Result<pid_t> Sandbox::StartInRoom(const Program& program, LaunchOptions plan) c
                    {"/usr/bin/prlimit",
                     fmt::format("--nproc={}", options_.max_processes + kThreads + 1), "--"});
   }
-  plan.command = BubblewrapCommand(room, command);
-  return Launch(plan);
+  launch.command = BubblewrapCommand(room, command);
+  return Launch(launch);
 }
 
-Result<pid_t> Sandbox::StartUnderLandlock(const Program& program, LaunchOptions plan) const {
+Result<pid_t> Sandbox::StartUnderLandlock(const Program& program, LaunchOptions launch) const {
   const int version = LandlockVersion();
   SyscallRules rules;
   rules.processes = program.supervisor || options_.max_processes > 1;
@@ -292,19 +292,19 @@ Result<pid_t> Sandbox::StartUnderLandlock(const Program& program, LaunchOptions 
   rules.file_metadata = false;
   rules.truncate_paths = version >= kLandlockTruncates;
   BoundFiles(program.supervisor, &rules);
-  plan.filter = SeccompFilter(rules);
+  launch.filter = SeccompFilter(rules);
   LandlockRules files;
   files.readable = ReadablePaths(options_);
   files.devices = kDevices;
   files.writable = {program.scratch->path().string()};
   HONE_ASSIGN_OR_RETURN(const Descriptor ruleset, NewLandlockRuleset(files));
-  plan.landlock_ruleset = ruleset.get();
-  plan.limits.push_back({RLIMIT_NPROC, TasksOf(identity_ ? identity_->user : ::getuid()) +
-                                           kThreadsOfTheUser +
-                                           static_cast<uint64_t>(options_.max_processes)});
-  plan.command = program.command;
-  plan.directory = program.scratch->path().string();
-  return Launch(plan);
+  launch.landlock_ruleset = ruleset.get();
+  launch.limits.push_back({RLIMIT_NPROC, TasksOf(identity_ ? identity_->user : ::getuid()) +
+                                             kThreadsOfTheUser +
+                                             static_cast<uint64_t>(options_.max_processes)});
+  launch.command = program.command;
+  launch.directory = program.scratch->path().string();
+  return Launch(launch);
 }
 
 Result<SubprocessResult> RunConfined(const Sandbox& sandbox, const ConfinedRun& run,

@@ -95,8 +95,8 @@ class Sandbox {
   friend SandboxProbe ProbeSandbox();
   Sandbox(SandboxMethod method, SandboxOptions options);
   static Result<Sandbox> Choose(const SandboxOptions& options);
-  Result<pid_t> StartInRoom(const Program& program, LaunchOptions plan) const;
-  Result<pid_t> StartUnderLandlock(const Program& program, LaunchOptions plan) const;
+  Result<pid_t> StartInRoom(const Program& program, LaunchOptions launch) const;
+  Result<pid_t> StartUnderLandlock(const Program& program, LaunchOptions launch) const;
   Result<void> Probe() const;
 
   SandboxMethod method_;

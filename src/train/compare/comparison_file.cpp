@@ -58,27 +58,27 @@ void Overrule(const ComparisonRequest& request, Defaults* defaults) {
   if (!request.baseline.empty()) defaults->baseline = request.baseline;
 }
 
-// The place of the arm in the plan. An arm of the same name must be the same.
-std::optional<size_t> AddArm(const ComparisonArm& arm, ComparisonFile* plan) {
-  for (size_t i = 0; i < plan->arms.size(); ++i) {
-    if (plan->arms[i].name != arm.name) continue;
-    if (plan->arms[i] != arm) return std::nullopt;
+// The place of the arm in the comparison. An arm of the same name must be the same.
+std::optional<size_t> AddArm(const ComparisonArm& arm, ComparisonFile* comparison) {
+  for (size_t i = 0; i < comparison->arms.size(); ++i) {
+    if (comparison->arms[i].name != arm.name) continue;
+    if (comparison->arms[i] != arm) return std::nullopt;
     return i;
   }
-  plan->arms.push_back(arm);
-  return plan->arms.size() - 1;
+  comparison->arms.push_back(arm);
+  return comparison->arms.size() - 1;
 }
 
 // Reads a comparison file.
 class FileReader {
  public:
   FileReader(const std::filesystem::path& file, const ComparisonRequest& request,
-             ComparisonFile* plan)
-      : folder_(file.parent_path()), request_(request), plan_(plan) {}
+             ComparisonFile* comparison)
+      : folder_(file.parent_path()), request_(request), comparison_(comparison) {}
 
   void Read(RecipeTable root) {
-    root.Read("title", &plan_->title, "");
-    root.Read("text", &plan_->text, "");
+    root.Read("title", &comparison_->title, "");
+    root.Read("text", &comparison_->text, "");
     std::string question;
     root.Read("question", &question, "");
     Defaults defaults;
@@ -95,10 +95,10 @@ class FileReader {
     for (RecipeTable& table : sections) ReadSection(&table, defaults);
     if (sections.empty()) {
       Overrule(request_, &defaults);
-      ComparisonSection section{.title = plan_->title, .question = question};
+      ComparisonSection section{.title = comparison_->title, .question = question};
       Fill(order_, {}, defaults, &root, &section);
     } else if (!question.empty()) {
-      plan_->text += (plan_->text.empty() ? "" : "\n\n") + question;
+      comparison_->text += (comparison_->text.empty() ? "" : "\n\n") + question;
     }
   }
 
@@ -149,7 +149,7 @@ class FileReader {
             const Defaults& defaults, RecipeTable* table, ComparisonSection* section) {
     std::vector<std::string> here;
     const auto add = [&](const ComparisonArm& arm, std::string_view key) {
-      const std::optional<size_t> place = AddArm(arm, plan_);
+      const std::optional<size_t> place = AddArm(arm, comparison_);
       if (!place) {
         table->Problem(key, fmt::format("there are two different arms \"{}\"; name one of them "
                                         "otherwise",
@@ -183,12 +183,12 @@ class FileReader {
     }
     section->goal = defaults.goal;
     section->seeds = SeedsOf(defaults.seeds, defaults.seed_from);
-    plan_->sections.push_back(std::move(*section));
+    comparison_->sections.push_back(std::move(*section));
   }
 
   std::filesystem::path folder_;
   const ComparisonRequest& request_;
-  ComparisonFile* plan_;
+  ComparisonFile* comparison_;
   std::map<std::string, ComparisonArm> named_;
   std::vector<std::string> order_;
 };
@@ -202,7 +202,7 @@ Result<bool> IsComparison(const std::string& file) {
 Result<ComparisonFile> OfRecipes(const ComparisonRequest& request) {
   Defaults defaults;
   Overrule(request, &defaults);
-  ComparisonFile plan;
+  ComparisonFile comparison;
   ComparisonSection section{.seeds = SeedsOf(defaults.seeds, defaults.seed_from),
                             .goal = defaults.goal};
   std::vector<std::string> names;
@@ -220,8 +220,9 @@ Result<ComparisonFile> OfRecipes(const ComparisonRequest& request) {
                                name));
     }
     names.push_back(name);
-    section.arms.push_back(plan.arms.size());
-    plan.arms.push_back({.name = name, .label = name, .recipe = file, .changes = request.set});
+    section.arms.push_back(comparison.arms.size());
+    comparison.arms.push_back(
+        {.name = name, .label = name, .recipe = file, .changes = request.set});
   }
   if (!defaults.baseline.empty()) {
     const auto found = std::find(names.begin(), names.end(), defaults.baseline);
@@ -232,8 +233,8 @@ Result<ComparisonFile> OfRecipes(const ComparisonRequest& request) {
     }
     section.baseline = static_cast<size_t>(found - names.begin());
   }
-  plan.sections.push_back(std::move(section));
-  return plan;
+  comparison.sections.push_back(std::move(section));
+  return comparison;
 }
 
 // What the weights at the beginning of practice depend on.
@@ -248,10 +249,10 @@ std::string StartKey(const TrainingRecipe& recipe) {
                                {"model", SaidPart(recipe, "model")}}));
 }
 
-Result<PlannedRun> PlanRun(const ComparisonFile& plan, size_t arm, uint64_t seed,
+Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_t seed,
                            const std::filesystem::path& folder) {
   PlannedRun run{.arm = arm, .seed = seed};
-  const ComparisonArm& what = plan.arms[arm];
+  const ComparisonArm& what = comparison.arms[arm];
   HONE_ASSIGN_OR_RETURN(Recipe file, Recipe::Load(what.recipe));
   run.overrides.push_back(fmt::format("run.cache={}", (folder / "cache").string()));
   // A change may say another cache.
@@ -277,28 +278,28 @@ Result<ComparisonFile> ReadComparison(const ComparisonRequest& request) {
     return Error(ErrorCode::kInvalidArgument, "name the recipes that are to be compared");
   }
   for (const std::string& file : request.files) {
-    HONE_ASSIGN_OR_RETURN(const bool comparison, IsComparison(file));
-    if (!comparison) continue;
+    HONE_ASSIGN_OR_RETURN(const bool is_comparison, IsComparison(file));
+    if (!is_comparison) continue;
     if (request.files.size() > 1) {
       return Error(
           ErrorCode::kInvalidArgument,
           fmt::format("{} is a comparison of its own; it cannot be compared with others", file));
     }
     HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
-    ComparisonFile plan;
-    FileReader(file, request, &plan).Read(recipe.Root());
+    ComparisonFile comparison;
+    FileReader(file, request, &comparison).Read(recipe.Root());
     HONE_RETURN_IF_ERROR(recipe.Finish());
-    return plan;
+    return comparison;
   }
   return OfRecipes(request);
 }
 
-Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& plan,
+Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
                                          const std::filesystem::path& folder) {
   // Seeds of an arm are those of all sections that it occurs in.
-  std::vector<std::set<uint64_t>> seeds(plan.arms.size());
+  std::vector<std::set<uint64_t>> seeds(comparison.arms.size());
   std::set<uint64_t> all;
-  for (const ComparisonSection& section : plan.sections) {
+  for (const ComparisonSection& section : comparison.sections) {
     for (const size_t arm : section.arms)
       seeds[arm].insert(section.seeds.begin(), section.seeds.end());
     all.insert(section.seeds.begin(), section.seeds.end());
@@ -308,7 +309,7 @@ Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& plan,
     if (seeds[0].contains(seed)) order.emplace_back(0, seed);
   }
   for (const uint64_t seed : all) {
-    for (size_t arm = 1; arm < plan.arms.size(); ++arm) {
+    for (size_t arm = 1; arm < comparison.arms.size(); ++arm) {
       if (seeds[arm].contains(seed)) order.emplace_back(arm, seed);
     }
   }
@@ -317,14 +318,14 @@ Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& plan,
   std::set<size_t> broken;  // what is wrong with one seed is wrong with all
   for (const auto& [arm, seed] : order) {
     if (broken.contains(arm)) continue;
-    Result<PlannedRun> run = PlanRun(plan, arm, seed, folder);
+    Result<PlannedRun> run = PlanRun(comparison, arm, seed, folder);
     if (run.ok()) {
       runs.push_back(*std::move(run));
       continue;
     }
     broken.insert(arm);
     problems += fmt::format("{}{}", problems.empty() ? "" : "\n",
-                            run.error().In(plan.arms[arm].name).message());
+                            run.error().In(comparison.arms[arm].name).message());
   }
   if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
   return runs;

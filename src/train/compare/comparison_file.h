@@ -27,7 +27,7 @@ struct ComparisonSection {
   std::string title;
   std::string question;
   std::string text;
-  std::vector<size_t> arms;  // places among the plan's
+  std::vector<size_t> arms;  // places among the comparison's
   size_t baseline = 0;       // place among `arms`
   std::vector<uint64_t> seeds;
   double goal = 0.8;  // success on dev, sampled
@@ -54,7 +54,7 @@ struct ComparisonRequest {
 // of a file at once, with their lines.
 Result<ComparisonFile> ReadComparison(const ComparisonRequest& request);
 
-// One run of a plan: an arm with a seed.
+// One run of a comparison: an arm with a seed.
 struct PlannedRun {
   size_t arm = 0;
   uint64_t seed = 0;
@@ -70,7 +70,7 @@ struct PlannedRun {
 
 // All runs in the order they should be made: the first arm with every seed, so that what is shared
 // is made early; then seed by seed. All problems of all recipes at once.
-Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& plan,
+Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
                                          const std::filesystem::path& folder);
 
 }  // namespace hone

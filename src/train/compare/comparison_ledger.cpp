@@ -79,8 +79,9 @@ Result<ComparisonLedger> ComparisonLedger::Open(std::filesystem::path file) {
   return ledger;
 }
 
-const ComparedRun* ComparisonLedger::Find(const ComparisonFile& plan, const PlannedRun& run) const {
-  const auto found = entries_.find({plan.arms[run.arm].name, run.seed});
+const ComparedRun* ComparisonLedger::Find(const ComparisonFile& comparison,
+                                          const PlannedRun& run) const {
+  const auto found = entries_.find({comparison.arms[run.arm].name, run.seed});
   if (found == entries_.end() || found->second.recipe != run.hash ||
       found->second.evaluation != ContentHash(run.Evaluation())) {
     return nullptr;
@@ -88,7 +89,7 @@ const ComparedRun* ComparisonLedger::Find(const ComparisonFile& plan, const Plan
   return &found->second.run;
 }
 
-Result<void> ComparisonLedger::Keep(const ComparisonFile& plan, const PlannedRun& run,
+Result<void> ComparisonLedger::Keep(const ComparisonFile& comparison, const PlannedRun& run,
                                     const ComparedRun& record) {
   if (record.status != ComparedRun::Status::kFinished) return {};
   // Beside the file, which is replaced as a whole.
@@ -97,7 +98,7 @@ Result<void> ComparisonLedger::Keep(const ComparisonFile& plan, const PlannedRun
   Entry entry{run.hash, ContentHash(run.Evaluation()), record};
   if (record.evaluations.is_object()) entry.run.evaluations = WithoutDetails(record.evaluations);
   entry.run.folder.clear();  // it may be gone when this is read
-  entries_.insert_or_assign({plan.arms[run.arm].name, run.seed}, std::move(entry));
+  entries_.insert_or_assign({comparison.arms[run.arm].name, run.seed}, std::move(entry));
   std::string text;
   for (const auto& [key, kept] : entries_) {
     text += DumpJson(Json::Of({{"recipe", kept.recipe},

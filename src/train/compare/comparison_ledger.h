@@ -24,11 +24,12 @@ class ComparisonLedger {
 
   size_t size() const { return entries_.size(); }
   // The run, if it was kept and is still what is planned.
-  const ComparedRun* Find(const ComparisonFile& plan, const PlannedRun& run) const;
+  const ComparedRun* Find(const ComparisonFile& comparison, const PlannedRun& run) const;
 
   // Writes it down (finished ones only) in place of what was kept under its arm and seed. Another
   // process may keep runs in the same file: theirs are left as they are.
-  Result<void> Keep(const ComparisonFile& plan, const PlannedRun& run, const ComparedRun& record);
+  Result<void> Keep(const ComparisonFile& comparison, const PlannedRun& run,
+                    const ComparedRun& record);
 
  private:
   struct Entry {

@@ -99,9 +99,9 @@ std::vector<const Stage*> ToldStages(const TrainingRecipe& recipe) {
 // Makes runs, several at a time: as many threads take the next one that is to be made.
 class Maker {
  public:
-  Maker(const ComparisonFile& plan, const std::vector<PlannedRun>& runs,
+  Maker(const ComparisonFile& comparison, const std::vector<PlannedRun>& runs,
         const ComparisonOptions& options)
-      : plan_(plan), runs_(runs), options_(options), states_(runs.size()) {}
+      : comparison_(comparison), runs_(runs), options_(options), states_(runs.size()) {}
 
   Result<void> Make() {
     const int64_t there = FindFinished();
@@ -135,7 +135,7 @@ class Maker {
     const MutexLock lock(mutex_);
     int64_t there = 0;
     for (size_t i = 0; i < runs_.size(); ++i) {
-      const bool kept = options_.ledger != nullptr && options_.ledger->Find(plan_, runs_[i]);
+      const bool kept = options_.ledger != nullptr && options_.ledger->Find(comparison_, runs_[i]);
       if (!kept && !IsFinished(runs_[i], ReadNote(runs_[i]))) continue;
       states_[i].phase = Phase::kThere;
       ++there;
@@ -184,9 +184,10 @@ class Maker {
     HONE_RETURN_IF_ERROR(WriteNote(run, NoteOf(run, "begun")));
     {
       const MutexLock lock(mutex_);
-      observer().OnRunBegin(ReadComparedRun(plan_, run));
+      observer().OnRunBegin(ReadComparedRun(comparison_, run));
     }
-    std::vector<std::string> command = {options_.program, "train", plan_.arms[run.arm].recipe};
+    std::vector<std::string> command = {options_.program, "train",
+                                        comparison_.arms[run.arm].recipe};
     command.insert(command.end(), run.overrides.begin(), run.overrides.end());
     command.push_back(fmt::format("run.threads={}", options_.threads));
     command.push_back("--json");
@@ -219,7 +220,7 @@ class Maker {
     const MutexLock lock(mutex_);
     HONE_RETURN_IF_ERROR(Keep(run));
     states_[place] = {Phase::kDone, 1};
-    observer().OnRunEnd(ReadComparedRun(plan_, run));
+    observer().OnRunEnd(ReadComparedRun(comparison_, run));
     Progress();
     return {};
   }
@@ -227,7 +228,7 @@ class Maker {
   // In the ledger, where there is one and the run has finished.
   Result<void> Keep(const PlannedRun& run) {
     if (options_.ledger == nullptr) return {};
-    return options_.ledger->Keep(plan_, run, ReadComparedRun(plan_, run));
+    return options_.ledger->Keep(comparison_, run, ReadComparedRun(comparison_, run));
   }
 
   // What `hone train --json` says at last: {"error": {"message": ...}}; else the last line.
@@ -266,7 +267,7 @@ class Maker {
       Progress();
     }
     ComparedRun record;
-    record.arm = plan_.arms[runs_[place].arm].name;
+    record.arm = comparison_.arms[runs_[place].arm].name;
     record.seed = runs_[place].seed;
     observer().OnRunEvent(record, event);
   }
@@ -291,7 +292,7 @@ class Maker {
     return {};
   }
 
-  const ComparisonFile& plan_;
+  const ComparisonFile& comparison_;
   const std::vector<PlannedRun>& runs_;
   const ComparisonOptions& options_;
   ComparisonObserver nobody_;
@@ -324,10 +325,10 @@ Result<void> CheckRunFolder(const PlannedRun& run) {
   return {};
 }
 
-ComparedRun ReadComparedRun(const ComparisonFile& plan, const PlannedRun& run) {
+ComparedRun ReadComparedRun(const ComparisonFile& comparison, const PlannedRun& run) {
   const std::filesystem::path folder = run.recipe.Folder();
   ComparedRun record;
-  record.arm = plan.arms[run.arm].name;
+  record.arm = comparison.arms[run.arm].name;
   record.seed = run.seed;
   record.start_key = run.start_key;
   record.folder = folder.string();
@@ -357,29 +358,30 @@ ComparedRun ReadComparedRun(const ComparisonFile& plan, const PlannedRun& run) {
   return record;
 }
 
-std::vector<ComparedRun> ReadRuns(const ComparisonFile& plan, const std::vector<PlannedRun>& runs,
+std::vector<ComparedRun> ReadRuns(const ComparisonFile& comparison,
+                                  const std::vector<PlannedRun>& runs,
                                   const ComparisonLedger* ledger) {
   std::vector<ComparedRun> records;
   for (const PlannedRun& run : runs) {
-    const ComparedRun* kept = ledger == nullptr ? nullptr : ledger->Find(plan, run);
-    records.push_back(kept != nullptr ? *kept : ReadComparedRun(plan, run));
+    const ComparedRun* kept = ledger == nullptr ? nullptr : ledger->Find(comparison, run);
+    records.push_back(kept != nullptr ? *kept : ReadComparedRun(comparison, run));
   }
   return records;
 }
 
-Result<void> KeepFinished(const ComparisonFile& plan, const std::vector<PlannedRun>& runs,
+Result<void> KeepFinished(const ComparisonFile& comparison, const std::vector<PlannedRun>& runs,
                           ComparisonLedger* ledger) {
   for (const PlannedRun& run : runs) {
-    if (ledger->Find(plan, run) != nullptr) continue;
-    HONE_RETURN_IF_ERROR(ledger->Keep(plan, run, ReadComparedRun(plan, run)));
+    if (ledger->Find(comparison, run) != nullptr) continue;
+    HONE_RETURN_IF_ERROR(ledger->Keep(comparison, run, ReadComparedRun(comparison, run)));
   }
   return {};
 }
 
-std::vector<ComparedSection> SectionsOf(const ComparisonFile& plan,
+std::vector<ComparedSection> SectionsOf(const ComparisonFile& comparison,
                                         const std::vector<ComparedRun>& runs) {
   std::vector<ComparedSection> sections;
-  for (const ComparisonSection& planned : plan.sections) {
+  for (const ComparisonSection& planned : comparison.sections) {
     ComparedSection section{.title = planned.title,
                             .question = planned.question,
                             .text = planned.text,
@@ -387,7 +389,7 @@ std::vector<ComparedSection> SectionsOf(const ComparisonFile& plan,
                             .seeds = planned.seeds,
                             .goal = planned.goal};
     for (const size_t place : planned.arms) {
-      ComparedArm arm{.name = plan.arms[place].name, .label = plan.arms[place].label};
+      ComparedArm arm{.name = comparison.arms[place].name, .label = comparison.arms[place].label};
       for (const ComparedRun& run : runs) {
         const bool asked =
             std::find(planned.seeds.begin(), planned.seeds.end(), run.seed) != planned.seeds.end();
@@ -402,7 +404,7 @@ std::vector<ComparedSection> SectionsOf(const ComparisonFile& plan,
   return sections;
 }
 
-Result<std::vector<ComparedRun>> MakeRuns(const ComparisonFile& plan,
+Result<std::vector<ComparedRun>> MakeRuns(const ComparisonFile& comparison,
                                           const std::vector<PlannedRun>& runs,
                                           const std::filesystem::path& folder,
                                           const ComparisonOptions& options) {
@@ -414,10 +416,10 @@ Result<std::vector<ComparedRun>> MakeRuns(const ComparisonFile& plan,
                              folder.string()));
   }
   if (options.ledger != nullptr) {
-    HONE_RETURN_IF_ERROR(KeepFinished(plan, runs, options.ledger));
+    HONE_RETURN_IF_ERROR(KeepFinished(comparison, runs, options.ledger));
   }
-  HONE_RETURN_IF_ERROR(Maker(plan, runs, options).Make());
-  return ReadRuns(plan, runs, options.ledger);
+  HONE_RETURN_IF_ERROR(Maker(comparison, runs, options).Make());
+  return ReadRuns(comparison, runs, options.ledger);
 }
 
 }  // namespace hone

@@ -20,18 +20,19 @@ Result<void> CheckRunFolder(const PlannedRun& run);
 
 // What the run has written down until now. Nothing in it is an error: a folder that is not there,
 // or that is being written, is a run that is not finished.
-ComparedRun ReadComparedRun(const ComparisonFile& plan, const PlannedRun& run);
+ComparedRun ReadComparedRun(const ComparisonFile& comparison, const PlannedRun& run);
 
 // All of them, in their order: what the ledger (null: none) has kept, else what the folder says.
-std::vector<ComparedRun> ReadRuns(const ComparisonFile& plan, const std::vector<PlannedRun>& runs,
+std::vector<ComparedRun> ReadRuns(const ComparisonFile& comparison,
+                                  const std::vector<PlannedRun>& runs,
                                   const ComparisonLedger* ledger = nullptr);
 
 // Puts those that have finished since into the ledger.
-Result<void> KeepFinished(const ComparisonFile& plan, const std::vector<PlannedRun>& runs,
+Result<void> KeepFinished(const ComparisonFile& comparison, const std::vector<PlannedRun>& runs,
                           ComparisonLedger* ledger);
 
-// The plan's sections with the finished ones of these runs, which must outlive them.
-std::vector<ComparedSection> SectionsOf(const ComparisonFile& plan,
+// The comparison's sections with the finished ones of these runs, which must outlive them.
+std::vector<ComparedSection> SectionsOf(const ComparisonFile& comparison,
                                         const std::vector<ComparedRun>& runs);
 
 // What is told while runs are made; one call at a time.
@@ -64,7 +65,7 @@ struct ComparisonOptions {
 // fails does not keep the others from being made. kStopped after `stop`: what was done is saved,
 // and the same call goes on. kUnavailable when another one is at work in the folder. The records
 // are those of all runs, in their order.
-Result<std::vector<ComparedRun>> MakeRuns(const ComparisonFile& plan,
+Result<std::vector<ComparedRun>> MakeRuns(const ComparisonFile& comparison,
                                           const std::vector<PlannedRun>& runs,
                                           const std::filesystem::path& folder,
                                           const ComparisonOptions& options);

@@ -128,10 +128,10 @@ Result<StageStep> RlTraining::Step(int64_t step) {
 
   if (!remedies().skip_update) {
     HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
-    const UpdateOptions plan = PlanOf(step, method, !groups.empty());
+    const UpdateOptions options = PlanOf(step, method, !groups.empty());
     const UpdateReport update =
-        Timed("training", UpdatePolicy, plan, groups, rng, context_->engine.get());
-    NoteUpdate(plan, update, step, &done);
+        Timed("training", UpdatePolicy, options, groups, rng, context_->engine.get());
+    NoteUpdate(options, update, step, &done);
   }
   done.records = std::move(credited.records);
   return done;
@@ -210,25 +210,25 @@ KlOptions RlTraining::KlNow() const {
 
 UpdateOptions RlTraining::PlanOf(int64_t step, const Method& method, bool groups) {
   const TrainingRecipe& recipe = *context_->recipe;
-  UpdateOptions plan{.objective = recipe.objective,
-                     .optimizer = stage_.optimizer,
-                     .batches = stage_.batches,
-                     .shared = method.shared,
-                     .on_policy = true};
-  plan.objective.kl = KlNow();
-  plan.objective.entropy += remedies().entropy_added;
-  plan.optimizer.learning_rate = stage_.rate.At(step) * remedies().learning_rate_scale;
+  UpdateOptions options{.objective = recipe.objective,
+                        .optimizer = stage_.optimizer,
+                        .batches = stage_.batches,
+                        .shared = method.shared,
+                        .on_policy = true};
+  options.objective.kl = KlNow();
+  options.objective.entropy += remedies().entropy_added;
+  options.optimizer.learning_rate = stage_.rate.At(step) * remedies().learning_rate_scale;
   // What would be replayed waits where there is nothing to learn beside.
   if (recipe.replay.on && groups) {
-    plan.replayed = replay_.Take(step, RngOf(step).Split("replay"));
-    plan.replay_objective = replay_.Objective(plan.objective, step);
+    options.replayed = replay_.Take(step, RngOf(step).Split("replay"));
+    options.replay_objective = replay_.Objective(options.objective, step);
   }
   if (const double share = remedies().demonstration_share; share > 0) {
-    plan.imitate = [this, share](int64_t tokens, const Rng& rng) {
+    options.imitate = [this, share](int64_t tokens, const Rng& rng) {
       return demonstrations_.Accumulate(share, tokens, stage_.batches.call_tokens, rng);
     };
   }
-  return plan;
+  return options;
 }
 
 // --- what goes on from step to step, and what is logged ------------------------------------------
@@ -279,28 +279,29 @@ void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageS
   done->alarms = alarms_.Observe(step, done->values);
 }
 
-void RlTraining::NoteUpdate(const UpdateOptions& plan, const UpdateReport& update, int64_t step,
+void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& update, int64_t step,
                             StageStep* done) {
   StepValues values;
   if (update.all.tokens > 0) {
     for (const auto& [name, value] : update.all.Named()) values[name] = value;
   }
   values["grad_norm"] = update.largest_gradient;
-  values["learning_rate"] = plan.optimizer.learning_rate;
+  values["learning_rate"] = options.optimizer.learning_rate;
   done->ratio_tokens = update.first.tokens;
   values["ratio_one_tokens"] = static_cast<double>(done->ratio_tokens);
   if (done->ratio_tokens > 0) {
     values["ratio_one_share"] =
         static_cast<double>(update.first.ratio_one) / static_cast<double>(done->ratio_tokens);
   }
-  if (plan.imitate && update.steps > 0) {
+  if (options.imitate && update.steps > 0) {
     values["imitated_tokens"] = static_cast<double>(update.imitated_tokens);
   }
-  if (context_->recipe->replay.on) values["replayed"] = static_cast<double>(plan.replayed.size());
+  if (context_->recipe->replay.on)
+    values["replayed"] = static_cast<double>(options.replayed.size());
   if (reference_) {
     const auto trajectories = static_cast<int64_t>(done->values.at("trajectories"));
     if (update.all.tokens > 0) kl_.Observe(update.all.reference_kl, trajectories);
-    values["kl_coefficient"] = plan.objective.kl.coefficient;
+    values["kl_coefficient"] = options.objective.kl.coefficient;
   }
   for (AlarmEvent& event : alarms_.Observe(step, values)) done->alarms.push_back(std::move(event));
   done->values.merge(values);

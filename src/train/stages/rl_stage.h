@@ -83,7 +83,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
                     const CallCounts& asked, StageStep* done);
   void NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done);
-  void NoteUpdate(const UpdateOptions& plan, const UpdateReport& update, int64_t step,
+  void NoteUpdate(const UpdateOptions& options, const UpdateReport& update, int64_t step,
                   StageStep* done);
 
   RlStage stage_;

@@ -1,4 +1,4 @@
-#include "app/prove_options.h"
+#include "app/proof_estimate.h"
 
 #include <map>
 #include <set>
@@ -33,19 +33,19 @@ int64_t TrajectoriesOf(const TrainingRecipe& recipe) {
 
 }  // namespace
 
-double ProveOptions::Kind::Seconds() const {
+double ProofEstimate::Kind::Seconds() const {
   return static_cast<double>(imitations) * imitation_seconds +
          static_cast<double>(simulators) * simulator_seconds +
          static_cast<double>(runs) * rl_seconds;
 }
 
-double ProveOptions::CoreSeconds() const {
+double ProofEstimate::CoreSeconds() const {
   double seconds = 0;
   for (const Kind& kind : kinds) seconds += kind.Seconds();
   return seconds;
 }
 
-Json ProveOptions::ToJson(int64_t jobs) const {
+Json ProofEstimate::ToJson(int64_t jobs) const {
   Json::Array list;
   for (const Kind& kind : kinds) {
     list.push_back(Json::Of({{"name", kind.name},
@@ -63,7 +63,7 @@ Json ProveOptions::ToJson(int64_t jobs) const {
                    {"seconds", CoreSeconds() / static_cast<double>(jobs)}});
 }
 
-std::string ProveOptions::Table(int64_t jobs) const {
+std::string ProofEstimate::Table(int64_t jobs) const {
   TableRows rows = {{"like", "runs", "trajectories each", "tokens per trajectory", "imitation, s",
                      "simulator, s", "rl, s", "together, min"}};
   for (const Kind& kind : kinds) {
@@ -82,9 +82,10 @@ std::string ProveOptions::Table(int64_t jobs) const {
       jobs);
 }
 
-Result<ProveOptions> EstimateProof(const ComparisonFile& plan, const std::filesystem::path& out) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(plan, out));
-  ProveOptions estimate;
+Result<ProofEstimate> EstimateProof(const ComparisonFile& comparison,
+                                    const std::filesystem::path& out) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, out));
+  ProofEstimate estimate;
   std::map<std::string, size_t> places;
   std::set<std::string> imitations, simulators;  // real and simulated runs share imitation
   for (const PlannedRun& run : runs) {
@@ -93,8 +94,8 @@ Result<ProveOptions> EstimateProof(const ComparisonFile& plan, const std::filesy
       TrainingRecipe one = run.recipe;
       one.run.threads = 1;
       HONE_ASSIGN_OR_RETURN(const RunEstimate measured, EstimateRun(one));
-      ProveOptions::Kind& kind = estimate.kinds.emplace_back();
-      kind.name = plan.arms[run.arm].name;
+      ProofEstimate::Kind& kind = estimate.kinds.emplace_back();
+      kind.name = comparison.arms[run.arm].name;
       kind.trajectories = TrajectoriesOf(one);
       kind.tokens = measured.tokens_per_demonstration;
       for (size_t i = 0; i < measured.stages.size(); ++i) {
@@ -106,7 +107,7 @@ Result<ProveOptions> EstimateProof(const ComparisonFile& plan, const std::filesy
             static_cast<double>(stage.steps) * stage.seconds_per_step;
       }
     }
-    ProveOptions::Kind& kind = estimate.kinds[place->second];
+    ProofEstimate::Kind& kind = estimate.kinds[place->second];
     ++kind.runs;
     if (imitations.insert(run.start_key).second) ++kind.imitations;
     if (run.recipe.LearnsSimulator() && simulators.insert(run.start_key).second) {

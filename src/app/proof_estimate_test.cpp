@@ -1,4 +1,4 @@
-#include "app/prove_options.h"
+#include "app/proof_estimate.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-TEST(ProveOptions, RunsThatTakeAsLongAreEstimatedOnceAndWhatTheyShareIsCountedOnce) {
+TEST(ProofEstimate, RunsThatTakeAsLongAreEstimatedOnceAndWhatTheyShareIsCountedOnce) {
   const TemporaryDirectory folder;
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "tiny.toml", TinyRecipe("runs")).ok());
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "all.toml", R"(
