@@ -1,6 +1,6 @@
 # Files of a module that are compiled as one: the headers that they share are read once, and what templates make of them is made
 # once. For that, names in unnamed namespaces are unique in their module (docs/decisions/0026-files-compiled-together.md). Other
-# presets (debug, the sanitizers, clang's) compile each file by itself, and would notice an include that is missing.
+# presets (debug, clang's) compile each file by itself, and would notice an include that is missing.
 set(HONE_TOGETHER 1 CACHE STRING "How many files of a module to compile as one; 0: all, which finds every name that is there twice")
 
 # hone_compiled(TARGET [QUICK] LINK libraries...): how the files of a library are compiled.

@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-// Three files of fixed names, which src/app/dash_page.cpp takes into the program.
+// Three files of fixed names, which src/dash/dash_page.cpp takes into the program.
 export default defineConfig({
   base: "/",
   build: {

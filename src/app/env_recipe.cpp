@@ -16,6 +16,10 @@ Result<Recipe> LoadRecipe(const EnvironmentChoice& choice) {
 
 }  // namespace
 
+std::string NamedEnvironments() {
+  return EnvironmentsWith(&KindTraits::in_process) + ", or a recipe (.toml)";
+}
+
 Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, LoadRecipe(choice));
   for (const std::string& assignment : choice.overrides) recipe.Override(assignment);
@@ -31,18 +35,18 @@ Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice)
 Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice) {
   HONE_ASSIGN_OR_RETURN(EnvironmentRecipe read, ReadEnvironmentRecipe(choice));
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools,
-                        MakeTools(read.answering, std::move(read.tools)));
+                        MakeTools(read.backend, std::move(read.tools)));
   HONE_ASSIGN_OR_RETURN(LoadedEnvironment loaded, read.environment.make(std::move(tools)));
-  return OpenedEnvironment{std::move(loaded), std::move(read.answering)};
+  return OpenedEnvironment{std::move(loaded), std::move(read.backend)};
 }
 
 Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, uint64_t seed) {
   AnsweredRun run{.name = std::move(name), .timeline = NewRealTimeline()};
-  HONE_ASSIGN_OR_RETURN(BackendParts answering,
-                        MakeBackendParts(opened.answering, run.name, seed,
+  HONE_ASSIGN_OR_RETURN(BackendParts backend,
+                        MakeBackendParts(opened.backend, run.name, seed,
                                          opened.loaded.environment->tools(), run.timeline.get()));
-  run.simulated = answering.simulated;
-  run.executor = std::make_unique<Executor>(std::move(answering.options), run.timeline.get());
+  run.simulated = backend.simulated;
+  run.executor = std::make_unique<Executor>(std::move(backend.options), run.timeline.get());
   return run;
 }
 

@@ -9,9 +9,14 @@
 
 namespace hone {
 
+// What a command line may name as an environment, for its help: "desk, quiz and service, or a
+// recipe
+// (.toml)".
+std::string NamedEnvironments();
+
 // An environment as a command line names it.
 struct EnvironmentChoice {
-  std::string name;                    // desk, quiz, service, or a recipe (.toml)
+  std::string name;                    // as NamedEnvironments says
   std::vector<std::string> overrides;  // "environment.tasks.hard=true"
   std::string mode, journal;           // over the recipe's [answers]; empty: as it says
 };
@@ -20,14 +25,14 @@ struct EnvironmentChoice {
 struct EnvironmentRecipe {
   EnvironmentOptions environment;
   std::vector<ToolkitOptions> tools;
-  BackendOptions answering;
+  BackendOptions backend;
 };
 // The error has all problems of the recipe, a line each.
 Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice);
 
 struct OpenedEnvironment {
   LoadedEnvironment loaded;
-  BackendOptions answering;
+  BackendOptions backend;
 };
 // Starts the tools that are needed, reads the tasks. The error has all problems of the tasks.
 Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice);

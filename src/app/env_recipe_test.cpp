@@ -12,7 +12,7 @@ TEST(EnvRecipeTest, AnEnvironmentOfTheProgramIsARecipeToo) {
   const auto desk = ReadEnvironmentRecipe({.name = "desk", .overrides = {"answers.journal=j"}});
   ASSERT_TRUE(desk.ok()) << desk.error().message();
   EXPECT_EQ(desk->environment.kind, "desk");
-  EXPECT_EQ(desk->answering.journal, "j");
+  EXPECT_EQ(desk->backend.journal, "j");
   EXPECT_NE(ReadEnvironmentRecipe({.name = "dask"}).error().message().find("did you mean"),
             std::string::npos);
   EXPECT_FALSE(ReadEnvironmentRecipe({.name = "/nowhere.toml"}).ok());

@@ -43,7 +43,7 @@ Result<void> TakeEnvironment(const EvaluationChoice& choice, bool of_run, Traini
                                                .journal = ""}));
   recipe->environment = std::move(read.environment);
   recipe->tools = std::move(read.tools);
-  recipe->answers = std::move(read.answering);
+  recipe->answers = std::move(read.backend);
   return {};
 }
 
@@ -64,8 +64,8 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   if (!of_run && choice.environment.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{} is not of a run whose recipe says where it acts; name an "
-                             "environment with --env: desk, quiz, service or a recipe (.toml)",
-                             choice.model));
+                             "environment with --env: {}",
+                             choice.model, NamedEnvironments()));
   }
   if (of_run) {
     const bool own = choice.environment.empty();

@@ -14,7 +14,7 @@ namespace hone {
 struct EvaluationChoice {
   std::string model;                   // a run, a checkpoint or a Hugging Face folder
   std::string checkpoint = "last";     // of a run: last, best or a step
-  std::string environment;             // desk, quiz, service or a recipe; empty: that of the run
+  std::string environment;             // a name or a recipe; empty: that of the run
   std::vector<std::string> overrides;  // of the recipe that says the environment
   std::string dialect;                 // empty: that of the run or the recipe
   std::optional<int64_t> threads;

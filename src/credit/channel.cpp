@@ -28,12 +28,12 @@ uint64_t KeyOf(const Channel& channel, const Group& group, const Trajectory& tra
 
 class Application {
  public:
-  Application(const Channel& channel, const Group& group, CreditBuilder* ledger)
-      : channel_(channel), group_(group), ledger_(*ledger), values_(channel.values(group)) {
-    ledger_.Open(channel.name);
+  Application(const Channel& channel, const Group& group, CreditBuilder* builder)
+      : channel_(channel), group_(group), builder_(*builder), values_(channel.values(group)) {
+    builder_.Open(channel.name);
     CHECK(values_.size() == group.trajectories.size());
     if (HasNothingToRead()) {
-      ledger_.Remark(NoteKind::kNothingToRead, -1, "nobody has a value, and nobody made a call");
+      builder_.Remark(NoteKind::kNothingToRead, -1, "nobody has a value, and nobody made a call");
     }
     for (size_t i = 0; i < values_.size(); ++i) Enlist(i);
   }
@@ -69,11 +69,11 @@ class Application {
     const Trajectory& trajectory = group_.trajectories[i];
     if (!trajectory.counts) return;  // said once for all channels
     if (channel_.gate && !channel_.gate(group_, trajectory)) {
-      ledger_.Remark(NoteKind::kGated, trajectory.leaf, "the channel is not for it");
+      builder_.Remark(NoteKind::kGated, trajectory.leaf, "the channel is not for it");
       return;
     }
     if (channel_.unit == Unit::kAction && trajectory.actions.empty()) {
-      ledger_.Remark(NoteKind::kNoAction, trajectory.leaf, "it has no call");
+      builder_.Remark(NoteKind::kNoAction, trajectory.leaf, "it has no call");
     }
     size_t missing = 0;
     for (size_t u = 0; u < values_[i].size(); ++u) {
@@ -83,11 +83,11 @@ class Application {
         if (!fold) ++missing;
         continue;
       }
-      ledger_.Enlist(i);
+      builder_.Enlist(i);
       members_.push_back({i, u, KeyOf(channel_, group_, trajectory, u)});
     }
     if (missing > 0) {
-      ledger_.Remark(
+      builder_.Remark(
           NoteKind::kUnscored, trajectory.leaf,
           fmt::format("{} of {} values are missing: left out", missing, values_[i].size()));
     }
@@ -103,12 +103,12 @@ class Application {
     const bool compares = channel_.normaliser.centre != Centre::kNone;
     Normalise(channel_.normaliser, lengths, divisor, AloneHere(), values);
     if (compares && values.size() == 1) {
-      ledger_.Remark(
+      builder_.Remark(
           NoteKind::kGroupOfOne, group_.trajectories[members[0].trajectory].leaf,
           fmt::format("nobody to compare with: {}", AloneHere() == Alone::kRaw ? "as it is" : "0"));
     } else if (compares && DeviationOf(before).equal) {
-      ledger_.Remark(NoteKind::kAllEqual, -1,
-                     fmt::format("all {} values are {}", before.size(), before[0]));
+      builder_.Remark(NoteKind::kAllEqual, -1,
+                      fmt::format("all {} values are {}", before.size(), before[0]));
     }
     for (size_t m = 0; m < members.size(); ++m) {
       double advantage = values[m];
@@ -129,24 +129,26 @@ class Application {
     const Trajectory& trajectory = group_.trajectories[member.trajectory];
     if (channel_.mask != TokenMask::kOwn) {
       for (const Span& span : MaskSpans(channel_.mask, trajectory)) {
-        ledger_.Add(member.trajectory, span, amount);
+        builder_.Add(member.trajectory, span, amount);
       }
       return;
     }
     switch (channel_.unit) {
-      case Unit::kTrajectory: ledger_.Add(member.trajectory, {0, trajectory.tokens}, amount); break;
+      case Unit::kTrajectory:
+        builder_.Add(member.trajectory, {0, trajectory.tokens}, amount);
+        break;
       case Unit::kTurn:
-        ledger_.Add(member.trajectory, trajectory.turns[member.unit].tokens, amount);
+        builder_.Add(member.trajectory, trajectory.turns[member.unit].tokens, amount);
         break;
       case Unit::kAction:
-        ledger_.Add(member.trajectory, trajectory.actions[member.unit].tokens, amount);
+        builder_.Add(member.trajectory, trajectory.actions[member.unit].tokens, amount);
         break;
     }
   }
 
   const Channel& channel_;
   const Group& group_;
-  CreditBuilder& ledger_;
+  CreditBuilder& builder_;
   UnitValues values_;
   std::vector<Member> members_;
 };
@@ -166,12 +168,12 @@ double DivisorOf(const Channel& channel, const std::vector<Application>& applica
 }  // namespace
 
 void ApplyChannel(const Channel& channel, std::span<const Group> groups,
-                  std::span<CreditBuilder> ledgers) {
-  CHECK(groups.size() == ledgers.size());
+                  std::span<CreditBuilder> builders) {
+  CHECK(groups.size() == builders.size());
   std::vector<Application> applications;
   applications.reserve(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
-    applications.emplace_back(channel, groups[g], &ledgers[g]);
+    applications.emplace_back(channel, groups[g], &builders[g]);
   }
   const double divisor = DivisorOf(channel, applications);
   for (Application& application : applications) application.Write(divisor);

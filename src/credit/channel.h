@@ -48,6 +48,6 @@ struct Channel {
 // Writes the channel's credit of all groups of a batch. A batch matters only to normalisers that
 // look at all of it.
 void ApplyChannel(const Channel& channel, std::span<const Group> groups,
-                  std::span<CreditBuilder> ledgers);
+                  std::span<CreditBuilder> builders);
 
 }  // namespace hone

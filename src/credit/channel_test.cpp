@@ -12,12 +12,12 @@ class ChannelTest : public testing::Test {
   void Open(const std::string& json) {
     made_ = GroupFrom(json);
     groups_ = {*GroupOf(made_.record)};
-    ledgers_.clear();
-    ledgers_.emplace_back(groups_[0], false);
+    builders_.clear();
+    builders_.emplace_back(groups_[0], false);
   }
   std::vector<float> Of(const Channel& channel, size_t trajectory) {
-    ApplyChannel(channel, groups_, ledgers_);
-    return ledgers_[0].total(trajectory);
+    ApplyChannel(channel, groups_, builders_);
+    return builders_[0].total(trajectory);
   }
   static Channel Outcome() {
     Channel channel;
@@ -28,7 +28,7 @@ class ChannelTest : public testing::Test {
 
   ShortGroup made_;
   std::vector<Group> groups_;
-  std::vector<CreditBuilder> ledgers_;
+  std::vector<CreditBuilder> builders_;
 };
 
 TEST_F(ChannelTest, ValueMinusMeanTimesWeightOnTheMask) {
@@ -45,8 +45,8 @@ TEST_F(ChannelTest, TheGateKeepsPeopleOutOfTheStatistics) {
   Channel channel = Outcome();
   channel.gate = [](const Group&, const Trajectory& trajectory) { return trajectory.leaf < 2; };
   EXPECT_EQ(Of(channel, 0)[0], 0.5f);
-  EXPECT_EQ(ledgers_[0].total(2)[0], 0);
-  EXPECT_FALSE(ledgers_[0].TakesPart(2));
+  EXPECT_EQ(builders_[0].total(2)[0], 0);
+  EXPECT_FALSE(builders_[0].TakesPart(2));
 }
 
 TEST_F(ChannelTest, SignsThatContradictTheValueBecomeNothing) {
@@ -54,7 +54,7 @@ TEST_F(ChannelTest, SignsThatContradictTheValueBecomeNothing) {
   Channel channel = Outcome();
   channel.keep_sign = true;  // mean -0.5
   EXPECT_EQ(Of(channel, 0)[0], 1.5f);
-  EXPECT_EQ(ledgers_[0].total(2)[0], -0.5f);
+  EXPECT_EQ(builders_[0].total(2)[0], -0.5f);
   Open(GroupOfPlain({"1", "9"}));
   EXPECT_EQ(Of(channel, 0)[0], 0) << "less than the other, but right";
 }
@@ -63,12 +63,12 @@ TEST_F(ChannelTest, TheBatchsDeviationIsOfAllGroups) {
   const ShortGroup one = GroupFrom(GroupOfPlain({"0", "2"})),
                    two = GroupFrom(GroupOfPlain({"4", "6"}));
   const std::vector<Group> groups = {*GroupOf(one.record), *GroupOf(two.record)};
-  std::vector<CreditBuilder> ledgers;
-  for (const Group& group : groups) ledgers.emplace_back(group, false);
+  std::vector<CreditBuilder> builders;
+  for (const Group& group : groups) builders.emplace_back(group, false);
   Channel channel = Outcome();
   channel.normaliser.scale = Scale::kBatchDeviation;
-  ApplyChannel(channel, groups, ledgers);
-  EXPECT_NEAR(ledgers[1].total(1)[0], 1 / 2.581989, 1e-5);
+  ApplyChannel(channel, groups, builders);
+  EXPECT_NEAR(builders[1].total(1)[0], 1 / 2.581989, 1e-5);
 }
 
 }  // namespace

@@ -10,17 +10,17 @@ namespace {
 TEST(CreditBuilder, LayersHoldWhatEachAddedAndReplaced) {
   const ShortGroup made = GroupFrom(GroupOfPlain({"1", "0"}));
   const Group group = *GroupOf(made.record);
-  CreditBuilder ledger(group, true);
-  ledger.Open("a");
-  ledger.Add(0, {0, 2}, 1);
-  EXPECT_TRUE(ledger.TakesPart(0));
-  EXPECT_FALSE(ledger.TakesPart(1));
-  ledger.Open("b");
-  ledger.AddEach(0, std::vector<float>{0.5f, 0});
-  ledger.Open("c");
-  ledger.Replace(0, {3, 3});
-  ledger.Remark(NoteKind::kMasked, 0, "why");
-  const Credit credit = std::move(ledger).Take();
+  CreditBuilder builder(group, true);
+  builder.Open("a");
+  builder.Add(0, {0, 2}, 1);
+  EXPECT_TRUE(builder.TakesPart(0));
+  EXPECT_FALSE(builder.TakesPart(1));
+  builder.Open("b");
+  builder.AddEach(0, std::vector<float>{0.5f, 0});
+  builder.Open("c");
+  builder.Replace(0, {3, 3});
+  builder.Remark(NoteKind::kMasked, 0, "why");
+  const Credit credit = std::move(builder).Take();
   EXPECT_EQ(credit.advantages[0].values, (std::vector<float>{3, 3}));
   EXPECT_EQ(credit.layers[1].advantages[0].values, (std::vector<float>{0.5f, 0}));
   EXPECT_EQ(credit.layers[2].advantages[0].values, (std::vector<float>{1.5f, 2}));

@@ -51,7 +51,7 @@ bool IsRepetitive(const Group& group, const Trajectory& trajectory) {
 }  // namespace
 
 std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups,
-                             std::span<CreditBuilder> ledgers) {
+                             std::span<CreditBuilder> builders) {
   const Filters& filters = method.filters;
   std::vector<bool> kept(groups.size(), true);
   if (!filters.least_deviation && filters.keep_share >= 1) return kept;
@@ -63,9 +63,9 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
     if (filters.least_deviation && rewards.size() > 1 &&
         (spread.equal || deviations[g] <= *filters.least_deviation)) {
       kept[g] = false;
-      ledgers[g].Remark(NoteKind::kGroupDropped, -1,
-                        fmt::format("rewards deviate by {:.4g}, at most {:.4g}: no signal",
-                                    deviations[g], *filters.least_deviation));
+      builders[g].Remark(NoteKind::kGroupDropped, -1,
+                         fmt::format("rewards deviate by {:.4g}, at most {:.4g}: no signal",
+                                     deviations[g], *filters.least_deviation));
     }
   }
   if (filters.keep_share < 1) {
@@ -78,7 +78,7 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
     for (size_t i = keep; i < order.size(); ++i) {
       if (!kept[order[i]]) continue;
       kept[order[i]] = false;
-      ledgers[order[i]].Remark(
+      builders[order[i]].Remark(
           NoteKind::kGroupDropped, -1,
           fmt::format("not among the {} groups of {} that spread most", keep, order.size()));
     }
@@ -86,9 +86,9 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
   return kept;
 }
 
-void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* ledger) {
+void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* builder) {
   if (!filters.mask_void && !filters.mask_overlong && !filters.mask_repetitive) return;
-  ledger->Open("mask");
+  builder->Open("mask");
   for (size_t i = 0; i < group.trajectories.size(); ++i) {
     const Trajectory& trajectory = group.trajectories[i];
     const char* why = nullptr;
@@ -101,8 +101,8 @@ void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder*
       why = "20 tokens repeated ten times";
     }
     if (why == nullptr) continue;
-    ledger->Remark(NoteKind::kMasked, trajectory.leaf, why);
-    ledger->Clear(i);
+    builder->Remark(NoteKind::kMasked, trajectory.leaf, why);
+    builder->Clear(i);
   }
 }
 

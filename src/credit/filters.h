@@ -10,10 +10,10 @@ namespace hone {
 // Which groups of the batch stay; those that go get a note each. An empty batch is a list of false,
 // never a number that is none.
 std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups,
-                             std::span<CreditBuilder> ledgers);
+                             std::span<CreditBuilder> builders);
 
 // Takes the credit from trajectories that the filters mask. After the statistics: what they earned
 // still counts in others' baselines.
-void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* ledger);
+void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* builder);
 
 }  // namespace hone

@@ -12,31 +12,31 @@
 namespace hone {
 namespace {
 
-void RemarkOthersFaults(const Group& group, CreditBuilder* ledger) {
+void RemarkOthersFaults(const Group& group, CreditBuilder* builder) {
   for (const Trajectory& trajectory : group.trajectories) {
     if (trajectory.counts) continue;
     const Leaf& leaf = group.tree().leaves[trajectory.leaf];
-    ledger->Remark(NoteKind::kOthersFault, trajectory.leaf,
-                   fmt::format("ended as {} (blame {}): left out", EndingName(leaf.ending),
-                               BlameName(leaf.blame)));
+    builder->Remark(NoteKind::kOthersFault, trajectory.leaf,
+                    fmt::format("ended as {} (blame {}): left out", EndingName(leaf.ending),
+                                BlameName(leaf.blame)));
   }
 }
 
-void RemarkTerms(const Method& method, const Group& group, CreditBuilder* ledger) {
+void RemarkTerms(const Method& method, const Group& group, CreditBuilder* builder) {
   if (AnyValue(group, method.reads)) return;
-  ledger->Remark(NoteKind::kNothingToRead, -1, "no term that it reads has a value in the group");
+  builder->Remark(NoteKind::kNothingToRead, -1, "no term that it reads has a value in the group");
 }
 
 // Shapers may have moved what must be nothing.
-void SilenceOthersFaults(const Group& group, CreditBuilder* ledger) {
+void SilenceOthersFaults(const Group& group, CreditBuilder* builder) {
   for (size_t i = 0; i < group.trajectories.size(); ++i) {
-    if (!group.trajectories[i].counts) ledger->Clear(i);
+    if (!group.trajectories[i].counts) builder->Clear(i);
   }
 }
 
-Result<void> CheckFinite(const Group& group, const CreditBuilder& ledger) {
-  for (size_t i = 0; i < ledger.size(); ++i) {
-    const std::vector<float>& values = ledger.total(i);
+Result<void> CheckFinite(const Group& group, const CreditBuilder& builder) {
+  for (size_t i = 0; i < builder.size(); ++i) {
+    const std::vector<float>& values = builder.total(i);
     bool finite = true;
     for (const float value : values) {
       finite &= std::abs(value) <= std::numeric_limits<float>::max();
@@ -56,17 +56,17 @@ Result<void> CheckFinite(const Group& group, const CreditBuilder& ledger) {
 Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const CreditInput> batch,
                                          const AssignOptions& settings) {
   std::vector<Group> all;
-  std::vector<CreditBuilder> ledgers;
+  std::vector<CreditBuilder> builders;
   for (const CreditInput& input : batch) {
     HONE_ASSIGN_OR_RETURN(Group group, GroupOf(*input.record, input.values));
     all.push_back(std::move(group));
-    ledgers.emplace_back(all.back(), settings.layers);
-    RemarkOthersFaults(all.back(), &ledgers.back());
-    RemarkTerms(method, all.back(), &ledgers.back());
+    builders.emplace_back(all.back(), settings.layers);
+    RemarkOthersFaults(all.back(), &builders.back());
+    RemarkTerms(method, all.back(), &builders.back());
   }
   if (settings.terms_required) HONE_RETURN_IF_ERROR(CheckTermNeeds(method, all));
   // Groups that are dropped take no part in the statistics of the batch either.
-  const std::vector<bool> kept = KeptGroups(method, all, ledgers);
+  const std::vector<bool> kept = KeptGroups(method, all, builders);
   std::vector<size_t> places;
   std::vector<Group> groups;
   std::vector<CreditBuilder> open;
@@ -74,7 +74,7 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     if (!kept[g]) continue;
     places.push_back(g);
     groups.push_back(std::move(all[g]));
-    open.push_back(std::move(ledgers[g]));
+    open.push_back(std::move(builders[g]));
   }
   for (const Channel& channel : method.channels) ApplyChannel(channel, groups, open);
   for (const Estimator& estimator : method.estimators) {
@@ -84,17 +84,17 @@ Result<std::vector<Credit>> AssignCredit(const Method& method, std::span<const C
     }
   }
   for (const Shaper& shaper : method.shapers) {
-    for (CreditBuilder& ledger : open) ledger.Open(shaper.name);
+    for (CreditBuilder& builder : open) builder.Open(shaper.name);
     shaper.apply(groups, open);
   }
   for (size_t g = 0; g < groups.size(); ++g) {
     MaskTrajectories(method.filters, groups[g], &open[g]);
     SilenceOthersFaults(groups[g], &open[g]);
     HONE_RETURN_IF_ERROR(CheckFinite(groups[g], open[g]));
-    ledgers[places[g]] = std::move(open[g]);
+    builders[places[g]] = std::move(open[g]);
   }
   std::vector<Credit> credits;
-  for (CreditBuilder& ledger : ledgers) credits.push_back(std::move(ledger).Take());
+  for (CreditBuilder& builder : builders) credits.push_back(std::move(builder).Take());
   return credits;
 }
 

@@ -66,7 +66,7 @@ class Decoder {
   void MaskForbidden(const Sampling& sampling, float* logits) const;
 
   // Each shared beginning is computed once.
-  std::vector<TreeLogprobs> Score(std::span<const Tree> trees);
+  std::vector<TreeLogprobs> LogProbs(std::span<const Tree> trees);
   // Forward over whole trees, then `loss` fills in the derivatives, then backward: the gradients of
   // the model's parameters are added to `gradients`. Sums over tokens run in their order, so the
   // same call gives the same bits on any number of threads.

@@ -62,9 +62,9 @@ void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
                                          static_cast<size_t>(vocab));
         const Distribution d =
             DistributionOf(row, TemperatureOf(node), KeptOf(node, p.token, vocab), kernels_);
-        NodeLogprobs& scores = batch->scores[p.tree][static_cast<size_t>(p.node)];
-        scores.logprobs[p.token] = d.LogProb(row[static_cast<size_t>(node.tokens[p.token])]);
-        scores.entropies[p.token] = d.entropy;
+        NodeLogprobs& of_node = batch->logprobs[p.tree][static_cast<size_t>(p.node)];
+        of_node.logprobs[p.token] = d.LogProb(row[static_cast<size_t>(node.tokens[p.token])]);
+        of_node.entropies[p.token] = d.entropy;
         if (keep) {
           std::copy(row.begin(), row.end(), work_->kept_logits.data() + (first + r) * vocab);
         }
@@ -75,7 +75,7 @@ void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
   for (size_t t = 0; t < batch->trees.size(); ++t) {
     for (size_t n = 0; n < batch->trees[t].nodes.size(); ++n) {
       const int64_t row = batch->first_row[batch->first_chunk[t] + n];
-      std::vector<float>& values = batch->scores[t][n].values;
+      std::vector<float>& values = batch->logprobs[t][n].values;
       values.resize(batch->trees[t].nodes[n].tokens.size());
       for (size_t i = 0; i < values.size(); ++i) {
         values[i] = kernels_.dot(hidden.data() + (row + static_cast<int64_t>(i)) * width,

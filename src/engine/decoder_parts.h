@@ -96,7 +96,7 @@ struct Decoder::TreeBatch {
   };
   std::vector<Prediction> predictions;
   std::vector<float> dvalues;  // per row
-  std::vector<TreeLogprobs> scores;
+  std::vector<TreeLogprobs> logprobs;
 
   TreeBatch(std::span<const Tree> all, KvPages* in);
   const Node& NodeOf(const Prediction& p) const { return trees[p.tree].nodes[p.node]; }

@@ -160,7 +160,7 @@ TEST_P(DecoderParity, Bfloat16IsClose) {
   ThreadPool pool(2);
   Decoder decoder(&model, {.precision = Precision::kBf16}, &pool);
   const Tree tree = ChainOf(expected.Ids("seq2.ids"));
-  const std::vector<float> logprobs = decoder.Score({&tree, 1})[0][0].logprobs;
+  const std::vector<float> logprobs = decoder.LogProbs({&tree, 1})[0][0].logprobs;
   const std::vector<float> theirs = expected.Floats("seq2.token_logprobs");
   for (size_t t = 1; t < logprobs.size(); ++t) EXPECT_NEAR(logprobs[t], theirs[t - 1], 3e-2) << t;
 }
@@ -288,7 +288,7 @@ TEST(DecoderBits, NothingButTheSequenceItselfMatters) {
         const Tree trees[] = {ChainOf(RandomTokens(Rng(6), 20)), ChainOf(tokens),
                               TreeAround(tokens, {5, 6, 31, 32, 33, 60, 64}),
                               TreeAround(tokens, {40})};
-        const auto scores = threaded.Score(trees);
+        const auto scores = threaded.LogProbs(trees);
         for (const size_t t : {1, 2, 3}) EXPECT_EQ(PathLogprobs(trees[t], scores[t]), alone) << t;
         Gradients gradients = ZeroGradients(model);
         threaded.Accumulate(

@@ -10,14 +10,14 @@ namespace {
 
 using LeafPaths = std::vector<std::vector<NodeId>>;  // of each leaf, from the root on
 
-// What a loss sees of a path: the scores of its nodes one after the other, and zeros to fill in.
-PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeLogprobs& scores) {
+// What a loss sees of a path: the log-probs of its nodes one after the other, and zeros to fill in.
+PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeLogprobs& logprobs) {
   PathTerms path;
   auto append = [](const std::vector<float>& from, std::vector<float>* to) {
     to->insert(to->end(), from.begin(), from.end());
   };
   for (const NodeId node : nodes) {
-    const NodeLogprobs& of_node = scores[static_cast<size_t>(node)];
+    const NodeLogprobs& of_node = logprobs[static_cast<size_t>(node)];
     append(of_node.logprobs, &path.logprobs);
     append(of_node.entropies, &path.entropies);
     append(of_node.values, &path.values);
@@ -29,7 +29,7 @@ PathTerms TermsOn(const std::vector<NodeId>& nodes, const TreeLogprobs& scores) 
 }
 
 // The derivatives of the nodes' tokens: over the paths through each, in the order of the leaves.
-TreeLogprobs SumOverPaths(const Tree& tree, const TreeLogprobs& scores, const LeafPaths& paths,
+TreeLogprobs SumOverPaths(const Tree& tree, const TreeLogprobs& logprobs, const LeafPaths& paths,
                           const TreeTerms& terms, SharedTokens shared) {
   TreeLogprobs sums(tree.nodes.size());
   std::vector<int> through(tree.nodes.size(), 0);
@@ -40,7 +40,7 @@ TreeLogprobs SumOverPaths(const Tree& tree, const TreeLogprobs& scores, const Le
     const size_t size = tree.nodes[n].tokens.size();
     sums[n].logprobs.assign(size, 0.0f);
     sums[n].entropies.assign(size, 0.0f);
-    sums[n].values.assign(scores[n].values.size(), 0.0f);
+    sums[n].values.assign(logprobs[n].values.size(), 0.0f);
   }
   for (size_t l = 0; l < paths.size(); ++l) {
     const PathTerms& path = terms.paths[l];
@@ -86,7 +86,7 @@ Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, KvPages* in) : trees(al
     const Tree& tree = all[t];
     const size_t base = sequences.size();
     first_chunk.push_back(base);
-    scores.emplace_back(tree.nodes.size());
+    logprobs.emplace_back(tree.nodes.size());
     for (size_t n = 0; n < tree.nodes.size(); ++n) {
       const Node& node = tree.nodes[n];
       const bool root = node.parent == kNoNode;
@@ -108,9 +108,9 @@ Decoder::TreeBatch::TreeBatch(std::span<const Tree> all, KvPages* in) : trees(al
         last = total_rows++;
       }
       last_row.push_back(last);
-      NodeLogprobs& node_scores = scores.back()[n];
-      node_scores.logprobs.assign(node.tokens.size(), 0.0f);
-      node_scores.entropies.assign(node.tokens.size(), 0.0f);
+      NodeLogprobs& of_node = logprobs.back()[n];
+      of_node.logprobs.assign(node.tokens.size(), 0.0f);
+      of_node.entropies.assign(node.tokens.size(), 0.0f);
       chunks.push_back(chunk);
     }
   }
@@ -137,7 +137,7 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
     CHECK(!trees[t].leaves.empty(), "a tree without leaves has no paths to train on");
     for (const Leaf& leaf : trees[t].leaves) {
       paths[t].push_back(PathTo(trees[t], leaf.node));
-      terms[t].paths.push_back(TermsOn(paths[t].back(), scores[t]));
+      terms[t].paths.push_back(TermsOn(paths[t].back(), logprobs[t]));
     }
   }
   loss(terms);
@@ -145,7 +145,7 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
   std::vector<TreeLogprobs> sums;
   dvalues.assign(static_cast<size_t>(total_rows), 0.0f);
   for (size_t t = 0; t < trees.size(); ++t) {
-    sums.push_back(SumOverPaths(trees[t], scores[t], paths[t], terms[t], shared));
+    sums.push_back(SumOverPaths(trees[t], logprobs[t], paths[t], terms[t], shared));
     for (size_t n = 0; n < trees[t].nodes.size(); ++n) {
       const int64_t row = first_row[first_chunk[t] + n];
       std::copy(sums[t][n].values.begin(), sums[t][n].values.end(), dvalues.begin() + row);
@@ -160,7 +160,7 @@ void Decoder::TreeBatch::AskLoss(const Loss& loss, SharedTokens shared) {
   }
 }
 
-std::vector<TreeLogprobs> Decoder::Score(std::span<const Tree> trees) {
+std::vector<TreeLogprobs> Decoder::LogProbs(std::span<const Tree> trees) {
   // Some trees at a time, and some rows of theirs: what is held besides keys, values and hidden
   // states does not grow with the trees.
   constexpr int64_t kTokensAtOnce = 8192;
@@ -203,7 +203,7 @@ std::vector<TreeLogprobs> Decoder::Score(std::span<const Tree> trees) {
     }
     flush();
     ScoreRows(&batch, work_->all_hidden, false);
-    for (TreeLogprobs& scores : batch.scores) all.push_back(std::move(scores));
+    for (TreeLogprobs& logprobs : batch.logprobs) all.push_back(std::move(logprobs));
     begin = end;
   }
   return all;

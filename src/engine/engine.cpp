@@ -137,9 +137,9 @@ std::unique_ptr<Sampler> Engine::NewSampler() {
 
 std::vector<TreeLogprobs> Engine::LogProbs(std::span<const Tree> trees, Weights weights) {
   decoder_->UseAdapters(weights == Weights::kCurrent);
-  std::vector<TreeLogprobs> scores = decoder_->Score(trees);
+  std::vector<TreeLogprobs> logprobs = decoder_->LogProbs(trees);
   decoder_->UseAdapters(true);
-  return scores;
+  return logprobs;
 }
 
 std::vector<TreeLogprobs> Engine::LogProbsWith(const Adapters& adapters,
@@ -147,10 +147,10 @@ std::vector<TreeLogprobs> Engine::LogProbsWith(const Adapters& adapters,
   Adapters other = adapters;
   SwapAdapters(&other, &model_);
   decoder_->Repack();
-  std::vector<TreeLogprobs> scores = decoder_->Score(trees);
+  std::vector<TreeLogprobs> logprobs = decoder_->LogProbs(trees);
   SwapAdapters(&other, &model_);
   decoder_->Repack();
-  return scores;
+  return logprobs;
 }
 
 void Engine::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) {

@@ -69,9 +69,9 @@ Result<LoadedEnvironment> NewBuiltIn(std::string_view name, EnvironmentTable tab
   HONE_ASSIGN_OR_RETURN(
       Recipe recipe,
       Recipe::Parse(fmt::format("[environment]\nkind = \"{}\"\n", name), found->name));
-  const EnvironmentOptions plan = ReadEnvironment(recipe.Root(), table);
+  const EnvironmentOptions environment = ReadEnvironment(recipe.Root(), table);
   HONE_RETURN_IF_ERROR(recipe.Finish());
-  return plan.make(nullptr);
+  return environment.make(nullptr);
 }
 
 EnvironmentOptions ReadEnvironment(RecipeTable root, EnvironmentTable table) {
@@ -88,16 +88,16 @@ EnvironmentOptions ReadEnvironment(RecipeTable root, EnvironmentTable table) {
     root.Problem("user", fmt::format("nobody asks the user in {}; only {} do", kind,
                                      EnvironmentsWith(&KindTraits::asks_user, table)));
   }
-  EnvironmentOptions plan = found->read(settings, has_user);
-  plan.kind = kind;
-  plan.traits = traits;
-  if (!traits.in_process) return plan;
-  plan.make = [make = std::move(plan.make), kind,
-               traits](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
+  EnvironmentOptions environment = found->read(settings, has_user);
+  environment.kind = kind;
+  environment.traits = traits;
+  if (!traits.in_process) return environment;
+  environment.make = [make = std::move(environment.make), kind,
+                      traits](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
     if (tools != nullptr) HONE_RETURN_IF_ERROR(TakesNone(*tools, kind, traits.asks_user));
     return make(std::move(tools));
   };
-  return plan;
+  return environment;
 }
 
 }  // namespace hone

@@ -21,8 +21,8 @@ TEST(EnvironmentsTest, WhatCannotBeHadByNameIsRefusedWithThoseThatCan) {
   const auto wrong = NewBuiltIn("dask");
   ASSERT_FALSE(wrong.ok());
   EXPECT_NE(wrong.error().message().find("did you mean \"desk\"?"), std::string::npos);
-  EXPECT_NE(wrong.error().message().find("there are desk, quiz and service, or"),
-            std::string::npos);
+  const std::string all = EnvironmentsWith(&KindTraits::in_process);
+  EXPECT_NE(wrong.error().message().find("there are " + all + ", or"), std::string::npos);
   EXPECT_FALSE(NewBuiltIn("data").ok()) << "its tasks are in files that nobody named";
 }
 
@@ -35,8 +35,9 @@ TEST(EnvironmentsTest, TheTraitsOfAKindHoldOfWhatIsMade) {
     EXPECT_EQ(loaded.teacher != nullptr, one.traits.has_teacher) << one.name;
   }
   EXPECT_EQ(FindEnvironment("dask"), nullptr);
-  EXPECT_EQ(EnvironmentsWith(&KindTraits::has_teacher), "desk and service");
-  EXPECT_EQ(EnvironmentsWith(&KindTraits::in_process), "desk, quiz and service");
+  const auto table = EnvironmentTable(BuiltInEnvironments()).first(3);
+  EXPECT_EQ(EnvironmentsWith(&KindTraits::has_teacher, table), "desk and service");
+  EXPECT_EQ(EnvironmentsWith(&KindTraits::in_process, table), "desk, quiz and service");
 }
 
 TEST(EnvironmentsTest, RecipesSetTasksAndRules) {
@@ -45,9 +46,9 @@ TEST(EnvironmentsTest, RecipesSetTasksAndRules) {
                       "[environment.rules]\nturns = 5\n",
                       "r")
                       .value();
-  const EnvironmentOptions plan = ReadEnvironment(recipe.Root());
+  const EnvironmentOptions environment = ReadEnvironment(recipe.Root());
   ASSERT_TRUE(recipe.Finish().ok());
-  const LoadedEnvironment loaded = plan.make(nullptr).value();
+  const LoadedEnvironment loaded = environment.make(nullptr).value();
   EXPECT_EQ(loaded.rules.budgets.turns, 5);
   EXPECT_EQ(loaded.rules.budgets.calls, 6) << "as the desk has it";
   EXPECT_EQ(SplitMarksOf(loaded.tasks->Make(Split::kTrain, 0)).kind, "d_sum");
@@ -69,9 +70,9 @@ TEST(EnvironmentsTest, ProblemsOfTaskFilesComeBeforeAnythingRuns) {
   const std::string file = (directory.path() / "tasks.jsonl").string();
   ASSERT_TRUE(WriteFileAtomic(file, "{\"id\":\"a\"}\n{\"id\":\"b\",\"prompt\":3}\n").ok());
   Recipe recipe = Recipe::Parse("[environment]\ntrain = \"" + file + "\"\n", "r").value();
-  const EnvironmentOptions plan = ReadEnvironment(recipe.Root());
+  const EnvironmentOptions environment = ReadEnvironment(recipe.Root());
   ASSERT_TRUE(recipe.Finish().ok());
-  const auto loaded = plan.make(ToolboxOf({}));
+  const auto loaded = environment.make(ToolboxOf({}));
   ASSERT_FALSE(loaded.ok());
   EXPECT_NE(loaded.error().message().find("tasks.jsonl:1: "), std::string::npos);
   EXPECT_NE(loaded.error().message().find("tasks.jsonl:2: "), std::string::npos);

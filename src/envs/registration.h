@@ -66,7 +66,7 @@ struct RegisteredEnvironment {
   std::string name;  // `kind` in a recipe
   KindTraits traits;
   // Reads the recipe's [environment]; `has_user` says whether there is a [user]. Problems are the
-  // recipe's (Recipe::Finish). `kind` and `traits` of the plan are filled in by ReadEnvironment.
+  // recipe's (Recipe::Finish). `kind` and `traits` of the result are filled in by ReadEnvironment.
   std::function<EnvironmentOptions(RecipeTable table, bool has_user)> read;
 };
 

@@ -19,15 +19,15 @@ EnvironmentOptions PlanWithFiles(
     std::function<std::shared_ptr<const Environment>(std::shared_ptr<const Toolbox>)> make) {
   const Rules rules = ReadRules(table->Table("rules"), GeneralRules());
   const SplitFiles files = ReadSplitFiles(table);
-  EnvironmentOptions plan{.files = files, .rules = rules};
-  plan.make = [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
+  EnvironmentOptions environment{.files = files, .rules = rules};
+  environment.make = [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(auto tasks, LoadSplitFiles(files, *tools));
     return LoadedEnvironment{.environment = WithRules(make(tools), rules),
                              .tasks = std::move(tasks),
                              .gold_agent = NewPlanAgentFor,
                              .rules = rules};
   };
-  return plan;
+  return environment;
 }
 
 EnvironmentOptions ReadData(RecipeTable table, bool /*has_user*/) {

@@ -28,9 +28,9 @@ KlTerm KlOf(const KlOptions& options, double d) {
   return term;
 }
 
-void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs& scores,
+void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs& reference,
                 ScoredTree* record) {
-  CHECK(scores.size() == record->tree.nodes.size(), "scores of another tree");
+  CHECK(reference.size() == record->tree.nodes.size(), "log-probs of another tree");
   for (Score& score : record->scores) {
     const Leaf& leaf = record->tree.leaves.at(static_cast<size_t>(score.leaf));
     for (const NodeId id : WholePathTo(record->tree, leaf.node)) {
@@ -38,7 +38,7 @@ void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs
       if (node.author != Author::kPolicy || node.logprobs.size() != node.tokens.size()) continue;
       for (size_t t = 0; t < node.tokens.size(); ++t) {
         const double d = static_cast<double>(node.logprobs[t]) -
-                         static_cast<double>(scores[static_cast<size_t>(id)].logprobs.at(t));
+                         static_cast<double>(reference[static_cast<size_t>(id)].logprobs.at(t));
         const auto at = static_cast<int32_t>(t);
         score.terms.push_back({.name = kKlTerm,
                                .value = -KlOf(options, d).value,

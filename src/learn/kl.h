@@ -22,10 +22,10 @@ KlTerm KlOf(const KlOptions& options, double d);
 
 // The penalty -coefficient * k of every policy token as a reward: a term "kl" per token, placed on
 // it, to be added to the record *before* credit is assigned. Methods read it where their selection
-// of terms has it ("grpo:terms=outcome+kl"; the gae methods read all). `scores`: the reference's,
-// of the record's own tree; k of the log-probabilities that the tokens were drawn with. Leaves
-// without a score get none.
-void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs& scores,
+// of terms has it ("grpo:terms=outcome+kl"; the gae methods read all). `reference`: the
+// reference's, of the record's own tree; k of the log-probabilities that the tokens were drawn
+// with. Leaves without a score get none.
+void AddKlTerms(const KlOptions& options, double coefficient, const TreeLogprobs& reference,
                 ScoredTree* record);
 
 // Moves the coefficient so that the measured KL stays at a target.

@@ -16,7 +16,7 @@ KlOptions With(KlEstimator estimator, bool straight_through = false) {
 }
 
 TEST(Kl, EstimatorsAndTheirDerivatives) {
-  EXPECT_NEAR(KlOf(With(KlEstimator::kK3), 0.2).value, 0.018731, 1e-6) << "appendix C";
+  EXPECT_NEAR(KlOf(With(KlEstimator::kK3), 0.2).value, 0.018731, 1e-6) << "by hand";
   for (const auto estimator :
        {KlEstimator::kK1, KlEstimator::kAbs, KlEstimator::kK2, KlEstimator::kK3}) {
     for (const double d : {-1.3, -0.2, 0.1, 0.7, 2.0}) {

@@ -107,11 +107,11 @@ bool Objective::WantsCurrentLogprobs() const {
          options_.policy == PolicyLoss::kCovarianceKl;
 }
 
-void Objective::SetCurrentLogprobs(std::span<const TreeLogprobs> scores) {
-  CHECK(scores.size() == groups_.size(), "scores of other groups");
+void Objective::SetCurrentLogprobs(std::span<const TreeLogprobs> logprobs) {
+  CHECK(logprobs.size() == groups_.size(), "log-probs of other groups");
   std::vector<CovarianceToken> tokens;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    const std::vector<std::vector<float>> now = LogProbsOf(*groups_[g], scores[g]);
+    const std::vector<std::vector<float>> now = LogProbsOf(*groups_[g], logprobs[g]);
     for (size_t s = 0; s < now.size(); ++s) {
       if (prepared_[g][s].vetoed) continue;
       const Sequence& sequence = groups_[g]->sequences[s];
@@ -131,12 +131,12 @@ void Objective::SetCurrentLogprobs(std::span<const TreeLogprobs> scores) {
       next += size;
     }
   }
-  scored_ = true;
+  chosen_ = true;
 }
 
 Loss Objective::LossOf(size_t begin, size_t end) {
   CHECK(begin <= end && end <= groups_.size());
-  CHECK(scored_ || !WantsCurrentLogprobs(), "the loss chooses tokens by their current scores");
+  CHECK(chosen_ || !WantsCurrentLogprobs(), "the loss chooses tokens by their current log-probs");
   return [this, begin, end](std::span<TreeTerms> terms) {
     CHECK(terms.size() == end - begin, "other trees than those of the loss");
     for (size_t g = begin; g < end; ++g) {
@@ -275,11 +275,11 @@ ObjectiveMetrics AccumulateObjective(const ObjectiveOptions& options,
     for (const size_t group : call) calls.back().push_back(groups[group].tree);
   }
   if (objective.WantsCurrentLogprobs()) {
-    std::vector<TreeLogprobs> scores;
+    std::vector<TreeLogprobs> logprobs;
     for (const std::vector<Tree>& trees : calls) {
-      for (TreeLogprobs& one : engine->LogProbs(trees)) scores.push_back(std::move(one));
+      for (TreeLogprobs& one : engine->LogProbs(trees)) logprobs.push_back(std::move(one));
     }
-    objective.SetCurrentLogprobs(scores);
+    objective.SetCurrentLogprobs(logprobs);
   }
   size_t begin = 0;
   for (const std::vector<Tree>& trees : calls) {

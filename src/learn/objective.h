@@ -27,7 +27,7 @@ class Objective {
   // Clip-Cov and KL-Cov choose tokens over the whole mini-batch by what the policy says of them
   // now: they must be told before LossOf, with one entry per group (CHECK).
   bool WantsCurrentLogprobs() const;
-  void SetCurrentLogprobs(std::span<const TreeLogprobs> scores);
+  void SetCurrentLogprobs(std::span<const TreeLogprobs> logprobs);
 
   // The loss of the groups [begin, end), for one call with their trees in that order.
   Loss LossOf(size_t begin, size_t end);
@@ -56,7 +56,7 @@ class Objective {
   std::vector<const TrainingGroup*> groups_;
   std::vector<std::vector<Prepared>> prepared_;  // per group, per sequence
   int64_t tokens_ = 0, sequences_ = 0;           // of the mini-batch: what is divided by
-  bool scored_ = false;                          // SetCurrentLogprobs was called
+  bool chosen_ = false;                          // SetCurrentLogprobs was called
   ObjectiveMetrics sums_;                        // means not yet divided
 };
 

@@ -34,7 +34,7 @@ Outcome Train(const Model& model, const ObjectiveOptions& options,
     trees.push_back(group.tree);
   }
   Objective objective(options, used, Rng(3));
-  if (objective.WantsCurrentLogprobs()) objective.SetCurrentLogprobs(choosing.Score(trees));
+  if (objective.WantsCurrentLogprobs()) objective.SetCurrentLogprobs(choosing.LogProbs(trees));
   for (size_t begin = 0; begin < groups.size(); begin += per_call) {
     const size_t end = std::min(groups.size(), begin + per_call);
     decoder.Accumulate(std::span(trees).subspan(begin, end - begin), objective.LossOf(begin, end),
@@ -180,7 +180,7 @@ TEST(Objective, CispoIsTheGradientOfItsHeldWeights) {
   Decoder decoder(&model, {.precision = Precision::kF32}, &pool);
   std::vector<TrainingGroup> weighted = groups;
   for (TrainingGroup& group : weighted) {
-    const auto now = LogProbsOf(group, decoder.Score({&group.tree, 1})[0]);
+    const auto now = LogProbsOf(group, decoder.LogProbs({&group.tree, 1})[0]);
     for (size_t s = 0; s < now.size(); ++s) {
       Sequence& sequence = group.sequences[s];
       for (size_t t = 0; t < sequence.size(); ++t) {
@@ -280,7 +280,7 @@ TEST(Objective, ACriticThatIsRightHasNothingToLearn) {
   std::vector<Advantages> none = SomeAdvantages(tree);
   for (Advantages& one : none) std::fill(one.values.begin(), one.values.end(), 0.0f);
   std::vector<TrainingGroup> groups = {MakeTrainingGroup(tree, none)};
-  SetOld(decoder.Score({&tree, 1})[0], &groups[0]);
+  SetOld(decoder.LogProbs({&tree, 1})[0], &groups[0]);
   for (Sequence& sequence : groups[0].sequences) sequence.returns = sequence.old_values;
   ObjectiveOptions options;
   options.value.coefficient = 1;
@@ -336,7 +336,7 @@ TEST(Objective, TokensWithoutAdvantageCountInTheDenominatorAndLeavesOutOfTheLoss
 }
 
 TEST(Objective, CorrectionWeighsMasksAndVetoes) {
-  // algorithms.md, appendix C: old - sampled of 0.9 and -0.3 with a cap of 2.
+  // Worked out by hand from the papers' formulas: old - sampled of 0.9 and -0.3 with a cap of 2.
   const Model model = TinyModel();
   std::vector<TrainingGroup> groups = FullGroups(model, 0);
   groups.resize(1);

@@ -18,7 +18,7 @@ PolicyOutput Of(const ObjectiveOptions& options, const std::vector<float>& logpr
 
 float Log(double x) { return static_cast<float>(std::log(x)); }
 
-// algorithms.md, appendix C.
+// Worked out by hand from the papers' formulas.
 TEST(PolicyLoss, PublishedVectors) {
   const ObjectiveOptions ppo = ObjectiveNamed("ppo");
   const PolicyOutput dual = Of(ppo, {Log(5)}, {0}, {-1});

@@ -25,7 +25,7 @@ void AddGroups(SelfImitation* replay, int groups, int64_t step) {
 
 TEST(GoodTrajectories, TheWeightRisesAlongACosine) {
   const SelfImitation replay({.on = true, .coefficient = 2, .horizon = 200});
-  // algorithms.md, appendix C.
+  // Worked out by hand from the papers' formulas.
   EXPECT_NEAR(replay.WeightAt(0), 0, 1e-12);
   EXPECT_NEAR(replay.WeightAt(50), 2 * 0.146447, 1e-5);
   EXPECT_NEAR(replay.WeightAt(100), 2 * 0.5, 1e-12);

@@ -57,13 +57,13 @@ std::vector<TreeLogprobs> LogProbsBy(const LogprobsFunction& model,
     order.push_back(order.size());
     tokens.push_back(CountTokens(record.tree));
   }
-  std::vector<TreeLogprobs> scores;
+  std::vector<TreeLogprobs> logprobs;
   for (const std::vector<size_t>& call : PackByTokens(order, tokens, call_tokens)) {
     std::vector<Tree> trees;
     for (const size_t i : call) trees.push_back(records[i].tree);
-    for (TreeLogprobs& one : model(trees)) scores.push_back(std::move(one));
+    for (TreeLogprobs& one : model(trees)) logprobs.push_back(std::move(one));
   }
-  return scores;
+  return logprobs;
 }
 
 }  // namespace
@@ -79,11 +79,11 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
     seeds.push_back(round.rng.Split("group").Split(group).NextU64());
     episode_seeds.push_back(EpisodeSeed(seeds.back()));
   }
-  if (supply.other_world != nullptr) {
+  if (supply.other_backend != nullptr) {
     std::vector<Task> as_they_come;
     for (GoldTask& task : tasks) as_they_come.push_back(std::move(task.task));
     HONE_ASSIGN_OR_RETURN(tasks, GoldInWorld(*supply.environment->environment, as_they_come,
-                                             episode_seeds, supply.other_world,
+                                             episode_seeds, supply.other_backend,
                                              fmt::format("gold-{}-{}", round.scope, round.first)));
   }
   for (size_t i = 0; i < round.groups; ++i) {

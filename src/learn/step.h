@@ -19,7 +19,8 @@
 #include "rewards/rewarder.h"
 #include "rollout/rollout.h"
 
-// One step of practice as values: each function takes what the one before it made.
+// One step of practice as values. Each function takes what the one before it made; between the last
+// two, TrainingGroupsOf leaves out what nothing can be learned from.
 //
 //   PoseTasks ─▶ DrawGroups ─▶ ScoreGroups ─▶ CreditGroups ─▶ UpdatePolicy (learn/update.h)
 //     tasks        trees         scores         advantages       new weights
@@ -37,7 +38,7 @@ struct TaskSupply {
   Curriculum* curriculum = nullptr;
   // Who answers in training, where that is not the real tools: what is right is then asked for in
   // that world, by playing each task's plan there. Null: tasks are right as they come.
-  Executor* other_world = nullptr;
+  Executor* other_backend = nullptr;
 };
 
 // One round of drawing: a step has one, and more of them where groups that say nothing are drawn

@@ -16,16 +16,16 @@ class StepTest : public testing::Test {
     tiny_ = std::make_unique<TinyContext>(overrides);
     const TrainingRecipe& recipe = tiny_->recipe;
     ASSERT_TRUE(tiny_->Imitate(60).ok());
-    world_ = Backend::ForTraining(recipe, tiny_->context->environment, "").value();
+    backend_ = Backend::ForTraining(recipe, tiny_->context->environment, "").value();
     rewarder_ = RewarderFromJson(recipe.rewards).value();
     curriculum_ = NewCurriculum(recipe.curriculum, tiny_->context->environment.tasks.get(),
                                 Rng(1).Split("curriculum"))
                       .value();
   }
-  TaskSupply Supply(bool other_world) const {
+  TaskSupply Supply(bool other_backend) const {
     return {.environment = &tiny_->context->environment,
             .curriculum = curriculum_.get(),
-            .other_world = other_world ? world_->executor() : nullptr};
+            .other_backend = other_backend ? backend_->executor() : nullptr};
   }
   static Round RoundOf(size_t groups, int64_t first = 0) {
     return {
@@ -37,7 +37,7 @@ class StepTest : public testing::Test {
     options.in_earnest = false;
     return Rollout::New(options, tiny_->context->environment.environment.get(),
                         tiny_->context->PolicyAt(1, 3).value(), recipe.rollout.strategy.get(),
-                        world_->executor())
+                        backend_->executor())
         .value();
   }
   DrawnGroups Drawn(size_t groups) const {
@@ -48,7 +48,7 @@ class StepTest : public testing::Test {
   }
 
   std::unique_ptr<TinyContext> tiny_;
-  std::unique_ptr<Backend> world_;
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<Rewarder> rewarder_;
   std::unique_ptr<Curriculum> curriculum_;
 };

@@ -25,14 +25,14 @@ bool WasDrawn(const Node& node) {
 }
 
 // Numbers per token of nodes as numbers per position of each path.
-std::vector<std::vector<float>> OnPaths(const Tree& tree, const TreeLogprobs& scores,
+std::vector<std::vector<float>> OnPaths(const Tree& tree, const TreeLogprobs& tree_logprobs,
                                         std::vector<float> NodeLogprobs::*member) {
-  CHECK(scores.size() == tree.nodes.size(), "scores of another tree");
+  CHECK(tree_logprobs.size() == tree.nodes.size(), "log-probs of another tree");
   std::vector<std::vector<float>> paths;
   for (const Leaf& leaf : tree.leaves) {
     paths.emplace_back();
     for (const NodeId node : PathTo(tree, leaf.node)) {
-      const std::vector<float>& values = scores[static_cast<size_t>(node)].*member;
+      const std::vector<float>& values = tree_logprobs[static_cast<size_t>(node)].*member;
       paths.back().insert(paths.back().end(), values.begin(), values.end());
     }
   }
@@ -134,23 +134,24 @@ std::vector<Advantages> AdvantagesInLoss(const Credit& credit) {
   return in;
 }
 
-std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group, const TreeLogprobs& scores) {
-  const auto on_paths = OnPaths(group.tree, scores, &NodeLogprobs::logprobs);
+std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group,
+                                           const TreeLogprobs& tree_logprobs) {
+  const auto on_paths = OnPaths(group.tree, tree_logprobs, &NodeLogprobs::logprobs);
   std::vector<std::vector<float>> logprobs;
   for (const Sequence& sequence : group.sequences) logprobs.push_back(At(on_paths, sequence, 0));
   return logprobs;
 }
 
-void SetReference(const TreeLogprobs& scores, TrainingGroup* group) {
-  std::vector<std::vector<float>> logprobs = LogProbsOf(*group, scores);
+void SetReference(const TreeLogprobs& tree_logprobs, TrainingGroup* group) {
+  std::vector<std::vector<float>> logprobs = LogProbsOf(*group, tree_logprobs);
   for (size_t i = 0; i < logprobs.size(); ++i) {
     group->sequences[i].reference = std::move(logprobs[i]);
   }
 }
 
-void SetOld(const TreeLogprobs& scores, TrainingGroup* group) {
-  std::vector<std::vector<float>> logprobs = LogProbsOf(*group, scores);
-  const auto values = OnPaths(group->tree, scores, &NodeLogprobs::values);
+void SetOld(const TreeLogprobs& tree_logprobs, TrainingGroup* group) {
+  std::vector<std::vector<float>> logprobs = LogProbsOf(*group, tree_logprobs);
+  const auto values = OnPaths(group->tree, tree_logprobs, &NodeLogprobs::values);
   for (size_t i = 0; i < logprobs.size(); ++i) {
     Sequence& sequence = group->sequences[i];
     sequence.old = std::move(logprobs[i]);
@@ -172,14 +173,14 @@ void SetReturns(std::span<const Advantages> returns, TrainingGroup* group) {
   }
 }
 
-CriticValues ValuesBefore(const Tree& tree, const TreeLogprobs& scores) {
-  CHECK(scores.size() == tree.nodes.size(), "scores of another tree");
+CriticValues ValuesBefore(const Tree& tree, const TreeLogprobs& tree_logprobs) {
+  CHECK(tree_logprobs.size() == tree.nodes.size(), "log-probs of another tree");
   CriticValues before(tree.nodes.size());
   std::vector<float> last(tree.nodes.size(), 0.0f);  // after each node's last token
   for (size_t n = 0; n < tree.nodes.size(); ++n) {
     const NodeId parent = tree.nodes[n].parent;
     last[n] = parent == kNoNode ? 0.0f : last[static_cast<size_t>(parent)];
-    for (const float value : scores[n].values) {
+    for (const float value : tree_logprobs[n].values) {
       before[n].push_back(last[n]);
       last[n] = value;
     }

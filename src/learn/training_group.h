@@ -65,17 +65,18 @@ std::vector<Advantages> AdvantagesInLoss(const Credit& credit);
 // What a model says of the record's tree, or of `group->tree` (Engine::LogProbs): as the reference;
 // as the policy (and, where the model has a scalar head, the critic) at the beginning of the
 // update.
-void SetReference(const TreeLogprobs& scores, TrainingGroup* group);
-void SetOld(const TreeLogprobs& scores, TrainingGroup* group);
+void SetReference(const TreeLogprobs& tree_logprobs, TrainingGroup* group);
+void SetOld(const TreeLogprobs& tree_logprobs, TrainingGroup* group);
 // What the critic is to learn, as credit/ writes per-token values: one per leaf of the record.
 void SetReturns(std::span<const Advantages> returns, TrainingGroup* group);
 
 // What they say of the tokens of each sequence: log-probabilities.
-std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group, const TreeLogprobs& scores);
+std::vector<std::vector<float>> LogProbsOf(const TrainingGroup& group,
+                                           const TreeLogprobs& tree_logprobs);
 
 // The critic's value of the state in which each token was drawn, from the values after each token
 // that the engine gives: those of the token before it on its path; 0 for a root's first one. What
 // credit/ wants as CriticValues.
-CriticValues ValuesBefore(const Tree& tree, const TreeLogprobs& scores);
+CriticValues ValuesBefore(const Tree& tree, const TreeLogprobs& tree_logprobs);
 
 }  // namespace hone

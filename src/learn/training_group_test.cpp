@@ -101,7 +101,7 @@ TEST(TrainingGroup, ScoresOfAModelComeToTheirTokens) {
   Decoder decoder(&model, {.precision = Precision::kF32}, &pool);
   const Tree tree = GroupsDrawnNearby(&decoder, 1, 0)[0];
   TrainingGroup group = MakeTrainingGroup(tree, SomeAdvantages(tree));
-  const TreeLogprobs scores = decoder.Score({&tree, 1})[0];
+  const TreeLogprobs scores = decoder.LogProbs({&tree, 1})[0];
   SetReference(scores, &group);
   SetOld(scores, &group);
   const CriticValues before = ValuesBefore(tree, scores);

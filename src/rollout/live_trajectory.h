@@ -74,9 +74,10 @@ struct LiveGroup {
 
   std::map<uint64_t, std::unique_ptr<LiveTrajectory>> trajectories;  // not ended, by their number
   std::vector<LiveTrajectory*> waiting;                              // at a place, for the strategy
-  std::vector<std::shared_ptr<const BranchPoint>> spots;  // to which the strategy may come back
-  std::vector<Sampler::Id> sequences;                     // to be released when the group is done
-  std::map<std::string, int32_t> forks;                   // of each path
+  std::vector<std::shared_ptr<const BranchPoint>>
+      branch_points;                     // to which the strategy may come back
+  std::vector<Sampler::Id> sequences;    // to be released when the group is done
+  std::map<std::string, int32_t> forks;  // of each path
   int32_t roots = 0;
   int64_t under_way = 0;  // queued, drawing or waiting for calls
   int64_t started = 0, ended = 0;

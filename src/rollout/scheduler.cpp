@@ -174,14 +174,15 @@ Result<void> Scheduler::DrawTurn(LiveTrajectory* trajectory) {
   return {};
 }
 
-Result<std::shared_ptr<const BranchPoint>> Scheduler::SpotOf(const LiveTrajectory& trajectory) {
+Result<std::shared_ptr<const BranchPoint>> Scheduler::BranchPointOf(
+    const LiveTrajectory& trajectory) {
   const Stopwatch watch(clock_, &result_.counts.seconds.environment);
-  auto spot = std::make_shared<BranchPoint>();
-  spot->progress = trajectory.progress;
-  spot->sequence = trajectory.sequence;
-  HONE_ASSIGN_OR_RETURN(spot->episode, trajectory.episode->Clone());
-  HONE_ASSIGN_OR_RETURN(spot->sessions, trajectory.sessions->Fork());
-  return std::shared_ptr<const BranchPoint>(std::move(spot));
+  auto branch_point = std::make_shared<BranchPoint>();
+  branch_point->progress = trajectory.progress;
+  branch_point->sequence = trajectory.sequence;
+  HONE_ASSIGN_OR_RETURN(branch_point->episode, trajectory.episode->Clone());
+  HONE_ASSIGN_OR_RETURN(branch_point->sessions, trajectory.sessions->Fork());
+  return std::shared_ptr<const BranchPoint>(std::move(branch_point));
 }
 
 // The context gets its next tokens, and the policy goes on, when its strategy lets it.
@@ -243,8 +244,9 @@ Result<void> Scheduler::WaitOrContinue(LiveTrajectory* trajectory) {
   trajectory->environment = {};
   // Copied now: when the strategy comes back, episode and sessions will have moved on.
   if (strategy_.traits().returns) {
-    HONE_ASSIGN_OR_RETURN(std::shared_ptr<const BranchPoint> spot, SpotOf(*trajectory));
-    group->spots.push_back(std::move(spot));
+    HONE_ASSIGN_OR_RETURN(std::shared_ptr<const BranchPoint> branch_point,
+                          BranchPointOf(*trajectory));
+    group->branch_points.push_back(std::move(branch_point));
   }
   if (!strategy_.traits().waits) return DrawTurn(trajectory);
   group->waiting.push_back(trajectory);

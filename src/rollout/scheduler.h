@@ -63,7 +63,7 @@ class Scheduler {
   Result<void> OpenPrompt(LiveGroup* group);
   struct Candidate {  // a place, as the strategy may name it
     const Progress* progress;
-    std::shared_ptr<const BranchPoint> spot;  // null: the open ones have none yet
+    std::shared_ptr<const BranchPoint> branch_point;  // null: the open ones have none yet
     LiveTrajectory* waiting;
   };
   static std::vector<Candidate> TakeCandidates(LiveGroup* group);
@@ -76,7 +76,7 @@ class Scheduler {
                int64_t repetitions);
   Result<void> StartOrResume(LiveTrajectory* trajectory);
   Result<void> DrawTurn(LiveTrajectory* trajectory);
-  Result<std::shared_ptr<const BranchPoint>> SpotOf(const LiveTrajectory& trajectory);
+  Result<std::shared_ptr<const BranchPoint>> BranchPointOf(const LiveTrajectory& trajectory);
   Result<void> AppendAndContinue(LiveTrajectory* trajectory, Node next);
   Result<void> BeginSegment(LiveTrajectory* trajectory);
   Result<void> WaitOrContinue(LiveTrajectory* trajectory);

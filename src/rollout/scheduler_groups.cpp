@@ -83,12 +83,13 @@ Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
 // goes on, or is given up.
 std::vector<Scheduler::Candidate> Scheduler::TakeCandidates(LiveGroup* group) {
   std::vector<Candidate> candidates;
-  for (const auto& spot : group->spots) candidates.push_back({&spot->progress, spot, nullptr});
+  for (const auto& branch_point : group->branch_points)
+    candidates.push_back({&branch_point->progress, branch_point, nullptr});
   for (LiveTrajectory* waiting : group->waiting) {
     candidates.push_back({&waiting->progress, nullptr, waiting});
   }
-  // Spots and waiting ones come in the order of time, which depends on latencies; turns and paths
-  // do not.
+  // Branch points and waiting ones come in the order of time, which depends on latencies; turns and
+  // paths do not.
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.progress->turns, a.progress->path) <
            std::tie(b.progress->turns, b.progress->path);
@@ -143,16 +144,16 @@ Result<void> Scheduler::Extend(LiveGroup* group, int64_t trajectories, Candidate
   LiveTrajectory* going_on = std::exchange(at->waiting, nullptr);
   const int64_t fresh = trajectories - (going_on != nullptr ? 1 : 0);
   // Copied only where it branches: a copy of an episode can be dear, and most go on alone.
-  if (fresh > 0 && at->spot == nullptr) {
-    HONE_ASSIGN_OR_RETURN(at->spot, SpotOf(*going_on));
+  if (fresh > 0 && at->branch_point == nullptr) {
+    HONE_ASSIGN_OR_RETURN(at->branch_point, BranchPointOf(*going_on));
   }
   for (int64_t i = 0; i < fresh; ++i) {
     // The one that goes on keeps its name; branches of "0" are "0/1", "0/2" and so on.
-    const TrajectoryPath& path = at->spot->progress.path;
+    const TrajectoryPath& path = at->branch_point->progress.path;
     const int32_t number = path.parts.empty() ? group->roots++ : ++group->forks[path.Text()];
     ++group->started;
     ++wanted_;
-    Enqueue(group, at->spot, path.Child(number), 0);
+    Enqueue(group, at->branch_point, path.Child(number), 0);
   }
   if (going_on != nullptr) {
     ++group->under_way;

@@ -122,17 +122,17 @@ BackendOptions ReadAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
     defaults.simulator->kind = "learned";
     defaults.simulator->folder = "made by a stage";
   }
-  BackendOptions plan = ReadBackend(*root, std::move(defaults));
+  BackendOptions backend = ReadBackend(*root, std::move(defaults));
   RecipeTable table = root->Table("answers");
   for (const std::string& file :
-       {plan.mode == ToolMode::kReplay && !recipe.JournalsItself() ? plan.journal : "",
-        plan.recorded}) {
+       {backend.mode == ToolMode::kReplay && !recipe.JournalsItself() ? backend.journal : "",
+        backend.recorded}) {
     if (!file.empty() && !std::filesystem::exists(file)) {
-      table.Problem(file == plan.recorded ? "recorded" : "journal",
+      table.Problem(file == backend.recorded ? "recorded" : "journal",
                     fmt::format("there is no journal \"{}\"", file));
     }
   }
-  return plan;
+  return backend;
 }
 
 RunEvaluationOptions ReadEvaluation(RecipeTable table) {

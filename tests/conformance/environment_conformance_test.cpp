@@ -35,10 +35,10 @@ LoadedEnvironment FromRecipe(const std::string& recipe_text, const std::string& 
   const std::string file = (directory.path() / "tasks.jsonl").string();
   CHECK(WriteFileAtomic(file, tasks).ok(), "no temporary directory");
   Recipe recipe = Recipe::Parse(recipe_text + "train = \"" + file + "\"\n", "recipe").value();
-  const EnvironmentOptions plan = ReadEnvironment(recipe.Root());
+  const EnvironmentOptions environment = ReadEnvironment(recipe.Root());
   const Result<void> finished = recipe.Finish();
   CHECK(finished.ok(), finished.error().message());
-  return plan.make(desk::NewDesk({}).value()->tools()).value();
+  return environment.make(desk::NewDesk({}).value()->tools()).value();
 }
 
 // The program's own, and the one that is there to be copied.

@@ -103,8 +103,8 @@ inline EnvironmentOptions ReadSums(RecipeTable table, bool /*has_user*/) {
   int64_t largest = 99;
   table.Table("tasks").Read("largest", &largest, "number to be added", AtLeast(1));
   const Rules rules = ReadRules(table.Table("rules"), {});
-  EnvironmentOptions plan{.rules = rules};
-  plan.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
+  EnvironmentOptions environment{.rules = rules};
+  environment.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(std::shared_ptr<Toolkit> calculator, NewCalculatorToolkit({}));
     HONE_ASSIGN_OR_RETURN(Toolbox tools, Toolbox::Of({{std::move(calculator), {}}}));
     return LoadedEnvironment{
@@ -114,7 +114,7 @@ inline EnvironmentOptions ReadSums(RecipeTable table, bool /*has_user*/) {
         .gold_agent = NewPlanAgentFor,
         .rules = rules};
   };
-  return plan;
+  return environment;
 }
 
 // Its line in the table.

@@ -23,7 +23,7 @@ TEST(Learning, DigitsAreLearnedToTheBit) {
                                 std::regex("after +([0-9.]+) % solved; weights ([0-9a-f]{64})")))
       << run->standard_output;
   EXPECT_GE(std::stod(after[1]), 95.0) << run->standard_output;
-  EXPECT_EQ(after[2], "fc24cc36c2a16a6556b52b33dfc89ebb27c23d339750890efc7bbe55f7dfe0e4");
+  EXPECT_EQ(after[2], "bf0c029cacc96609a08b16a426fec948383fc8c12ed834495a2c36f941214868");
   EXPECT_EQ(run->exit_code, 0);
   std::smatch before;
   ASSERT_TRUE(std::regex_search(run->standard_output, before, std::regex("before +([0-9.]+) %")));

@@ -82,13 +82,13 @@ TEST(LongContext, TheSameBitsHoweverItIsComputed) {
     ThreadPool one(1), two(2);
     Decoder decoder(&model, {.precision = precision}, &two);
     const Tree chain = ChainOf(tokens);
-    std::vector<float> whole = decoder.Score({&chain, 1})[0][0].logprobs;
+    std::vector<float> whole = decoder.LogProbs({&chain, 1})[0][0].logprobs;
     whole.erase(whole.begin());
     EXPECT_EQ(Chunked(&decoder, tokens, 7), whole);
     EXPECT_EQ(Chunked(&decoder, tokens, 5000), whole);
     Decoder single(&model, {.precision = precision}, &one);
     EXPECT_EQ(Chunked(&single, tokens, 64), whole);
-    const TreeLogprobs branched = decoder.Score({&tree, 1})[0];
+    const TreeLogprobs branched = decoder.LogProbs({&tree, 1})[0];
     std::vector<float> path(branched[0].logprobs.begin() + 1, branched[0].logprobs.end());
     path.insert(path.end(), branched[1].logprobs.begin(), branched[1].logprobs.end());
     EXPECT_EQ(path, whole);
@@ -114,7 +114,7 @@ TEST(LongContext, MemoryGrowsWithTheTokensAndNoFaster) {
     Decoder decoder(&model, {.precision = Precision::kBf16}, &pool);
     const Tree chain = ChainOf(LongText(length));
     if (!train) {
-      decoder.Score({&chain, 1});
+      decoder.LogProbs({&chain, 1});
       return decoder.buffer_bytes();
     }
     Gradients gradients;

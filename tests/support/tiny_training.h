@@ -84,7 +84,7 @@ inline std::vector<Advantages> SomeAdvantages(const Tree& tree) {
 inline std::vector<Tree> GroupsDrawnNearby(Decoder* decoder, size_t count, double off) {
   std::vector<Tree> trees;
   for (size_t i = 0; i < count; ++i) trees.push_back(BranchingGroup(11 + i));
-  const std::vector<TreeLogprobs> scores = decoder->Score(trees);
+  const std::vector<TreeLogprobs> scores = decoder->LogProbs(trees);
   for (size_t i = 0; i < count; ++i) {
     for (size_t n = 0; n < trees[i].nodes.size(); ++n) {
       Node& node = trees[i].nodes[n];

@@ -9,6 +9,7 @@
 #include "app/chat_talk.h"
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
 #include "app/report.h"
 #include "serve/served_model.h"
@@ -122,7 +123,7 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
   chat.AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
       .Required();
   chat.AddOption("--env", &choice.environment,
-                 "whose tools it has: desk, quiz, service or a recipe (.toml); else its run's");
+                 "whose tools it has: " + NamedEnvironments() + "; else its run's");
   chat.AddOption("--task", &arguments->task, "of the environment's dev tasks: whose place it is at")
       .NotNegative()
       .ShowDefault();

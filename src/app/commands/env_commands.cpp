@@ -317,7 +317,7 @@ Result<std::shared_ptr<const Toolbox>> ToolsOf(const EnvironmentChoice& choice,
     HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(choice));
     return opened.loaded.environment->tools();
   }
-  return MakeTools(recipe.answering, recipe.tools);
+  return MakeTools(recipe.backend, recipe.tools);
 }
 
 // A task file, or all of a recipe; *bad when there is a problem.
@@ -341,8 +341,6 @@ Result<std::string> Check(EnvArguments arguments, bool json, bool* bad) {
   return json ? DumpJson(checks.ToJson()) + "\n" : checks.View();
 }
 
-constexpr char kNameHelp[] = "desk, quiz, service, or a recipe (.toml)";
-
 void AddAnswers(Command command, EnvArguments* arguments) {
   command
       .AddOption("--set", &arguments->choice.overrides,
@@ -358,7 +356,7 @@ void AddAnswers(Command command, EnvArguments* arguments) {
 Command AddNamed(Command group, const char* name, const char* about,
                  const std::shared_ptr<EnvArguments>& arguments) {
   Command command = group.AddCommand(name, about);
-  command.AddOption("environment", &arguments->choice.name, kNameHelp).Required();
+  command.AddOption("environment", &arguments->choice.name, NamedEnvironments()).Required();
   command
       .AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
       .ShowDefault();
@@ -394,7 +392,7 @@ void AddCheck(Command group, std::shared_ptr<EnvArguments> arguments,
   Command check = group.AddCommand("check", "List every problem of a file of tasks");
   check.AddOption("file", &arguments->file, "tasks as JSON Lines, or a recipe (.toml)").Required();
   check.AddOption("--env", &arguments->environment,
-                  std::string("whose tools gold calls go to: ") + kNameHelp);
+                  std::string("whose tools gold calls go to: ") + NamedEnvironments());
   AddAnswers(check, arguments.get());
   check.Footer(
       "Exit status 1 when there is a problem.\nExamples:\n"

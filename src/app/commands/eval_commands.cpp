@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
@@ -122,8 +123,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
                  "URL of an endpoint (http://127.0.0.1:8000/v1)")
       .Required();
   AddSuiteOptions(eval, &arguments->suite);
-  eval.AddOption("--env", &choice.environment,
-                 "desk, quiz, service or a recipe (.toml); else as the model's run");
+  eval.AddOption("--env", &choice.environment, NamedEnvironments() + "; else as the model's run");
   eval.AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
       .ShowDefault();
   eval.AddOption("--tasks,-n", &arguments->tasks, "the first of the split; else as the recipe says")

@@ -49,14 +49,14 @@ Result<ToolFile> ReadToolFile(const std::string& file) {
   // The recipe of an environment or of a training will do as well: its tools are taken.
   PassOverTraining(loaded->Root());
   if (loaded->Root().Has("environment")) ReadEnvironment(loaded->Root());
-  BackendOptions answering = ReadBackend(loaded->Root());
+  BackendOptions backend = ReadBackend(loaded->Root());
   HONE_RETURN_IF_ERROR(loaded->Finish());
-  out.faults = std::move(answering.faults);
+  out.faults = std::move(backend.faults);
   if (out.plans.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  file + ": no [[tools]] in it; see docs/tools.md for what it may say");
   }
-  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(answering.redaction));
+  HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(backend.redaction));
   out.redactor = std::make_shared<const Redactor>(std::move(redactor));
   return out;
 }

@@ -118,9 +118,7 @@ Result<std::string> Audit(const WorldArguments& arguments, bool json) {
 Command AddOne(Command simulate, const char* name, const char* about,
                const std::shared_ptr<WorldArguments>& arguments) {
   Command command = simulate.AddCommand(name, about);
-  command
-      .AddOption("environment", &arguments->environment, "desk, quiz, service, or a recipe (.toml)")
-      .Required();
+  command.AddOption("environment", &arguments->environment, NamedEnvironments()).Required();
   command
       .AddOption("--split", &arguments->split, "train, dev, test, unseen-kinds or unseen-phrases")
       .ShowDefault();

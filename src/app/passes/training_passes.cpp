@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
 #include "app/passes/passes.h"
 #include "base/file.h"
@@ -18,8 +19,9 @@ namespace hone {
 namespace {
 
 const PassOption kPolicy = {"model", "a run, a checkpoint of one, or a Hugging Face folder", true};
-const PassOption kEnvironment = {
-    "env", "desk, quiz, service or a recipe; absent: that of the model's run", false};
+PassOption EnvironmentOption() {
+  return {"env", NamedEnvironments() + "; absent: that of the model's run", false};
+}
 
 Json SchemaFrom(std::string_view text) { return ParseJson(text).value(); }
 
@@ -108,11 +110,11 @@ Pass RolloutPass() {
       .about =
           "Let a policy do a task on the real tools, and give the tree of what it did. It is "
           "drawn with the line's own seed. `rewards`, `credit` and `update` take it from there.",
-      .options = {kPolicy, kEnvironment},
+      .options = {kPolicy, EnvironmentOption()},
       .input_schema = SchemaFrom(R"({"type": "object", "properties": {
               "index": {"type": "integer", "description": "of a task of the environment"},
               "split": {"type": "string", "default": "train"},
-              "task": {"type": "object", "description": "instead of index: docs/formats/task.md"},
+              "task": {"type": "object", "description": "instead of index, as a line of a task file: docs/environments.md"},
               "leaves": {"type": "integer", "default": 4, "description": "trajectories"},
               "temperature": {"type": "number", "default": 1},
               "seed": {"type": "integer", "default": 0}}})"),
@@ -177,7 +179,7 @@ Pass UpdatePass() {
           "Take a training step on trees with advantages: each line is one update, of the "
           "weights that the line before it left.",
       .options = {kPolicy,
-                  kEnvironment,
+                  EnvironmentOption(),
                   {"out", "a folder for the model after each line; absent: it is not kept", false},
                   {"loss", "docs/objectives.md (ppo when absent)", false},
                   {"learning-rate", "of AdamW (1e-5 when absent)", false},

@@ -72,13 +72,13 @@ Method Cm2Turn(MethodOptions* options) {
   method.about = "the same per turn of the user";
   const Normaliser normaliser = MeanOff(options, static_cast<int>(options->Number("least", 5, 1)));
   method.estimators = {
-      {"rounds", [=, reads = method.reads](const Group& group, CreditBuilder* ledger) {
+      {"rounds", [=, reads = method.reads](const Group& group, CreditBuilder* builder) {
          const UnitValues turns = TurnSums(group, reads);
          std::map<int, UnitValues> rounds;  // one number per trajectory that reached the round
          for (size_t i = 0; i < turns.size(); ++i) {
            const Trajectory& trajectory = group.trajectories[i];
            if (trajectory.counts && (turns[i].empty() || !turns[i][0])) {
-             ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
+             builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
            }
            for (size_t k = 0; k < turns[i].size(); ++k) {
              if (!turns[i][k]) continue;
@@ -91,13 +91,13 @@ Method Cm2Turn(MethodOptions* options) {
            return !of_one.empty() && of_one[0].has_value();
          });
          if (scored < normaliser.least) {
-           ledger->Remark(NoteKind::kGroupOfOne, -1, "too few to compare with: 0");
+           builder->Remark(NoteKind::kGroupOfOne, -1, "too few to compare with: 0");
          }
          for (auto& [round, values] : rounds) {
            values = GroupNormalised(std::move(values), normaliser, false);
            for (size_t i = 0; i < turns.size(); ++i) {
              for (const Turn& turn : group.trajectories[i].turns) {
-               if (turn.round == round && values[i][0]) ledger->Add(i, turn.tokens, *values[i][0]);
+               if (turn.round == round && values[i][0]) builder->Add(i, turn.tokens, *values[i][0]);
              }
            }
          }
@@ -111,14 +111,14 @@ Method Cm2Step(MethodOptions* options) {
       "per step: criteria still open there, met from there on, minus how often others do";
   const auto least = static_cast<int>(options->Number("least", 5, 1));
   method.estimators = {
-      {"steps", [=, reads = method.reads](const Group& group, CreditBuilder* ledger) {
+      {"steps", [=, reads = method.reads](const Group& group, CreditBuilder* builder) {
          std::vector<std::map<std::string, Criterion>> all(group.trajectories.size());
          std::map<std::string, std::pair<int, int>> met;  // how often met, of how many
          for (size_t i = 0; i < all.size(); ++i) {
            const Trajectory& trajectory = group.trajectories[i];
            if (!trajectory.counts) continue;
            if (trajectory.score != nullptr) all[i] = CriteriaOf(trajectory, reads);
-           if (all[i].empty()) ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
+           if (all[i].empty()) builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no criteria");
            for (const auto& [id, criterion] : all[i]) {
              met[id].first += criterion.met_at >= 0 ? 1 : 0;
              ++met[id].second;
@@ -126,7 +126,7 @@ Method Cm2Step(MethodOptions* options) {
          }
          if (std::none_of(met.begin(), met.end(),
                           [&](const auto& one) { return one.second.second >= least; })) {
-           ledger->Remark(NoteKind::kGroupOfOne, -1, "too few to compare with: 0");
+           builder->Remark(NoteKind::kGroupOfOne, -1, "too few to compare with: 0");
          }
          for (size_t i = 0; i < all.size(); ++i) {
            const std::vector<Turn>& turns = group.trajectories[i].turns;
@@ -140,7 +140,7 @@ Method Cm2Step(MethodOptions* options) {
                          ((criterion.met_at >= 0 ? 1.0 : 0.0) - static_cast<double>(times) / of);
                weights += criterion.weight;
              }
-             if (weights > 0 && credit != 0) ledger->Add(i, turns[k].tokens, credit / weights);
+             if (weights > 0 && credit != 0) builder->Add(i, turns[k].tokens, credit / weights);
            }
          }
        }}};

@@ -24,7 +24,7 @@ int ToolTurns(const Trajectory& trajectory) {
 using Reshape = std::function<void(const Group&, const std::vector<size_t>& right, CreditBuilder*)>;
 
 Shaper ForRight(std::string name, IsRight right, bool with_call, Reshape reshape) {
-  return {std::move(name), [=](std::span<const Group> groups, std::span<CreditBuilder> ledgers) {
+  return {std::move(name), [=](std::span<const Group> groups, std::span<CreditBuilder> builders) {
             for (size_t g = 0; g < groups.size(); ++g) {
               std::vector<size_t> chosen;
               for (size_t i = 0; i < groups[g].trajectories.size(); ++i) {
@@ -33,7 +33,7 @@ Shaper ForRight(std::string name, IsRight right, bool with_call, Reshape reshape
                 if (with_call && trajectory.Calls() == 0) continue;
                 if (right(groups[g], trajectory)) chosen.push_back(i);
               }
-              if (!chosen.empty()) reshape(groups[g], chosen, &ledgers[g]);
+              if (!chosen.empty()) reshape(groups[g], chosen, &builders[g]);
             }
           }};
 }
@@ -88,7 +88,7 @@ Method Aspo(MethodOptions* options) {
   const double delta = options->Number("delta", -2, -1e9, 0), k = options->Number("bound", 0.7, 0);
   method.shapers = {
       ForRight("earlier calls", CorrectOnly(options, method.reads), /*with_call=*/true,
-               [=](const Group& group, const std::vector<size_t>& right, CreditBuilder* ledger) {
+               [=](const Group& group, const std::vector<size_t>& right, CreditBuilder* builder) {
                  double mean_position = 0, mean_length = 0;
                  const auto n = static_cast<double>(right.size());
                  for (const size_t i : right) {
@@ -97,10 +97,10 @@ Method Aspo(MethodOptions* options) {
                  }
                  for (const size_t i : right) {
                    const Trajectory& trajectory = group.trajectories[i];
-                   const double bound = k * std::abs(ledger->total(i)[0]);
+                   const double bound = k * std::abs(builder->total(i)[0]);
                    const double late = trajectory.actions[0].tokens.begin - mean_position;
-                   ledger->Add(i, {0, trajectory.tokens},
-                               std::clamp(delta * late / mean_length, -bound, bound));
+                   builder->Add(i, {0, trajectory.tokens},
+                                std::clamp(delta * late / mean_length, -bound, bound));
                  }
                })};
   method.promises.shift_invariant = false;
@@ -115,7 +115,7 @@ Method AdaTir(MethodOptions* options) {
   const double bound = options->Number("bound", 0.5, 0, 0.999);
   method.shapers = {
       ForRight("efficiency", CorrectOnly(options, method.reads), /*with_call=*/false,
-               [=](const Group& group, const std::vector<size_t>& right, CreditBuilder* ledger) {
+               [=](const Group& group, const std::vector<size_t>& right, CreditBuilder* builder) {
                  double mean = 0;
                  for (const size_t i : right) {
                    mean += group.trajectories[i].Calls() / static_cast<double>(right.size());
@@ -123,8 +123,8 @@ Method AdaTir(MethodOptions* options) {
                  for (const size_t i : right) {
                    const Trajectory& trajectory = group.trajectories[i];
                    const double saved = (mean - trajectory.Calls()) / std::max(mean, 1.0);
-                   ledger->Add(i, {0, trajectory.tokens},
-                               ledger->total(i)[0] * std::clamp(saved, -bound, bound));
+                   builder->Add(i, {0, trajectory.tokens},
+                                builder->total(i)[0] * std::clamp(saved, -bound, bound));
                  }
                })};
   method.promises.shift_invariant = false;

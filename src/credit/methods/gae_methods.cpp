@@ -13,17 +13,17 @@ namespace {
 using PerTrajectory = std::function<std::vector<float>(const Group&, size_t)>;
 
 Estimator ForScored(std::string name, const Selection& reads, PerTrajectory estimate) {
-  return {std::move(name), [=](const Group& group, CreditBuilder* ledger) {
+  return {std::move(name), [=](const Group& group, CreditBuilder* builder) {
             if (group.values == nullptr) {
-              ledger->Remark(NoteKind::kNoCritic, -1, "no critic: its values are taken as 0");
+              builder->Remark(NoteKind::kNoCritic, -1, "no critic: its values are taken as 0");
             }
             const UnitValues sums = TrajectorySums(group, reads);
             for (size_t i = 0; i < sums.size(); ++i) {
               if (!group.trajectories[i].counts) continue;
               if (!sums[i][0]) {
-                ledger->Remark(NoteKind::kUnscored, group.trajectories[i].leaf, "no reward");
+                builder->Remark(NoteKind::kUnscored, group.trajectories[i].leaf, "no reward");
               } else {
-                ledger->AddEach(i, estimate(group, i));
+                builder->AddEach(i, estimate(group, i));
               }
             }
           }};

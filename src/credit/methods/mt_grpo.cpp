@@ -37,7 +37,7 @@ Channel Outcome(const Selection& outcome, Alone alone, TokenMask mask) {
 // For any number of turns: each turn's reward against the same turn of the group, carried back to
 // the turns before with a discount.
 Estimator TurnsToGo(std::string name, const Selection& terms, double gamma, double weight) {
-  return {std::move(name), [=](const Group& group, CreditBuilder* ledger) {
+  return {std::move(name), [=](const Group& group, CreditBuilder* builder) {
             UnitValues turns = TurnSums(group, terms);
             size_t longest = 0;
             for (const auto& of_one : turns) longest = std::max(longest, of_one.size());
@@ -55,12 +55,12 @@ Estimator TurnsToGo(std::string name, const Selection& terms, double gamma, doub
             for (size_t i = 0; i < turns.size(); ++i) {
               const Trajectory& trajectory = group.trajectories[i];
               if (trajectory.counts && !turns[i].empty() && !turns[i][0]) {
-                ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no rewards of turns");
+                builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no rewards of turns");
               }
               double to_go = 0;
               for (size_t k = turns[i].size(); k-- > 0;) {
                 to_go = turns[i][k].value_or(0) + gamma * to_go;
-                if (to_go != 0) ledger->Add(i, trajectory.turns[k].tokens, weight * to_go);
+                if (to_go != 0) builder->Add(i, trajectory.turns[k].tokens, weight * to_go);
               }
             }
           }};

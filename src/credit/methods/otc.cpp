@@ -82,19 +82,19 @@ Method OtcPpo(MethodOptions* options) {
     for (size_t t = 0; t < targets.size(); ++t) targets[t] += values[t];
     return targets;
   };
-  method.estimators = {{"gae", [=](const Group& group, CreditBuilder* ledger) {
+  method.estimators = {{"gae", [=](const Group& group, CreditBuilder* builder) {
                           const UnitValues values = rewards(group);
                           if (group.values == nullptr) {
-                            ledger->Remark(NoteKind::kNoCritic, -1,
-                                           "no critic: its values are taken as 0");
+                            builder->Remark(NoteKind::kNoCritic, -1,
+                                            "no critic: its values are taken as 0");
                           }
                           for (size_t i = 0; i < values.size(); ++i) {
                             const Trajectory& trajectory = group.trajectories[i];
                             if (!values[i][0] && trajectory.counts) {
-                              ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
+                              builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
                             }
                             if (!values[i][0] || trajectory.tokens == 0) continue;
-                            ledger->AddEach(i, advantages_of(group, trajectory, *values[i][0]));
+                            builder->AddEach(i, advantages_of(group, trajectory, *values[i][0]));
                           }
                         }}};
   if (options->Flag("whiten", true)) method.shapers = {WhitenTokens()};

@@ -19,11 +19,11 @@ bool IsGreedy(const Group& group, const Trajectory& trajectory) {
          });
 }
 
-void RemarkUnscored(const Group& group, const UnitValues& values, CreditBuilder* ledger) {
+void RemarkUnscored(const Group& group, const UnitValues& values, CreditBuilder* builder) {
   for (size_t i = 0; i < values.size(); ++i) {
     const Trajectory& trajectory = group.trajectories[i];
     if (trajectory.counts && (values[i].empty() || !values[i][0])) {
-      ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no reward");
+      builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no reward");
     }
   }
 }
@@ -36,22 +36,22 @@ Method ReMax(MethodOptions* options) {
   method.needs = "an outcome per trajectory, one leaf sampled at temperature 0";
   method.reads = OutcomeTerms(options);
   method.estimators = {
-      {"outcome", [outcome = method.reads](const Group& group, CreditBuilder* ledger) {
+      {"outcome", [outcome = method.reads](const Group& group, CreditBuilder* builder) {
          const UnitValues values = TrajectorySums(group, outcome);
          std::optional<double> greedy;
          for (size_t i = 0; i < values.size() && !greedy; ++i) {
            if (IsGreedy(group, group.trajectories[i])) greedy = values[i][0];
          }
          if (!greedy) {
-           ledger->Remark(NoteKind::kGroupDropped, -1,
-                          "no scored leaf was sampled at temperature 0: nothing to compare with");
+           builder->Remark(NoteKind::kGroupDropped, -1,
+                           "no scored leaf was sampled at temperature 0: nothing to compare with");
            return;
          }
-         RemarkUnscored(group, values, ledger);
+         RemarkUnscored(group, values, builder);
          for (size_t i = 0; i < values.size(); ++i) {
            const Trajectory& trajectory = group.trajectories[i];
            if (!values[i][0] || IsGreedy(group, trajectory)) continue;
-           ledger->Add(i, {0, trajectory.tokens}, *values[i][0] - *greedy);
+           builder->Add(i, {0, trajectory.tokens}, *values[i][0] - *greedy);
          }
        }}};
   method.promises.shift_invariant = true;
@@ -66,36 +66,35 @@ Method TurnLeaveOneOut(MethodOptions* options) {
   method.about = "return from each turn on, minus the others' at the same turn";
   method.needs = "rewards where they were earned";
   method.reads = {options->Names("terms", {"*"}), {}};
-  method.estimators = {{"turns", [reads = method.reads](const Group& group, CreditBuilder* ledger) {
-                          UnitValues to_go = TurnSums(group, reads);
-                          RemarkUnscored(group, to_go, ledger);
-                          size_t scored = 0, longest = 0;
-                          for (auto& turns : to_go) {
-                            if (turns.empty() || !turns[0]) continue;
-                            ++scored;
-                            longest = std::max(longest, turns.size());
-                            for (size_t k = turns.size() - 1; k-- > 0;) *turns[k] += *turns[k + 1];
-                          }
-                          if (scored < 2) {
-                            ledger->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
-                            return;
-                          }
-                          for (size_t k = 0; k < longest; ++k) {
-                            double sum = 0, count = 0;
-                            auto reaches = [&](size_t i) {
-                              return k < to_go[i].size() && to_go[i][0];
-                            };
-                            for (size_t i = 0; i < to_go.size(); ++i) {
-                              if (reaches(i)) sum += *to_go[i][k], ++count;
-                            }
-                            for (size_t i = 0; i < to_go.size(); ++i) {
-                              if (!reaches(i)) continue;
-                              const double own = *to_go[i][k];
-                              const double baseline = count > 1 ? (sum - own) / (count - 1) : 0;
-                              ledger->Add(i, group.trajectories[i].turns[k].tokens, own - baseline);
-                            }
-                          }
-                        }}};
+  method.estimators = {
+      {"turns", [reads = method.reads](const Group& group, CreditBuilder* builder) {
+         UnitValues to_go = TurnSums(group, reads);
+         RemarkUnscored(group, to_go, builder);
+         size_t scored = 0, longest = 0;
+         for (auto& turns : to_go) {
+           if (turns.empty() || !turns[0]) continue;
+           ++scored;
+           longest = std::max(longest, turns.size());
+           for (size_t k = turns.size() - 1; k-- > 0;) *turns[k] += *turns[k + 1];
+         }
+         if (scored < 2) {
+           builder->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
+           return;
+         }
+         for (size_t k = 0; k < longest; ++k) {
+           double sum = 0, count = 0;
+           auto reaches = [&](size_t i) { return k < to_go[i].size() && to_go[i][0]; };
+           for (size_t i = 0; i < to_go.size(); ++i) {
+             if (reaches(i)) sum += *to_go[i][k], ++count;
+           }
+           for (size_t i = 0; i < to_go.size(); ++i) {
+             if (!reaches(i)) continue;
+             const double own = *to_go[i][k];
+             const double baseline = count > 1 ? (sum - own) / (count - 1) : 0;
+             builder->Add(i, group.trajectories[i].turns[k].tokens, own - baseline);
+           }
+         }
+       }}};
   method.promises = {.unbiased = true};
   return method;
 }
@@ -168,17 +167,17 @@ Method Otb(MethodOptions* options) {
   method.reads = {options->Names("terms", {"*"}), {}};
   const bool cut_tail = options->Flag("cut_tail", true);
   method.estimators = {
-      {"otb", [=, reads = method.reads](const Group& group, CreditBuilder* ledger) {
+      {"otb", [=, reads = method.reads](const Group& group, CreditBuilder* builder) {
          const UnitValues sums = TrajectorySums(group, reads);
-         RemarkUnscored(group, sums, ledger);
+         RemarkUnscored(group, sums, builder);
          std::vector<OtbRow> rows = OtbRows(group, sums, reads);
          if (rows.empty()) return;
          SubtractOtbBaselines(cut_tail, &rows);
          if (rows.size() < 2 && group.trajectories.size() > 1) {
-           ledger->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
+           builder->Remark(NoteKind::kGroupOfOne, -1, "nobody to compare with: 0");
            return;
          }
-         for (const OtbRow& row : rows) ledger->AddEach(row.trajectory, row.returns);
+         for (const OtbRow& row : rows) builder->AddEach(row.trajectory, row.returns);
        }}};
   return method;
 }

@@ -49,7 +49,7 @@ void CompareSiblings(const Group& group, double format_weight, std::map<NodeId, 
 }
 
 Estimator Fork(const Selection& outcome, double gamma, double format_weight, double weight) {
-  return {"fork", [=](const Group& group, CreditBuilder* ledger) {
+  return {"fork", [=](const Group& group, CreditBuilder* builder) {
             const UnitValues outcomes = TrajectorySums(group, outcome);
             std::map<NodeId, Step> steps = StepsOf(group, outcomes, gamma);
             CompareSiblings(group, format_weight, &steps);
@@ -57,16 +57,16 @@ Estimator Fork(const Selection& outcome, double gamma, double format_weight, dou
               const Trajectory& trajectory = group.trajectories[i];
               if (!trajectory.counts) continue;
               if (!outcomes[i][0]) {
-                ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
+                builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
                 continue;
               }
               for (const Turn& turn : trajectory.turns) {
                 const double advantage = steps.at(turn.node).advantage;
-                if (advantage != 0) ledger->Add(i, turn.tokens, weight * advantage);
+                if (advantage != 0) builder->Add(i, turn.tokens, weight * advantage);
               }
             }
             if (group.trajectories.size() < 2) {
-              ledger->Remark(NoteKind::kGroupOfOne, -1, "no turn has a sibling: 0");
+              builder->Remark(NoteKind::kGroupOfOne, -1, "no turn has a sibling: 0");
             }
           }};
 }

@@ -15,19 +15,19 @@ Method ReinforcePlusPlus(MethodOptions* options) {
   const double gamma = options->Number("gamma", 1, 0, 1);
   const Selection reads = method.reads;
   // The return is carried across tool results unchanged: they are not on the axis.
-  method.estimators = {{"return", [=](const Group& group, CreditBuilder* ledger) {
+  method.estimators = {{"return", [=](const Group& group, CreditBuilder* builder) {
                           const UnitValues sums = TrajectorySums(group, reads);
                           for (size_t i = 0; i < sums.size(); ++i) {
                             const Trajectory& trajectory = group.trajectories[i];
                             if (!trajectory.counts) continue;
                             if (!sums[i][0]) {
-                              ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no reward");
+                              builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no reward");
                               continue;
                             }
                             std::vector<float> returns = RewardsOnTokens(trajectory, reads);
                             const std::vector<float> zeros(returns.size(), 0.0f);
                             TokenGae({gamma, 1}, returns, zeros, returns);
-                            ledger->AddEach(i, returns);
+                            builder->AddEach(i, returns);
                           }
                         }}};
   method.shapers = {WhitenTokens()};

@@ -52,7 +52,7 @@ Method Awpo(MethodOptions* options) {
   method.channels = {std::move(channel)};
   const double weight = options->Number("weight", 1);
   method.estimators = {
-      {"quality", [=](const Group& group, CreditBuilder* ledger) {
+      {"quality", [=](const Group& group, CreditBuilder* builder) {
          auto variance = [](const UnitValues& values) {
            std::vector<double> present;
            for (const auto& units : values) {
@@ -67,8 +67,8 @@ Method Awpo(MethodOptions* options) {
          values = GroupNormalised(std::move(values), MeanAndDeviation(Alone::kZero), false);
          for (size_t i = 0; i < values.size(); ++i) {
            if (!values[i][0]) continue;
-           ledger->Add(i, {0, group.trajectories[i].tokens},
-                       weight * mine / (mine + other) * *values[i][0]);
+           builder->Add(i, {0, group.trajectories[i].tokens},
+                        weight * mine / (mine + other) * *values[i][0]);
          }
        }}};
   method.promises.shift_invariant = true;

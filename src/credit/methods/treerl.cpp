@@ -15,7 +15,7 @@ Method TreeRl(MethodOptions* options) {
   method.reads = OutcomeTerms(options);
   const bool add_value = options->Flag("add_value", false);
   method.estimators = {
-      {"tree", [outcome = method.reads, add_value](const Group& group, CreditBuilder* ledger) {
+      {"tree", [outcome = method.reads, add_value](const Group& group, CreditBuilder* builder) {
          struct Mean {
            double sum = 0;
            int leaves = 0;
@@ -28,7 +28,7 @@ Method TreeRl(MethodOptions* options) {
            const Trajectory& trajectory = group.trajectories[i];
            if (!rewards[i][0]) {
              if (trajectory.counts) {
-               ledger->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
+               builder->Remark(NoteKind::kUnscored, trajectory.leaf, "no outcome");
              }
              continue;
            }
@@ -40,7 +40,7 @@ Method TreeRl(MethodOptions* options) {
            }
          }
          if (root.leaves < 2) {
-           ledger->Remark(NoteKind::kGroupOfOne, -1, "one leaf: nothing rises");
+           builder->Remark(NoteKind::kGroupOfOne, -1, "one leaf: nothing rises");
          }
          for (size_t i = 0; i < rewards.size(); ++i) {
            if (!rewards[i][0]) continue;
@@ -50,7 +50,7 @@ Method TreeRl(MethodOptions* options) {
              double credit = (here.value() - root.value()) + (here.value() - parent);
              if (std::abs(credit) < 1e-12) credit = 0;
              if (add_value) credit += here.value();
-             ledger->Add(i, turn.tokens, credit / std::sqrt(here.leaves));
+             builder->Add(i, turn.tokens, credit / std::sqrt(here.leaves));
              parent = here.value();
            }
          }

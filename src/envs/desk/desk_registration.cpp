@@ -17,8 +17,8 @@ EnvironmentOptions ReadDeskPlan(RecipeTable table, bool quiz) {
   // A quiz is about one call at most: it has no second turn.
   if (quiz) tasks.max_calls = std::min<int64_t>(tasks.max_calls, 1);
   const Rules rules = ReadRules(table.Table("rules"), DeskRules());
-  EnvironmentOptions plan{.rules = rules};
-  plan.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
+  EnvironmentOptions environment{.rules = rules};
+  environment.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
     HONE_ASSIGN_OR_RETURN(auto desk, NewDesk(options));
     return LoadedEnvironment{.environment = WithRules(std::move(desk), rules),
                              .tasks = NewTaskSource(tasks),
@@ -27,7 +27,7 @@ EnvironmentOptions ReadDeskPlan(RecipeTable table, bool quiz) {
                              .teacher = quiz ? TeacherMaker() : NewTeacher,
                              .recording = {.teacher = NewTeacher}};
   };
-  return plan;
+  return environment;
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ EnvironmentOptions ReadServicePlan(RecipeTable table, bool /*has_user*/) {
   table.Read("show_policy", &options.show_policy, "and the rules that it must obey");
   const TaskOptions tasks = ReadTaskOptions(table.Table("tasks"));
   const Rules rules = ReadRules(table.Table("rules"), ServiceRules());
-  EnvironmentOptions plan{.rules = rules};
-  plan.make = [=](const std::shared_ptr<const Toolbox>& tools) -> Result<LoadedEnvironment> {
+  EnvironmentOptions environment{.rules = rules};
+  environment.make = [=](const std::shared_ptr<const Toolbox>& tools) -> Result<LoadedEnvironment> {
     ServiceOptions with_user = options;
     if (const Toolbox::Tool* user = tools ? tools->Find(kUserTool) : nullptr) {
       with_user.user = tools->kits()[user->kit].toolkit;
@@ -29,7 +29,7 @@ EnvironmentOptions ReadServicePlan(RecipeTable table, bool /*has_user*/) {
                              .teacher = NewTeacher,
                              .recording = {.exploration = ExplorationOf}};
   };
-  return plan;
+  return environment;
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ struct LearnedPlayerOptions {
   double temperature = 1;  // below it, different calls get the same answer too often
   double min_p = 0.01;     // tokens less likely than this share of the likeliest are never drawn
   int64_t max_tokens = 512;
-  // Work out what the record tells for certain (simulate/write_effects.h, answer_rules.h) instead
+  // Work out what the record tells for certain (simulate/write_effects.h, result_rules.h) instead
   // of drawing it. Without it the decoder is on its own.
   bool effects = true;
 };

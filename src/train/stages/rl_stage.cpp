@@ -81,7 +81,7 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
   std::unique_ptr<RlTraining> training(new RlTraining(stage, number, context));
   const TrainingRecipe& recipe = *context->recipe;
   HONE_ASSIGN_OR_RETURN(
-      training->world_,
+      training->backend_,
       Backend::ForTraining(recipe, context->environment, context->simulator, context->recorded));
   training->runner_ = NewConfinedRunner();
   HONE_ASSIGN_OR_RETURN(training->rewarder_,
@@ -99,7 +99,7 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
 
 Result<StageStep> RlTraining::Step(int64_t step) {
   const Rng rng = RngOf(step);
-  const CallCounts asked = world_->executor()->counts().by_source;
+  const CallCounts asked = backend_->executor()->counts().by_source;
   HONE_ASSIGN_OR_RETURN(const Method method, NewMethodAt(context_->recipe->credit, step));
   HONE_ASSIGN_OR_RETURN(const Rollout rollout, RolloutAt(step));
   StageStep done;
@@ -128,7 +128,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
 
   if (!remedies().skip_update) {
     HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
-    const UpdateOptions options = PlanOf(step, method, !groups.empty());
+    const UpdateOptions options = UpdateOptionsAt(step, method, !groups.empty());
     const UpdateReport update =
         Timed("training", UpdatePolicy, options, groups, rng, context_->engine.get());
     NoteUpdate(options, update, step, &done);
@@ -157,7 +157,7 @@ TaskSupply RlTraining::Supply() const {
   const bool elsewhere = context_->recipe->Simulates() || context_->recipe->JournalsItself();
   return {.environment = &context_->environment,
           .curriculum = curriculum_.get(),
-          .other_world = elsewhere ? world_->executor() : nullptr};
+          .other_backend = elsewhere ? backend_->executor() : nullptr};
 }
 
 Round RlTraining::RoundOf(int64_t step, int64_t first, size_t groups) const {
@@ -181,7 +181,7 @@ Result<Rollout> RlTraining::RolloutAt(int64_t step) const {
   options.run = recipe.run.name;
   options.in_earnest = !recipe.Simulates();
   return Rollout::New(std::move(options), context_->environment.environment.get(), policy,
-                      recipe.rollout.strategy.get(), world_->executor());
+                      recipe.rollout.strategy.get(), backend_->executor());
 }
 
 ScoringOptions RlTraining::Scoring() const {
@@ -208,7 +208,7 @@ KlOptions RlTraining::KlNow() const {
   return kl;
 }
 
-UpdateOptions RlTraining::PlanOf(int64_t step, const Method& method, bool groups) {
+UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, const Method& method, bool groups) {
   const TrainingRecipe& recipe = *context_->recipe;
   UpdateOptions options{.objective = recipe.objective,
                         .optimizer = stage_.optimizer,
@@ -250,7 +250,7 @@ void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler
   values["unopened_groups"] = static_cast<double>(practice.unopened);
   for (const auto& [kind, weight] : curriculum_->Weights()) values["curriculum/" + kind] = weight;
   if (DynamicNow().on) values["drawn_groups"] = static_cast<double>(rounds.drawn());
-  const CallCounts answered = world_->executor()->counts().by_source;
+  const CallCounts answered = backend_->executor()->counts().by_source;
   const auto since = [&](CallSource source) {
     const auto of = [&](const CallCounts& counts) {
       const auto found = counts.find(source);

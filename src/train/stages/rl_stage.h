@@ -77,7 +77,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   ScoringOptions Scoring() const;
   ModelViews Ask(const std::vector<ScoredTree>& records) const;
   KlOptions KlNow() const;
-  UpdateOptions PlanOf(int64_t step, const Method& method, bool groups);
+  UpdateOptions UpdateOptionsAt(int64_t step, const Method& method, bool groups);
 
   // What comes of them goes to whatever goes on from step to step, and into the log.
   void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
@@ -89,7 +89,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   RlStage stage_;
   int64_t number_;
   StageContext* context_;
-  std::unique_ptr<Backend> world_;
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
   std::unique_ptr<Rewarder> rewarder_;
   std::optional<Reference> reference_;  // none is needed where there is no KL
