@@ -64,7 +64,8 @@ function(hone_test name)
   hone_precompiled(${name} hone_pch_test)
   target_compile_options(${name} PRIVATE ${HONE_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE
-    HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY="${CMAKE_BINARY_DIR}/hone")
+    HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY="${CMAKE_BINARY_DIR}/hone"
+    $<$<BOOL:${HONE_SANITIZE}>:HONE_SANITIZED>)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
 endfunction()

@@ -29,6 +29,8 @@ void AddJournal(Command program, std::shared_ptr<CommandContext> context);
 void AddTools(Command program, std::shared_ptr<CommandContext> context);
 void AddRewards(Command program, std::shared_ptr<CommandContext> context);
 void AddCredit(Command program, std::shared_ptr<CommandContext> context);
+// Below `hone credit`.
+void AddCreditAudit(Command credit, std::shared_ptr<CommandContext> context);
 void AddLab(Command program, std::shared_ptr<CommandContext> context);
 void AddSimulate(Command program, std::shared_ptr<CommandContext> context);
 void AddEnv(Command program, std::shared_ptr<CommandContext> context);

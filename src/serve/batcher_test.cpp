@@ -67,7 +67,7 @@ class NoMemoryFor {
 };
 
 TEST(Batcher, WhereMemoryRunsOutForOneOfThemAllThatAreTakenInFail) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HONE_SANITIZED
   GTEST_SKIP() << "sanitizers end a process that has no memory left";
 #endif
   const auto served = TinyServed();

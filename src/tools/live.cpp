@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -16,12 +17,16 @@ class Lane : public std::enable_shared_from_this<Lane> {
  public:
   Lane(const ToolLimits& limits, Timeline* timeline) : limits_(limits), timeline_(timeline) {}
 
-  // `work` is run when there is room, or never when `stop` is requested before. It gets a place,
-  // which it gives back by Leave.
+  // `work` is run when there is room, or never when `stop` is requested before: then it is dropped
+  // at once, because it holds whoever waits for it, and they hold the lane. It gets a place, which
+  // it gives back by Leave.
   void Enter(std::function<void()> work, std::stop_token stop) {
+    auto on_stop = std::make_unique<OnStop>(stop, [weak = weak_from_this()] {
+      if (const std::shared_ptr<Lane> lane = weak.lock()) lane->Pump();
+    });
     {
       MutexLock lock(mutex_);
-      waiting_.push_back({std::move(work), std::move(stop)});
+      waiting_.push_back({std::move(work), std::move(stop), std::move(on_stop)});
     }
     Pump();
   }
@@ -35,19 +40,23 @@ class Lane : public std::enable_shared_from_this<Lane> {
   }
 
  private:
+  using OnStop = std::stop_callback<std::function<void()>>;
   struct Waiting {
     std::function<void()> work;
     std::stop_token stop;
+    std::unique_ptr<OnStop> on_stop;
   };
 
-  // Starts what may start now.
+  // Forgets what was stopped, and starts what may start now.
   void Pump() {
+    // Ends after the lock does: to end a callback is to wait for it, and it may wait for the lock.
+    std::vector<Waiting> left;
     MutexLock lock(mutex_);
+    for (Waiting& one : waiting_) {
+      if (one.stop.stop_requested()) left.push_back(std::move(one));
+    }
+    std::erase_if(waiting_, [](const Waiting& one) { return one.on_stop == nullptr; });
     while (!waiting_.empty()) {
-      if (waiting_.front().stop.stop_requested()) {
-        waiting_.pop_front();
-        continue;
-      }
       if (running_ >= limits_.concurrent) return;
       if (limits_.per_second > 0) {
         const Clock::Duration now = timeline_->Now();
@@ -57,6 +66,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
       }
       ++running_;
       timeline_->Run(std::move(waiting_.front().work));
+      left.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
   }

@@ -60,6 +60,23 @@ TEST(Live, CallsPerSecondAreLimitedInVirtualTimeToo) {
   EXPECT_EQ(latencies, (std::vector<int64_t>{0, 500'000, 1'000'000, 1'500'000, 2'000'000}));
 }
 
+// What waits holds its executor, and that holds the responder with what waits.
+TEST(Live, WhoeverIsStoppedWhileWaitingIsForgotten) {
+  std::weak_ptr<Sessions> remembered;
+  {
+    const auto timeline = NewVirtualTimeline();
+    auto tools = std::make_shared<ScriptedToolkit>();
+    tools->Add("t", Effect::kReads, [](const Json&, const CallLimits&) { return Answered(""); });
+    const auto toolbox = ToolboxOf({tools}, {.concurrent = 1});
+    auto sessions = std::make_shared<Sessions>(toolbox, 1);
+    remembered = sessions;
+    Executor executor({.responders = {NewLiveResponder(*toolbox, timeline.get(), nullptr)}},
+                      timeline.get());
+    for (int i = 0; i < 3; ++i) executor.Submit({{.call = i}, "t", Json::Of({}), sessions});
+  }
+  EXPECT_TRUE(remembered.expired());
+}
+
 TEST(Live, CallsThatShareASessionRunInOrderAndOthersDoNotWaitForThem) {
   const auto timeline = NewRealTimeline();
   const auto kit = std::make_shared<SumToolkit>(Sharing::kReplay);

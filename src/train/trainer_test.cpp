@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "support/full_disk.h"
+#include "support/patience.h"
 #include "support/planted.h"
 #include "support/stop_after.h"
 #include "support/tiny_recipe.h"
@@ -87,7 +88,8 @@ TEST(Trainer, PassesCoverTheTime) {
   ASSERT_TRUE(report.ok()) << report.error().message();
   double sum = 0;
   for (const auto& [name, seconds] : report->seconds) sum += seconds;
-  EXPECT_GE(sum, 0.97 * report->wall);
+  // Sanitizers slow down what stands between the passes, too.
+  EXPECT_GE(sum, (kPatience == 1 ? 0.97 : 0.8) * report->wall);
   EXPECT_LE(sum, 1.001 * report->wall);
 }
 

@@ -139,6 +139,8 @@ void AddCredit(Command program, std::shared_ptr<CommandContext> context) {
       "credit.html\n");
   explain.Action([=] { Finish(context.get(), Explain(*arguments, context->json)); });
 
+  AddCreditAudit(credit, context);
+
   Command methods = credit.AddCommand("methods", "List all methods of credit with their settings");
   methods.Footer("Each has a page in docs/algorithms.\nExample:\n  hone credit methods --json\n");
   methods.Action([=] {

@@ -1,0 +1,124 @@
+#include "learn/credit_audit.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "evaluate/measures.h"
+#include "learn/step.h"
+#include "rewards/labels.h"
+#include "rewards/trajectory_view.h"
+
+namespace hone {
+namespace {
+
+double SumOver(const std::vector<float>& values, const Span& span) {
+  return std::accumulate(values.begin() + span.begin, values.begin() + span.end, 0.0);
+}
+
+// What each call of a trajectory is, in their order.
+std::vector<CallVerdict> VerdictsOf(const std::vector<const Call*>& calls, const GoldCalls& gold) {
+  const CallScore score = ScoreCalls(calls, gold);
+  std::vector<CallVerdict> verdicts;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const auto is_right = [&](const GoldCall& one) { return IsRightCall(*calls[i], one); };
+    const int32_t stands_for = score.gold_of[i];
+    if (stands_for >= 0 && is_right(gold.calls[static_cast<size_t>(stands_for)])) {
+      verdicts.push_back(CallVerdict::kRight);
+    } else if (gold.calls.empty() || std::any_of(gold.calls.begin(), gold.calls.end(), is_right)) {
+      verdicts.push_back(CallVerdict::kNeedless);
+    } else {
+      verdicts.push_back(CallVerdict::kWrong);
+    }
+  }
+  return verdicts;
+}
+
+// Of the calls that `counts` picks, the share that moved in the direction of `sign`. Calls of one
+// task are resampled together.
+template <typename Counts>
+AuditedShare ShareOf(const std::vector<AuditedCall>& calls, const std::vector<double>& moved,
+                     size_t records, double sign, Counts counts, const Rng& rng) {
+  std::vector<double> above(records, 0), below(records, 0);
+  AuditedShare share;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!counts(calls[i])) continue;
+    ++share.calls;
+    below[calls[i].record] += 1;
+    above[calls[i].record] += sign * moved[i] > 0 ? 1 : 0;
+  }
+  share.share = BootstrapRatio(above, below, rng);
+  return share;
+}
+
+}  // namespace
+
+Result<std::vector<AuditedCall>> CallsOf(std::span<const ScoredTree> records) {
+  std::vector<AuditedCall> audited;
+  for (size_t r = 0; r < records.size(); ++r) {
+    const Tree& tree = records[r].tree;
+    if (tree.leaves.empty()) continue;
+    HONE_ASSIGN_OR_RETURN(const Labels labels, LabelsOf(tree.task));
+    HONE_ASSIGN_OR_RETURN(const std::vector<Measures> measures, MeasureTree(tree));
+    if (!labels.calls) continue;
+    for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
+      if (!measures[leaf].counts || !measures[leaf].success) continue;
+      const TrajectoryView view = TrajectoryOf(tree, static_cast<int32_t>(leaf));
+      const std::vector<CallVerdict> verdicts = VerdictsOf(view.bare_calls(), *labels.calls);
+      for (size_t i = 0; i < verdicts.size(); ++i) {
+        const TrajectoryView::MadeCall& made = view.calls[i];
+        const Node& node = tree.nodes[static_cast<size_t>(made.node)];
+        if (node.logprobs.size() != node.tokens.size()) continue;  // it was not drawn
+        audited.push_back({.record = r,
+                           .node = made.node,
+                           .span = made.call->span,
+                           .verdict = verdicts[i],
+                           .success = *measures[leaf].success,
+                           .before = SumOver(node.logprobs, made.call->span)});
+      }
+    }
+  }
+  return audited;
+}
+
+Result<CreditAudit> AuditCredit(const Method& method, const std::vector<ScoredTree>& records,
+                                const std::vector<AuditedCall>& calls, const Model& drew,
+                                const CreditAuditOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const CreditedGroups credited,
+                        CreditGroups({.method = method}, records, {}));
+  HONE_ASSIGN_OR_RETURN(const std::vector<TrainingGroup> groups,
+                        TrainingGroupsOf(method, credited));
+  Engine engine(drew, options.engine);
+  UpdatePolicy({.objective = options.objective,
+                .optimizer = options.optimizer,
+                .shared = method.shared,
+                .on_policy = true},
+               groups, Rng(options.seed).Split("update"), &engine);
+
+  std::vector<double> moved;
+  TreeLogprobs now;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (i == 0 || calls[i].record != calls[i - 1].record) {
+      now = engine.LogProbs({&records[calls[i].record].tree, 1})[0];
+    }
+    moved.push_back(SumOver(now[static_cast<size_t>(calls[i].node)].logprobs, calls[i].span) -
+                    calls[i].before);
+  }
+  const Rng rng = Rng(options.seed).Split("intervals");
+  const auto share = [&](double sign, auto counts) {
+    return ShareOf(calls, moved, records.size(), sign, counts, rng);
+  };
+  return CreditAudit{
+      .method = method.name,
+      .right_rose = share(+1,
+                          [](const AuditedCall& call) {
+                            return call.verdict == CallVerdict::kRight && !call.success;
+                          }),
+      .wrong_fell = share(-1,
+                          [](const AuditedCall& call) {
+                            return call.verdict == CallVerdict::kWrong && call.success;
+                          }),
+      .needless_fell = share(
+          -1, [](const AuditedCall& call) { return call.verdict == CallVerdict::kNeedless; })};
+}
+
+}  // namespace hone
