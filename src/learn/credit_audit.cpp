@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "evaluate/measures.h"
 #include "learn/step.h"
 #include "rewards/labels.h"
@@ -33,22 +35,38 @@ std::vector<CallVerdict> VerdictsOf(const std::vector<const Call*>& calls, const
   return verdicts;
 }
 
-// Of the calls that `counts` picks, the share that moved in the direction of `sign`. Calls of one
-// task are resampled together.
-template <typename Counts>
-AuditedShare ShareOf(const std::vector<AuditedCall>& calls, const std::vector<double>& moved,
-                     size_t records, double sign, Counts counts, const Rng& rng) {
-  std::vector<double> above(records, 0), below(records, 0);
-  AuditedShare share;
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (!counts(calls[i])) continue;
-    ++share.calls;
-    below[calls[i].record] += 1;
-    above[calls[i].record] += sign * moved[i] > 0 ? 1 : 0;
+bool EarnedNothing(const TrainingGroup& group) {
+  for (const Sequence& sequence : group.sequences) {
+    for (const float advantage : sequence.advantages) {
+      if (advantage != 0) return false;
+    }
   }
-  share.share = BootstrapRatio(above, below, rng);
-  return share;
+  return true;
 }
+
+// How far each call's log-probability moved, with what it is a share of.
+struct MovedCalls {
+  const std::vector<AuditedCall>& calls;
+  std::vector<double> moved;
+  size_t records = 0;
+  Rng rng{0};  // of intervals
+
+  // Of the calls that `counts` picks, the share that moved in the direction of `sign`. Calls of one
+  // task are resampled together.
+  template <typename Counts>
+  AuditedShare ShareOf(double sign, Counts counts) const {
+    std::vector<double> above(records, 0), below(records, 0);
+    AuditedShare share;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (!counts(calls[i])) continue;
+      ++share.calls;
+      below[calls[i].record] += 1;
+      above[calls[i].record] += sign * moved[i] > 0 ? 1 : 0;
+    }
+    share.share = BootstrapRatio(above, below, rng);
+    return share;
+  }
+};
 
 }  // namespace
 
@@ -87,6 +105,10 @@ Result<CreditAudit> AuditCredit(const Method& method, const std::vector<ScoredTr
                         CreditGroups({.method = method}, records, {}));
   HONE_ASSIGN_OR_RETURN(const std::vector<TrainingGroup> groups,
                         TrainingGroupsOf(method, credited));
+  if (std::all_of(groups.begin(), groups.end(), EarnedNothing)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} gives no token of this batch any credit", method.name));
+  }
   Engine engine(drew, options.engine);
   UpdatePolicy({.objective = options.objective,
                 .optimizer = options.optimizer,
@@ -94,31 +116,28 @@ Result<CreditAudit> AuditCredit(const Method& method, const std::vector<ScoredTr
                 .on_policy = true},
                groups, Rng(options.seed).Split("update"), &engine);
 
-  std::vector<double> moved;
+  MovedCalls moved{.calls = calls,
+                   .moved = {},
+                   .records = records.size(),
+                   .rng = Rng(options.seed).Split("intervals")};
   TreeLogprobs now;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (i == 0 || calls[i].record != calls[i - 1].record) {
       now = engine.LogProbs({&records[calls[i].record].tree, 1})[0];
     }
-    moved.push_back(SumOver(now[static_cast<size_t>(calls[i].node)].logprobs, calls[i].span) -
-                    calls[i].before);
+    moved.moved.push_back(SumOver(now[static_cast<size_t>(calls[i].node)].logprobs, calls[i].span) -
+                          calls[i].before);
   }
-  const Rng rng = Rng(options.seed).Split("intervals");
-  const auto share = [&](double sign, auto counts) {
-    return ShareOf(calls, moved, records.size(), sign, counts, rng);
+  const auto is = [](CallVerdict verdict, bool success) {
+    return
+        [=](const AuditedCall& call) { return call.verdict == verdict && call.success == success; };
   };
-  return CreditAudit{
-      .method = method.name,
-      .right_rose = share(+1,
-                          [](const AuditedCall& call) {
-                            return call.verdict == CallVerdict::kRight && !call.success;
-                          }),
-      .wrong_fell = share(-1,
-                          [](const AuditedCall& call) {
-                            return call.verdict == CallVerdict::kWrong && call.success;
-                          }),
-      .needless_fell = share(
-          -1, [](const AuditedCall& call) { return call.verdict == CallVerdict::kNeedless; })};
+  return CreditAudit{.method = method.name,
+                     .right_rose = moved.ShareOf(+1, is(CallVerdict::kRight, false)),
+                     .wrong_fell = moved.ShareOf(-1, is(CallVerdict::kWrong, true)),
+                     .needless_fell = moved.ShareOf(-1, [](const AuditedCall& call) {
+                       return call.verdict == CallVerdict::kNeedless;
+                     })};
 }
 
 }  // namespace hone

@@ -73,6 +73,7 @@ TEST_F(CreditAuditTest, IsAFunctionOfTheBatchTheMethodAndTheStep) {
   EXPECT_EQ(once.right_rose.share, again.right_rose.share);
   EXPECT_EQ(once.needless_fell.share, again.needless_fell.share);
   EXPECT_FALSE(Audit("igpo").ok()) << "the reward cannot feed it";
+  EXPECT_FALSE(Audit("remax").ok()) << "no trajectory is greedy, so nobody earns anything";
   options_.optimizer.learning_rate = 0;
   const CreditAudit still = Audit("grpo").value();
   ASSERT_TRUE(still.right_rose.share);
