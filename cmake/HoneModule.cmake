@@ -64,8 +64,10 @@ function(hone_test name)
   hone_precompiled(${name} hone_pch_test)
   target_compile_options(${name} PRIVATE ${HONE_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE
-    HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY="${CMAKE_BINARY_DIR}/hone"
-    $<$<BOOL:${HONE_SANITIZE}>:HONE_SANITIZED>)
+    HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY="${CMAKE_BINARY_DIR}/hone")
+  if(HONE_SANITIZE)
+    target_compile_definitions(${name} PRIVATE HONE_SANITIZED)  # tests/support/patience.h
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
 endfunction()
