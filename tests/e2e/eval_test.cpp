@@ -58,6 +58,28 @@ TEST_F(EvalTest, ARunIsMeasuredForPeopleAndForProgramsAndHasAPage) {
   EXPECT_EQ(*ReadFile(run + "/report.html"), page);
 }
 
+TEST_F(EvalTest, TheCreditOfARunIsAudited) {
+  const std::string run = TrainedRun(), page = (directory_.path() / "audit.html").string();
+  const SubprocessResult some =
+      Hone({"credit", "audit", run, "-m", "grpo", "-m", "toolpo", "--groups", "8", "--html", page});
+  ASSERT_EQ(some.exit_code, 0) << some.standard_error;
+  for (const char* part : {"64 trajectories of 8 tasks", "grpo", "toolpo", "needless calls that"}) {
+    EXPECT_NE(some.standard_output.find(part), std::string::npos) << some.standard_output;
+  }
+  EXPECT_NE(ReadFile(page)->find("<svg"), std::string::npos);
+
+  const SubprocessResult all = Hone({"credit", "audit", run, "--groups", "8", "--json"});
+  ASSERT_EQ(all.exit_code, 0) << all.standard_error;
+  const Json found = *ParseJson(all.standard_output);
+  const size_t methods = found.Find("audits")->AsArray().size();
+  EXPECT_GT(methods, 20u);
+  EXPECT_GT(found.Find("refused")->AsArray().size(), 0u) << "those that the reward cannot feed";
+
+  const SubprocessResult unknown = Hone({"credit", "audit", run, "-m", "grpoo"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.standard_error.find("grpoo"), std::string::npos);
+}
+
 TEST_F(EvalTest, BadInputGetsASentence) {
   ExpectError(Hone({"eval", "/nowhere", "--env", "desk"}), 1, "there is no folder \"/nowhere\"");
   ExpectError(Hone({"eval", directory_.path().string()}), 1, "neither a run nor a model");
