@@ -99,7 +99,7 @@ def trl(rng, count):
     path = "trl/trl/trainer/grpo_trainer.py"
     nanstd = authors.definitions("trl/trl/trainer/utils.py", ["nanstd"]).nanstd
     lines = authors.statements(path, "_generate_and_score_completions", authors.assigns("unscorable_mask"),
-                               lambda node: authors.assigns("advantages")(node))
+                               authors.assigns("advantages"))
     cases = []
     while len(cases) < count:
         size = rng.choice([1, 2, 3, 4, 6, 8])
@@ -128,7 +128,7 @@ def gdpo(rng, count):
     trls = "trl/trl/trainer/grpo_trainer.py"
     nanstd = authors.definitions("trl/trl/trainer/utils.py", ["nanstd"]).nanstd
     lines = authors.statements(trls, "_generate_and_score_completions", authors.assigns("unscorable_mask"),
-                               lambda node: authors.assigns("advantages")(node))
+                               authors.assigns("advantages"))
     terms = ["outcome", "preference", "format"]
     cases = []
     for _ in range(count):

@@ -3,13 +3,20 @@ statements of a method that cannot be run as a whole. Nothing of theirs is kept 
 """
 import __future__
 import ast
+import collections
 import contextlib
 import copy
+import enum
 import functools
 import io
+import json
 import os
 import pathlib
+import random
+import re
 import types
+import typing
+import uuid
 
 import numpy
 import torch
@@ -37,14 +44,7 @@ def decorator(*_, **__):
 
 
 def namespace(**more):
-    import collections
-    import enum
-    import json
-    import random
-    import re
-    import typing
-    import uuid
-
+    """What their files import, as far as it is needed; they print nothing."""
     names = {"torch": torch, "np": numpy, "numpy": numpy, "os": os, "re": re, "json": json, "uuid": uuid,
              "random": random, "defaultdict": collections.defaultdict, "Counter": collections.Counter,
              "Enum": enum.Enum, "deepcopy": copy.deepcopy, "print": lambda *_, **__: None,
