@@ -220,7 +220,9 @@ def spear_replay(rng, count):
 
         def watched(*arguments):
             result = prepare(*arguments)
-            chosen_from["rows"] = result[0]
+            rows = result[0].batch  # what is chosen takes its place afterwards
+            chosen_from.clear()
+            chosen_from.update((str(int(i)), number(a[0])) for i, a in zip(rows["id"], rows["advantages"]))
             return result
 
         buffer.prepare_for_selection = watched
@@ -230,11 +232,9 @@ def spear_replay(rng, count):
             taken = None
             if buffer.is_full_capacity():
                 selected = buffer.get_buffer()
-                rows = chosen_from["rows"]
                 taken = {"count": len(selected.batch), "baseline": number(selected.meta_info["reward_mean_50p"]),
                          "deviation": number(selected.meta_info["reward_std_50p"]),
-                         "candidates": {str(int(i)): number(a[0]) for i, a in zip(rows.batch["id"],
-                                                                                  rows.batch["advantages"])}}
+                         "candidates": dict(chosen_from)}
                 buffer.reset_buffer()
             groups = [[{"id": 0, "reward": rng.choice([0.0, 1.0, round(rng.uniform(-1, 1), 3)]),
                         "call": rng.choice(["read", "read", "read", "unreadable", "none"])} for _ in range(size)]
