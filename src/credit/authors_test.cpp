@@ -503,29 +503,19 @@ TEST(Authors, SpearsBonusIsForCallsThatCouldBeRead) {
 // SPEAR rounds the number of groups down, Hone up; SPEAR looks at rewards with the bonus, Hone
 // without it.
 TEST(Authors, SpearsFilterKeepsTheGroupsThatSpreadMost) {
-  int exact = 0, rounded = 0, bonus_matters = 0;
+  int compared = 0, bonus_matters = 0;
   for (const Json& one : AuthorsCases("spear")) {
     const AuthorsBatch batch(one);
-    const double share = NumberOf(one, "keep");
-    const double wanted = share * static_cast<double>(batch.groups.size());
     const std::vector<Credit> credits =
         batch.Credits(fmt::format("spear:step={},horizon={},keep={}", NumberOf(one, "step"),
-                                  NumberOf(one, "horizon"), share));
-    const Json::Array& theirs = TheirsOf(one, "kept-by-outcome").AsArray();
-    int kept = 0;
-    const bool whole = std::abs(wanted - std::round(wanted)) < 1e-9;
-    for (size_t g = 0; g < credits.size(); ++g) {
-      const bool ours = !HasNote(credits[g], NoteKind::kGroupDropped);
-      kept += ours;
-      EXPECT_TRUE(ours || !theirs[g].AsBool());
-      EXPECT_TRUE(!whole || ours == theirs[g].AsBool());
+                                  NumberOf(one, "horizon"), NumberOf(one, "keep")));
+    const Json::Array& theirs = TheirsOf(one, "kept").AsArray();
+    for (size_t g = 0; g < credits.size(); ++g, ++compared) {
+      EXPECT_EQ(!HasNote(credits[g], NoteKind::kGroupDropped), theirs[g].AsBool()) << g;
     }
-    EXPECT_EQ(kept, static_cast<int>(std::ceil(wanted - 1e-9)));
-    (whole ? exact : rounded) += 1;
     if (!(TheirsOf(one, "kept") == TheirsOf(one, "kept-by-outcome"))) ++bonus_matters;
   }
-  EXPECT_GE(exact, 8);
-  EXPECT_GE(rounded, 8);
+  EXPECT_GE(compared, 100);
   EXPECT_GE(bonus_matters, 1);
 }
 

@@ -101,6 +101,8 @@ class Application {
     }
     const std::vector<double> before = values;
     const bool compares = channel_.normaliser.centre != Centre::kNone;
+    const double weight =
+        channel_.weight * (channel_.group_weight ? channel_.group_weight(group_) : 1);
     Normalise(channel_.normaliser, lengths, divisor, AloneHere(), values);
     if (compares && values.size() == 1) {
       builder_.Remark(
@@ -115,7 +117,7 @@ class Application {
       if (channel_.keep_sign) {
         advantage = before[m] > 0 ? std::max(advantage, 0.0) : std::min(advantage, 0.0);
       }
-      if (advantage != 0) Put(members[m], channel_.weight * advantage);
+      if (advantage != 0) Put(members[m], weight * advantage);
     }
   }
 

@@ -39,6 +39,9 @@ struct Channel {
   GroupKey key = GroupKey::kTree;
   Normaliser normaliser;
   double weight = 1;
+  // Of the group, times `weight`; empty: 1. For weights of terms that act after the comparison,
+  // where the values come without them.
+  std::function<double(const Group&)> group_weight;
   TokenMask mask = TokenMask::kAll;
   // Advantages whose sign contradicts the value become 0: positive values are never punished,
   // others never paid.

@@ -25,16 +25,29 @@ struct Degenerate {
 // Everybody not named here gets zero in both cases.
 const std::map<std::string, Degenerate>& Exceptions() {
   static const Degenerate raw_alone = {Get::kRaw, Get::kZero}, always_raw = {Get::kRaw, Get::kRaw};
-  static const std::map<std::string, Degenerate> exceptions = {
-      {"reinforce", always_raw}, {"grpo", raw_alone},      {"dr-grpo", raw_alone},
-      {"dapo", raw_alone},       {"gspo", raw_alone},      {"cispo", raw_alone},
-      {"sapo", raw_alone},       {"gmpo", raw_alone},      {"opo", raw_alone},
-      {"gpg", raw_alone},        {"otb", raw_alone},       {"entropy-mask", raw_alone},
-      {"gae-token", always_raw}, {"gae-turn", always_raw}, {"gae-two-level", always_raw},
-      {"turn-ppo", always_raw},  {"steptool", always_raw}, {"otc-ppo", always_raw},
-      {"tapo", raw_alone},       {"arpo-soft", raw_alone}, {"arpo-hard", raw_alone},
-      {"tree-grpo", raw_alone},  {"otc-grpo", raw_alone},  {"hdpo", raw_alone},
-      {"gigpo", raw_alone},      {"mt-grpo", raw_alone},   {"spear-replay", always_raw}};
+  static const std::map<std::string, Degenerate> exceptions = {{"reinforce", always_raw},
+                                                               {"grpo", raw_alone},
+                                                               {"dr-grpo", raw_alone},
+                                                               {"dapo", raw_alone},
+                                                               {"opo", raw_alone},
+                                                               {"gpg", raw_alone},
+                                                               {"otb", raw_alone},
+                                                               {"entropy-mask", raw_alone},
+                                                               {"gae-token", always_raw},
+                                                               {"gae-turn", always_raw},
+                                                               {"gae-two-level", always_raw},
+                                                               {"turn-ppo", always_raw},
+                                                               {"steptool", always_raw},
+                                                               {"otc-ppo", always_raw},
+                                                               {"tapo", raw_alone},
+                                                               {"arpo-soft", raw_alone},
+                                                               {"arpo-hard", raw_alone},
+                                                               {"tree-grpo", raw_alone},
+                                                               {"otc-grpo", raw_alone},
+                                                               {"hdpo", raw_alone},
+                                                               {"gigpo", raw_alone},
+                                                               {"mt-grpo", raw_alone},
+                                                               {"spear-replay", always_raw}};
   return exceptions;
 }
 

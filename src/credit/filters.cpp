@@ -14,21 +14,30 @@ namespace {
 
 std::vector<double> RewardsOf(const Method& method, const Group& group) {
   std::vector<double> rewards;
-  const UnitValues values = TrajectorySums(group, method.reads);
+  const UnitValues values = method.filters.spread_of ? method.filters.spread_of(group)
+                                                     : TrajectorySums(group, method.reads);
   for (const auto& units : values) {
     if (units[0]) rewards.push_back(*units[0]);
   }
   return rewards;
 }
 
+// Neither a whole action nor an answer: nothing at all, or an action that was cut off. An action
+// that was written to its end and cannot be read is one.
+bool IsVoid(const Node& turn) {
+  if (!turn.calls.empty()) return false;
+  bool nothing = false;
+  for (const Fault& fault : turn.faults) {
+    if (fault.kind == FaultKind::kBadJson || fault.kind == FaultKind::kBadCall) return false;
+    nothing |= fault.kind == FaultKind::kNoAction || fault.kind == FaultKind::kIncomplete;
+  }
+  return nothing;
+}
+
 bool HasVoidTurn(const Group& group, const Trajectory& trajectory) {
-  const Ending ending = group.tree().leaves[trajectory.leaf].ending;
-  if (ending == Ending::kVoid || ending == Ending::kInvalid) return true;
-  return std::any_of(trajectory.turns.begin(), trajectory.turns.end(), [&](const Turn& turn) {
-    const std::vector<Fault>& faults = group.tree().nodes[turn.node].faults;
-    return std::any_of(faults.begin(), faults.end(),
-                       [](const Fault& fault) { return fault.kind == FaultKind::kNoAction; });
-  });
+  if (group.tree().leaves[trajectory.leaf].ending == Ending::kVoid) return true;
+  return std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
+                     [&](const Turn& turn) { return IsVoid(group.tree().nodes[turn.node]); });
 }
 
 bool IsRepetitive(const Group& group, const Trajectory& trajectory) {
@@ -49,6 +58,15 @@ bool IsRepetitive(const Group& group, const Trajectory& trajectory) {
 }
 
 }  // namespace
+
+bool WasCutOff(const Group& group, const Trajectory& trajectory) {
+  if (group.tree().leaves[trajectory.leaf].ending == Ending::kTokenLimit) return true;
+  return std::any_of(trajectory.turns.begin(), trajectory.turns.end(), [&](const Turn& turn) {
+    const std::vector<Fault>& faults = group.tree().nodes[turn.node].faults;
+    return std::any_of(faults.begin(), faults.end(),
+                       [](const Fault& fault) { return fault.kind == FaultKind::kIncomplete; });
+  });
+}
 
 std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups,
                              std::span<CreditBuilder> builders) {
@@ -73,8 +91,9 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return deviations[a] > deviations[b]; });
-    const auto keep = static_cast<size_t>(
-        std::ceil(filters.keep_share * static_cast<double>(groups.size()) - 1e-9));
+    const auto keep = std::max<size_t>(
+        static_cast<size_t>(filters.keep_share * static_cast<double>(groups.size()) + 1e-9),
+        filters.keep_share > 0 ? 1 : 0);
     for (size_t i = keep; i < order.size(); ++i) {
       if (!kept[order[i]]) continue;
       kept[order[i]] = false;
@@ -87,16 +106,15 @@ std::vector<bool> KeptGroups(const Method& method, std::span<const Group> groups
 }
 
 void MaskTrajectories(const Filters& filters, const Group& group, CreditBuilder* builder) {
-  if (!filters.mask_void && !filters.mask_overlong && !filters.mask_repetitive) return;
+  if (!filters.mask_void && !filters.mask_truncated && !filters.mask_repetitive) return;
   builder->Open("mask");
   for (size_t i = 0; i < group.trajectories.size(); ++i) {
     const Trajectory& trajectory = group.trajectories[i];
     const char* why = nullptr;
     if (filters.mask_void && HasVoidTurn(group, trajectory)) {
       why = "a turn that neither calls nor answers";
-    } else if (filters.mask_overlong &&
-               group.tree().leaves[trajectory.leaf].ending == Ending::kTokenLimit) {
-      why = "cut off by the token limit";
+    } else if (filters.mask_truncated && WasCutOff(group, trajectory)) {
+      why = "cut off by a limit of tokens";
     } else if (filters.mask_repetitive && IsRepetitive(group, trajectory)) {
       why = "20 tokens repeated ten times";
     }

@@ -68,7 +68,6 @@ Trajectory TrajectoryOf(const Tree& tree, int32_t leaf) {
   trajectory.counts = !BrokenByOthers(tree.leaves[leaf]);
   const std::vector<NodeId> path = WholePathTo(tree, tree.leaves[leaf].node);
   int32_t rounds = 0;
-  bool result_seen = false;
   for (size_t i = 0; i < path.size(); ++i) {
     const Node& node = tree.nodes[path[i]];
     const Node* next = i + 1 < path.size() ? &tree.nodes[path[i + 1]] : nullptr;
@@ -77,7 +76,7 @@ Trajectory TrajectoryOf(const Tree& tree, int32_t leaf) {
     if (begun) trajectory.length += size;
     if (IsFold(node)) trajectory.folded = true;
     if (node.author == Author::kUser && begun) ++rounds;
-    if (node.author == Author::kTool && begun) result_seen = true;
+    if (node.author == Author::kTool && begun) trajectory.has_result = true;
     if (node.author != Author::kPolicy) continue;
     const bool folds = next != nullptr && IsFold(*next) && next->folded_from == path[i];
     Turn turn;
@@ -88,7 +87,7 @@ Trajectory TrajectoryOf(const Tree& tree, int32_t leaf) {
     trajectory.turns.push_back(turn);
     AddActions(node, folds, &trajectory);
     trajectory.tokens += size;
-    if (!result_seen) trajectory.before_result = trajectory.tokens;
+    if (!trajectory.has_result) trajectory.before_result = trajectory.tokens;
   }
   return trajectory;
 }

@@ -46,6 +46,7 @@ struct Trajectory {
   int32_t tokens = 0;           // policy tokens
   int32_t length = 0;           // all tokens from the first policy token on, all segments
   int32_t before_result = 0;    // policy tokens before the first tool node; all without one
+  bool has_result = false;      // there is a tool node
   bool folded = false;          // its path crosses a fold
 
   int32_t Calls() const;  // actions that are no folds

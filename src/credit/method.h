@@ -23,10 +23,13 @@ struct Filters {
   // Groups whose outcomes (sums of the terms that are read for them, before bonuses and penalties
   // of the method) spread less are dropped; absent: none. A group of one has no spread and is kept.
   std::optional<double> least_deviation;  // dropped when the sample deviation is at most this
-  double keep_share = 1;                  // of the batch's groups, those with the largest deviation
-  bool mask_void = false;                 // trajectories with a turn without action, or unreadable
-  bool mask_overlong = false;             // cut off by the token limit
-  bool mask_repetitive = false;           // a run of 20 tokens seen ten times
+  double keep_share = 1;  // of the batch's groups, those with the largest deviation,
+                          // rounded down
+  // What deviates, one number per trajectory; empty: the outcomes as above.
+  std::function<UnitValues(const Group&)> spread_of;
+  bool mask_void = false;        // a turn with neither a whole action nor an answer
+  bool mask_truncated = false;   // cut off by a limit, at the end or inside a turn
+  bool mask_repetitive = false;  // a run of 20 tokens seen ten times
 };
 
 // Writes the credit of one group where that is not a channel.
@@ -72,6 +75,7 @@ struct Method {
   // still to come.
   std::function<std::vector<float>(const Group&, size_t)> critic_targets;
   std::vector<Shaper> shapers;
+  bool needs_greedy = false;  // one trajectory of a group is to be drawn at temperature 0
   SharedTokens shared = SharedTokens::kRepeat;
   Promises promises;
 };

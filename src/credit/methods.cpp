@@ -11,7 +11,9 @@
 namespace hone {
 namespace {
 
-// GSPO, CISPO, SAPO and GMPO differ from GRPO in the loss only; their advantages are GRPO's.
+// Losses that people look for among the methods: they differ from GRPO in the loss alone.
+constexpr std::string_view kLosses[] = {"gspo", "cispo", "sapo", "gmpo"};
+
 constexpr MethodEntry kEntries[] = {
     {"reinforce", methods::Reinforce},
     {"grpo", methods::Grpo},
@@ -19,10 +21,6 @@ constexpr MethodEntry kEntries[] = {
     {"rloo", methods::Rloo},
     {"loop", methods::Loop},
     {"dapo", methods::Dapo},
-    {"gspo", methods::Grpo},
-    {"cispo", methods::Grpo},
-    {"sapo", methods::Grpo},
-    {"gmpo", methods::Grpo},
     {"reinforce++", methods::ReinforcePlusPlus},
     {"reinforce++-baseline", methods::ReinforcePlusPlusBaseline},
     {"lite-ppo", methods::LitePpo},
@@ -40,6 +38,7 @@ constexpr MethodEntry kEntries[] = {
     {"toolpo", methods::ToolPo},
     {"toolpo-per-call", methods::ToolPoPerCall},
     {"toolpo-split", methods::ToolPoSplit},
+    {"toolpo-siblings", methods::ToolPoSiblings},
     {"smeared", methods::Smeared},
     {"placebo", methods::Placebo},
     {"tapo", methods::Tapo},
@@ -84,6 +83,13 @@ Result<Method> Make(std::string_view spec, MethodTable table, MethodOptions* opt
     method.name = name;
     method.named = options->named();
     return method;
+  }
+  if (std::find(std::begin(kLosses), std::end(kLosses), name) != std::end(kLosses)) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("{0} is a loss, not a method of credit: its advantages are GRPO's; "
+                             "write objective.loss = \"{0}\" and credit.method = \"grpo\" "
+                             "(recipes/{0}.toml)",
+                             name));
   }
   const std::vector<std::string> names = MethodNames(table);
   return Error(ErrorCode::kNotFound, fmt::format("there is no method \"{}\"{}; there are: {}", name,

@@ -158,6 +158,72 @@ TEST(ToolPo, TheMeanOverCallsDoesNotPayForNumber) {
   EXPECT_NEAR(credit.layers[1].advantages[0].values[0], 0.25, 1e-6);
 }
 
+// Numbers of SiliangZeng/Multi-Turn-RL-Agent (_assign_advantages): with a result, the outcome's
+// advantage on all tokens and the turn's before it; without one, that of their sum on all tokens.
+// Turn rewards are summed over all calls.
+TEST(MtGrpo, WithoutAToolResultOutcomeAndCallsAreComparedAsOneSum) {
+  const std::string result = R"({"author":"tool","tokens":2},{"tokens":2})";
+  const auto calling = [&](const char* outcome, const char* first, const char* more) {
+    return std::string(R"({"terms":{"outcome":)") + outcome +
+           R"(},"turns":[{"tokens":3,"calls":[{"begin":0,"end":3,"terms":{"call":)" + first +
+           "}}]}," + more + result + "]}";
+  };
+  const std::string second =
+      R"({"author":"tool","tokens":1},{"tokens":2,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},)";
+  const Credit credit = CreditOf("mt-grpo", R"({"group":[)" + calling("1", "1", second.c_str()) +
+                                                "," + calling("0", "-0.5", "") + "," + Plain("1") +
+                                                "," + Plain("0") + "]}");
+  // outcomes 1 0 1 0; turns 2 -0.5 0 0; sums 3 -0.5 1 0
+  const double outcome = 0.5 / (0.57735 + 1e-4), turn = 1.625 / (1.108678 + 1e-4),
+               combined = 1.547848 + 1e-4;
+  const std::vector<float>& first = credit.advantages[0].values;
+  EXPECT_NEAR(first[0], outcome + turn, 1e-4);
+  EXPECT_NEAR(first[3], outcome, 1e-4) << "behind the first result: the outcome alone";
+  EXPECT_NEAR(credit.advantages[2].values[0], (1 - 0.875) / combined, 1e-4);
+  EXPECT_NEAR(credit.advantages[3].values[1], -0.875 / combined, 1e-4);
+}
+
+TEST(MtGrpo, WhereNobodyCallsItIsTheOutcomes) {
+  const Credit credit = CreditOf("mt-grpo", GroupOfPlain({"1", "0"}));
+  EXPECT_NEAR(credit.advantages[0].values[0], 0.5 / (0.707107 + 1e-4), 1e-5);
+}
+
+// NVlabs/GDPO: advantages of single rewards are multiplied by their weights, then summed.
+TEST(Gdpo, WeightsActAfterTheComparison) {
+  const auto of = [](double weight) {
+    ShortGroup group = GroupFrom(R"({"group":[
+        {"terms":{"outcome":1,"format":1},"turns":[{"tokens":1}]},
+        {"terms":{"outcome":0,"format":1},"turns":[{"tokens":1}]},
+        {"terms":{"outcome":1,"format":0},"turns":[{"tokens":1}]},
+        {"terms":{"outcome":0,"format":0},"turns":[{"tokens":1}]}]})");
+    for (Score& score : group.record.scores) {
+      for (RewardTerm& term : score.terms) {
+        if (term.name == "format") term.weight = weight;
+      }
+    }
+    return Firsts(CreditOf("gdpo:batch_norm=no", group).advantages);
+  };
+  const double a = 0.866024;
+  ExpectNear(of(1), {2 * a, 0, 0, -2 * a});
+  ExpectNear(of(0.1), {1.1 * a, -0.9 * a, 0.9 * a, -1.1 * a});
+  ExpectNear(of(10), {11 * a, 9 * a, -9 * a, -11 * a});
+  ExpectNear(of(-1), {0, -2 * a, 2 * a, 0});
+  ExpectNear(of(0), {a, -a, a, -a});
+}
+
+// TencentYoutuResearch/SPEAR (recipe/spear/reward.py): messages whose tool_calls could be parsed.
+TEST(Spear, OnlyCallsThatCouldBeReadArePaid) {
+  const std::string read = R"("calls":[{"begin":0,"end":1}])",
+                    unread = R"("faults":[{"begin":0,"end":1}])";
+  const auto member = [](const std::string& what) {
+    return R"({"terms":{"outcome":0},"turns":[{"tokens":2,)" + what + "}]}";
+  };
+  const Credit credit =
+      CreditOf("spear:step=0", "{\"group\":[" + member(read) + "," + member(unread) + "]}");
+  EXPECT_NEAR(credit.advantages[0].values[0], 0.05, 1e-6);
+  EXPECT_NEAR(credit.advantages[1].values[0], -0.05, 1e-6);
+}
+
 TEST(MtGrpo, TheTurnsCreditEndsAtTheFirstResult) {
   const Credit credit = CreditOf("mt-grpo", kTwoCalls, true);
   const std::vector<float>& turn = credit.layers[1].advantages[0].values;
@@ -166,6 +232,59 @@ TEST(MtGrpo, TheTurnsCreditEndsAtTheFirstResult) {
   const Credit combined = CreditOf("mt-grpo:variant=cae", kTwoCalls, true);
   EXPECT_EQ(combined.layers[0].advantages[0].values[0], 0);
   EXPECT_GT(combined.layers[0].advantages[0].values[4], 0.7);
+}
+
+constexpr const char* kRightCall =
+    R"({"tokens":2,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},{"author":"tool","tokens":1},)";
+constexpr const char* kNeedlessCall =
+    R"({"tokens":2,"calls":[{"begin":0,"end":2,"terms":{"call":-0.25}}]},{"author":"tool","tokens":1},)";
+
+std::string Played(int outcome, const std::string& turns) {
+  return R"({"terms":{"outcome":)" + std::to_string(outcome) + R"(},"turns":[)" + turns +
+         R"({"tokens":1}]})";
+}
+
+// A chain of one: the right call and the answer; the same with a needless call; no call at all.
+// Worked out by hand.
+TEST(ToolPoSiblings, ACallThatIsLeftOutCounts) {
+  const std::string right = kRightCall;
+  const std::string group = "{\"group\":[" + Played(1, right) + "," +
+                            Played(1, right + kNeedlessCall) + "," + Played(0, "") + "]}";
+  const Credit credit = CreditOf("toolpo-siblings:absent=0", group);
+  const std::vector<float>&plain = credit.advantages[0].values,
+        &wasteful = credit.advantages[1].values;
+  // Outcomes 1 1 0; at the prompt 1 1 0; after the right call 0 and -0.25.
+  EXPECT_NEAR(plain[0], 2.0 / 3, 1e-6);
+  EXPECT_NEAR(plain[2], 1.0 / 3 + 0.125, 1e-6) << "the answer, beside who called once more";
+  EXPECT_NEAR(wasteful[0], 2.0 / 3, 1e-6);
+  EXPECT_NEAR(wasteful[2], 1.0 / 3 - 0.125, 1e-6) << "the needless call";
+  EXPECT_NEAR(wasteful[4], 1.0 / 3, 1e-6) << "nobody else was there: the outcome alone";
+  EXPECT_NEAR(credit.advantages[2].values[0], -4.0 / 3, 1e-6);
+  // One sibling more who calls nowhere: at the prompt the mean is 1/2, after the call -1/12.
+  const Credit seen = CreditOf("toolpo-siblings", group);
+  EXPECT_NEAR(seen.advantages[0].values[0], 1.0 / 3 + 0.5, 1e-6);
+  EXPECT_NEAR(seen.advantages[1].values[2], 1.0 / 3 - 0.25 + 1.0 / 12, 1e-6);
+}
+
+// Where all siblings make the same needless call, a comparison of second calls with second calls
+// says nothing.
+TEST(ToolPoSiblings, ANeedlessCallThatEverybodyMakesIsSeen) {
+  const std::string member = Played(1, std::string(kRightCall) + kNeedlessCall);
+  const std::string group = "{\"group\":[" + member + "," + member + "]}";
+  EXPECT_EQ(CreditOf("toolpo-per-call", group).advantages[0].values[2], 0);
+  EXPECT_EQ(CreditOf("toolpo-siblings:absent=0", group).advantages[0].values[2], 0);
+  EXPECT_NEAR(CreditOf("toolpo-siblings", group).advantages[0].values[2], -0.25 / 3, 1e-6);
+}
+
+// What was called and answered before makes the situation: after another first call nobody is in
+// the same one, and what is done there is not compared.
+TEST(ToolPoSiblings, OnlyTheSameSituationIsCompared) {
+  const std::string other =
+      R"({"tokens":2,"calls":[{"begin":0,"end":2,"terms":{"call":-0.25}}]},{"author":"tool","tokens":[9]},)";
+  const Credit credit = CreditOf("toolpo-siblings", "{\"group\":[" + Played(1, other + kRightCall) +
+                                                        "," + Played(1, kRightCall) + "]}");
+  EXPECT_EQ(credit.advantages[0].values[2], 0) << "the second call, after a wrong one";
+  EXPECT_LT(credit.advantages[0].values[0], 0);
 }
 
 TEST(GiGpo, TurnsAfterTheSameObservationAreCompared) {

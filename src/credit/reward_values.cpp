@@ -1,6 +1,7 @@
 #include "credit/reward_values.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "record/reward_terms.h"
 
@@ -114,6 +115,20 @@ UnitValues TrajectorySums(const Group& group, const Selection& selection) {
   UnitValues values(group.trajectories.size());
   for (size_t i = 0; i < values.size(); ++i) values[i] = {summer.Sum(group.trajectories[i])};
   return values;
+}
+
+double LargestWeight(const Group& group, const Selection& selection) {
+  double largest = 0;
+  bool any = false;
+  for (const Trajectory& trajectory : group.trajectories) {
+    if (!trajectory.counts || trajectory.score == nullptr) continue;
+    for (const RewardTerm& term : trajectory.score->terms) {
+      if (!term.value || !selection.Has(term.name)) continue;
+      if (!any || std::abs(term.weight) > std::abs(largest)) largest = term.weight;
+      any = true;
+    }
+  }
+  return any ? largest : 1;
 }
 
 UnitValues TurnSums(const Group& group, const Selection& selection) {

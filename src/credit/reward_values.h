@@ -34,6 +34,9 @@ using UnitValues = std::vector<std::vector<std::optional<double>>>;
 // One unit per trajectory: the weighted sum of the selected terms.
 UnitValues TrajectorySums(const Group& group, const Selection& selection);
 
+// The largest weight, by its size, of the selected terms that have a value; 1 where there are none.
+double LargestWeight(const Group& group, const Selection& selection);
+
 // One unit per turn: the weighted sum of the terms that were earned on it; 0 where there are none.
 // Terms of the trajectory as a whole are earned on its last turn. Absent for all turns of a
 // trajectory whose sum is.

@@ -50,6 +50,10 @@ std::vector<Span> PlaceboSpans(const Trajectory& trajectory) {
   return spans;
 }
 
+std::vector<Span> If(bool condition, const Span& span) {
+  return condition ? std::vector<Span>{span} : std::vector<Span>{};
+}
+
 }  // namespace
 
 std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory) {
@@ -57,8 +61,11 @@ std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory) {
   switch (mask) {
     case TokenMask::kActions: return ActionSpans(trajectory);
     case TokenMask::kOffActions: return Complement(ActionSpans(trajectory), trajectory.tokens);
-    case TokenMask::kBeforeResult: return {{0, trajectory.before_result}};
-    case TokenMask::kAfterResult: return {{trajectory.before_result, trajectory.tokens}};
+    case TokenMask::kBeforeResult: return If(trajectory.has_result, {0, trajectory.before_result});
+    case TokenMask::kAfterResult:
+      return If(trajectory.has_result, {trajectory.before_result, trajectory.tokens});
+    case TokenMask::kWithResult: return If(trajectory.has_result, all);
+    case TokenMask::kWithoutResult: return If(!trajectory.has_result, all);
     case TokenMask::kPlacebo: return PlaceboSpans(trajectory);
     case TokenMask::kAll:
     case TokenMask::kOwn: break;

@@ -9,12 +9,14 @@ namespace hone {
 // Which policy tokens of a trajectory a channel's value goes to.
 enum class TokenMask {
   kAll,
-  kOwn,           // those of the unit itself: its action, its turn, its round
-  kActions,       // calls (readable or not) and folds, markers included
-  kOffActions,    // all others
-  kBeforeResult,  // before the first tool result; all where there is none
-  kAfterResult,   // the others
-  kPlacebo,       // as many as kActions, evenly spread over kOffActions: a control
+  kOwn,            // those of the unit itself: its action, its turn, its round
+  kActions,        // calls (readable or not) and folds, markers included
+  kOffActions,     // all others
+  kBeforeResult,   // before the first tool result; none where there is none
+  kAfterResult,    // behind it; none where there is none
+  kWithResult,     // all where there is a tool result, else none
+  kWithoutResult,  // all where there is no tool result, else none
+  kPlacebo,        // as many as kActions, evenly spread over kOffActions: a control
 };
 
 // Flat spans, ascending and disjoint. For every mask but kOwn.

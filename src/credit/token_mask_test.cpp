@@ -24,6 +24,13 @@ TEST(TokenMask, ActionsOffActionsAndResults) {
   EXPECT_EQ(MaskSpans(TokenMask::kBeforeResult, one), (std::vector<Span>{{0, 6}}));
   EXPECT_EQ(MaskSpans(TokenMask::kAfterResult, one), (std::vector<Span>{{6, 8}}));
   EXPECT_EQ(MaskSpans(TokenMask::kAll, one), (std::vector<Span>{{0, 8}}));
+  EXPECT_EQ(MaskSpans(TokenMask::kWithResult, one), (std::vector<Span>{{0, 8}}));
+  EXPECT_TRUE(MaskSpans(TokenMask::kWithoutResult, one).empty());
+  const ShortGroup plain = GroupFrom(GroupOfPlain({"1"}));
+  const Trajectory other = GroupOf(plain.record)->trajectories[0];
+  EXPECT_TRUE(MaskSpans(TokenMask::kBeforeResult, other).empty());
+  EXPECT_TRUE(MaskSpans(TokenMask::kWithResult, other).empty());
+  EXPECT_EQ(MaskSpans(TokenMask::kWithoutResult, other), (std::vector<Span>{{0, 2}}));
 }
 
 TEST(TokenMask, ThePlaceboHasAsManyTokensAndNoneOfACall) {

@@ -7,11 +7,12 @@
 
 namespace hone {
 
-double LearningRate::At(int64_t step) const {
+double LearningRate::At(int64_t step, double clock) const {
   if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
   if (shape == Shape::kConstant) return peak;
-  const double way = std::min(1.0, static_cast<double>(step - warmup) /
-                                       static_cast<double>(std::max<int64_t>(steps - warmup, 1)));
+  const auto behind = static_cast<double>(warmup);
+  const double way = std::clamp(
+      (clock - behind) / static_cast<double>(std::max<int64_t>(steps - warmup, 1)), 0.0, 1.0);
   double left = 1 - way;
   if (shape == Shape::kCosine) {
     double sine = 0, cosine = 0;

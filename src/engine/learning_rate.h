@@ -17,7 +17,10 @@ struct LearningRate {
   Shape shape = Shape::kConstant;
 
   // step 0 is the first. After the end it stays where it ended.
-  double At(int64_t step) const;
+  double At(int64_t step) const { return At(step, static_cast<double>(step)); }
+  // The same where the shape does not go by steps made: it stands at `clock`, of `steps`. The rise
+  // goes by steps, always.
+  double At(int64_t step, double clock) const;
 };
 
 // learning_rate, warmup, schedule (constant, linear, cosine) and final_share of a table; what it

@@ -64,5 +64,18 @@ TEST(LearningRate, IsReadFromARecipe) {
   }
 }
 
+TEST(LearningRate, TheShapeMayStandElsewhereThanTheStepAndTheRiseDoesNot) {
+  const LearningRate rate{
+      .peak = 1, .warmup = 2, .steps = 12, .shape = LearningRate::Shape::kLinear};
+  EXPECT_EQ(rate.At(0, 6), 0.5);
+  EXPECT_EQ(rate.At(2, 2), 1);
+  EXPECT_EQ(rate.At(2, 7), 0.5);
+  EXPECT_EQ(rate.At(5, 12), 0);
+  EXPECT_EQ(rate.At(5, 1), 1) << "the shape begins behind the rise";
+  for (int64_t step = 0; step < 14; ++step) {
+    EXPECT_EQ(rate.At(step), rate.At(step, static_cast<double>(step)));
+  }
+}
+
 }  // namespace
 }  // namespace hone

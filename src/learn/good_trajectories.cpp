@@ -22,6 +22,12 @@ double MedianOf(std::vector<double> values) {
          2;
 }
 
+// A call that could be read.
+bool HasCalled(const Trajectory& trajectory) {
+  return std::any_of(trajectory.actions.begin(), trajectory.actions.end(),
+                     [](const Action& action) { return action.kind == ActionKind::kCall; });
+}
+
 }  // namespace
 
 ScoredTree TrajectoryAlone(const ScoredTree& record, int32_t leaf) {
@@ -45,7 +51,23 @@ ScoredTree TrajectoryAlone(const ScoredTree& record, int32_t leaf) {
   return alone;
 }
 
+bool GoodTrajectories::Ready() const {
+  const std::optional<Baseline> baseline = Median();
+  if (!baseline) return false;
+  const auto better =
+      static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+        return entry.reward > baseline->mean;
+      }));
+  return 2 * better > 3 * options_.capacity;
+}
+
 void GoodTrajectories::Add(const ScoredTree& record, const Credit& credit, int64_t step) {
+  if (!entries_.empty() && entries_.back().step != step) {
+    const int64_t newest = entries_.back().step;
+    std::erase_if(entries_, [&](const Entry& entry) {
+      return newest - entry.step > options_.tolerated_steps;
+    });
+  }
   const Result<Group> group = GroupOf(record);
   if (!group.ok()) return;  // credit was refused for it as well
   const UnitValues rewards = TrajectorySums(*group, options_.outcome);
@@ -55,7 +77,7 @@ void GoodTrajectories::Add(const ScoredTree& record, const Credit& credit, int64
     present.push_back(*rewards[i][0]);
     const std::vector<float>& values = credit.advantages[i].values;
     const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-    if (sum <= 0 || group->trajectories[i].Calls() == 0) continue;
+    if (sum <= 0 || !HasCalled(group->trajectories[i])) continue;
     entries_.push_back(
         {std::make_shared<ScoredTree>(TrajectoryAlone(record, group->trajectories[i].leaf)),
          *rewards[i][0], step});
@@ -76,19 +98,19 @@ std::optional<GoodTrajectories::Baseline> GoodTrajectories::Median() const {
   return Baseline{MedianOf(std::move(means)), MedianOf(std::move(deviations))};
 }
 
-std::vector<GoodTrajectories::Replayed> GoodTrajectories::Take(int64_t step, Rng rng) {
+std::vector<GoodTrajectories::Replayed> GoodTrajectories::Take(Rng rng) {
   std::vector<Replayed> good;
   const std::optional<Baseline> baseline = Median();
   for (const Entry& entry : entries_) {
-    if (!baseline || step - entry.step > options_.tolerated_steps) continue;
+    if (!baseline) continue;
     double advantage = entry.reward - baseline->mean;
     if (options_.divide_by_deviation) advantage /= baseline->deviation + 1e-6;
     if (advantage > 0) good.push_back({entry.record, advantage});
   }
   entries_.clear();
-  size_t wanted = 1;
-  while (wanted * 2 <= std::min(good.size(), options_.capacity)) wanted *= 2;
-  if (good.empty()) return good;
+  size_t wanted = good.size() > 1 ? 1 : 0;
+  while (wanted > 0 && wanted * 2 <= good.size()) wanted *= 2;
+  wanted = std::min(wanted, options_.capacity);
   for (size_t i = 0; i < wanted; ++i) {
     std::swap(good[i], good[i + rng.Below(good.size() - i)]);
   }

@@ -24,30 +24,51 @@ void Add(GoodTrajectories* buffer, const std::shared_ptr<const ScoredTree>& reco
 TEST(GoodTrajectories, KeepsGoodTrajectoriesThatCalled) {
   GoodTrajectories buffer({.capacity = 2});
   EXPECT_FALSE(buffer.Median().has_value());
-  EXPECT_TRUE(buffer.Take(0, Rng(1)).empty()) << "no baseline yet: nothing is replayed";
+  EXPECT_TRUE(buffer.Take(Rng(1)).empty()) << "no baseline yet: nothing is replayed";
   Add(&buffer, Record(), 0);
   EXPECT_EQ(buffer.size(), 1u);
   EXPECT_FALSE(buffer.Ready());
   for (int i = 0; i < 3; ++i) Add(&buffer, Record(), 1);
   EXPECT_TRUE(buffer.Ready());
   EXPECT_NEAR(buffer.Median()->mean, 2.0 / 3, 1e-12);
-  const auto replayed = buffer.Take(5, Rng(1));
+  const auto replayed = buffer.Take(Rng(1));
   ASSERT_EQ(replayed.size(), 2u);
   EXPECT_EQ(replayed[0].record->tree.leaves.size(), 1u);
   EXPECT_NEAR(replayed[0].advantage, 1.0 / 3, 1e-12);
   EXPECT_EQ(buffer.size(), 0u);
 }
 
+// As TencentYoutuResearch/SPEAR counts (verl/, TrajectoryBufferBatch): what is too old beside the
+// newest leaves when a later step adds; full is what is above the median; one alone is not
+// replayed.
 TEST(GoodTrajectories, WhatIsOldOrNoLongerGoodIsNotReplayed) {
   GoodTrajectories buffer({.capacity = 8, .tolerated_steps = 3});
   Add(&buffer, Record(), 0);
-  EXPECT_TRUE(buffer.Take(4, Rng(1)).empty());
-  Add(&buffer, Record("0.5"), 5);
+  Add(&buffer, Record(), 4);
+  EXPECT_EQ(buffer.size(), 2u) << "beside the newest that was there, step 0 was not old";
+  Add(&buffer, Record("0.5"), 5);  // no better than its group
+  EXPECT_EQ(buffer.size(), 1u) << "step 0 left";
   for (int i = 0; i < 5; ++i) Add(&buffer, Record("9"), 5);  // groups earn far more now
-  for (const auto& one : buffer.Take(5, Rng(1))) {
+  const auto replayed = buffer.Take(Rng(1));
+  EXPECT_EQ(replayed.size(), 4u) << "a power of two of the five";
+  for (const auto& one : replayed) {
     EXPECT_GT(one.advantage, 0);
     EXPECT_EQ(one.record->scores[0].terms[0].value, 9);
   }
+  Add(&buffer, Record(), 6);
+  EXPECT_TRUE(buffer.Take(Rng(1)).empty()) << "one alone";
+}
+
+TEST(GoodTrajectories, FullIsWhatIsAboveTheMedian) {
+  GoodTrajectories buffer({.capacity = 2});
+  for (int i = 0; i < 8; ++i) Add(&buffer, Record("0.9"), 0);
+  EXPECT_TRUE(buffer.Ready());
+  for (int i = 0; i < 40; ++i) Add(&buffer, Record("3"), 1);
+  GoodTrajectories poor({.capacity = 2});
+  for (int i = 0; i < 40; ++i) Add(&poor, Record("3"), 0);
+  poor.Take(Rng(1));
+  for (int i = 0; i < 8; ++i) Add(&poor, Record("0.9"), 1);
+  EXPECT_FALSE(poor.Ready()) << "none of them is above the median baseline of 4/3";
 }
 
 TEST(GoodTrajectories, ATrajectoryAloneIsAValidRecordWithItsScore) {
@@ -69,7 +90,7 @@ TEST(GoodTrajectories, RestoredItGoesOn) {
   const Result<Json> state = ParseJson(DumpJson(buffer.ToJson()));
   ASSERT_TRUE(resumed.Restore(*state).ok());
   EXPECT_EQ(resumed.size(), buffer.size());
-  const auto expected = buffer.Take(8, Rng(3)), replayed = resumed.Take(8, Rng(3));
+  const auto expected = buffer.Take(Rng(3)), replayed = resumed.Take(Rng(3));
   ASSERT_EQ(replayed.size(), expected.size());
   EXPECT_EQ(replayed.size(), 4u);
   for (size_t i = 0; i < replayed.size(); ++i) {

@@ -161,7 +161,7 @@ double Objective::TokenShare(const Sequence& sequence) const {
     case Aggregation::kSequenceMean:
       return weight / (static_cast<double>(sequences_) * static_cast<double>(sequence.size()));
     case Aggregation::kSequenceSumConstant:
-      return weight / static_cast<double>(options_.norm_length);
+      return weight / (static_cast<double>(sequences_) * static_cast<double>(options_.norm_length));
   }
   return 0;
 }

@@ -52,10 +52,12 @@ void ReadEnum(RecipeTable* table, std::string_view key, Enum* value,
 }
 
 void ReadKl(RecipeTable table, KlOptions* kl) {
-  std::string estimator = "k3";
   table.Read("coefficient", &kl->coefficient, "0: no reference", AtLeast(0));
+  ReadEnum(&table, "place", &kl->place, std::array{"loss", "reward"}, "where it is taken off");
+  // In the reward only k1 pulls along the gradient of the KL: k3 hardly pulls at all.
+  std::string estimator = kl->place == KlPlace::kReward ? "k1" : "k3";
   table.ReadChoice("estimator", &estimator, {"k1", "abs", "k2", "k3", "k1+", "abs+", "k2+", "k3+"},
-                   "of the distance; with +: its value with the gradient of k2");
+                   "of the distance; with +: its value with the gradient of k2; in the reward: k1");
   kl->straight_through = estimator.back() == '+';
   if (kl->straight_through) estimator.pop_back();
   kl->estimator = estimator == "k1"    ? KlEstimator::kK1
@@ -63,7 +65,6 @@ void ReadKl(RecipeTable table, KlOptions* kl) {
                   : estimator == "k2"  ? KlEstimator::kK2
                                        : KlEstimator::kK3;
   table.Read("unbiased", &kl->unbiased, "times the ratio to the old policy");
-  ReadEnum(&table, "place", &kl->place, std::array{"loss", "reward"}, "where it is taken off");
   table.Read("target", &kl->target, "the coefficient adapts to hold this; 0: it is fixed",
              AtLeast(0));
   table.Read("horizon", &kl->horizon, "trajectories over which it adapts", AtLeast(1));
@@ -122,9 +123,11 @@ ObjectiveOptions ReadObjective(RecipeTable table) {
            std::array{"token-mean", "seq-mean-token-sum", "seq-mean-token-mean",
                       "seq-mean-token-sum-norm"},
            "how the losses of tokens become one number");
-  table.Read("norm_length", &options.norm_length,
-             "seq-mean-token-sum-norm: the constant, e.g. the most tokens of a response",
-             AtLeast(0));
+  table.Read(
+      "norm_length", &options.norm_length,
+      "seq-mean-token-sum-norm: by what the sum of a sequence is divided, whatever its length; "
+      "e.g. the most tokens of a response",
+      AtLeast(0));
   if (options.aggregation == Aggregation::kSequenceSumConstant && options.norm_length == 0) {
     table.Problem("norm_length", "must be given with the aggregation seq-mean-token-sum-norm");
   }

@@ -29,7 +29,7 @@ enum class Aggregation {
   kTokenMean,            // sum / tokens
   kSequenceSum,          // seq-mean-token-sum: sum / sequences
   kSequenceMean,         // seq-mean-token-mean: mean over sequences of their means
-  kSequenceSumConstant,  // seq-mean-token-sum-norm: sum / norm_length, a constant
+  kSequenceSumConstant,  // seq-mean-token-sum-norm: sum / (sequences * norm_length), a constant
 };
 
 enum class KlEstimator { kK1, kAbs, kK2, kK3 };

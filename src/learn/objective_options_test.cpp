@@ -121,5 +121,19 @@ cap = 0.5
   EXPECT_NE(problems.find("loss"), std::string::npos);
 }
 
+// verl (algorithm.kl_penalty) and TRL's RLOO take k1 off the reward; in the loss its expected
+// gradient is 0.
+TEST(ObjectiveOptions, InTheRewardTheKlIsK1UnlessSomethingElseIsSaid) {
+  const auto of = [](const std::string& kl) {
+    auto recipe = Recipe::Parse("[kl]\ncoefficient = 0.1\n" + kl, "r.toml");
+    const ObjectiveOptions options = ReadObjective(recipe->Root());
+    EXPECT_TRUE(recipe->Finish().ok());
+    return options.kl.estimator;
+  };
+  EXPECT_EQ(of(""), KlEstimator::kK3);
+  EXPECT_EQ(of("place = \"reward\"\n"), KlEstimator::kK1);
+  EXPECT_EQ(of("place = \"reward\"\nestimator = \"k2\"\n"), KlEstimator::kK2);
+}
+
 }  // namespace
 }  // namespace hone

@@ -42,7 +42,7 @@ double SelfImitation::WeightAt(int64_t step) const {
 std::vector<TrainingGroup> SelfImitation::Take(int64_t step, const Rng& rng) {
   std::vector<TrainingGroup> groups;
   if (!options_.on || !buffer_.Ready() || WeightAt(step) <= 0) return groups;
-  for (const GoodTrajectories::Replayed& one : buffer_.Take(step, rng.Split("replay"))) {
+  for (const GoodTrajectories::Replayed& one : buffer_.Take(rng.Split("replay"))) {
     const Tree& tree = one.record->tree;
     Advantages advantages;
     for (const NodeId id : WholePathTo(tree, tree.leaves[0].node)) {

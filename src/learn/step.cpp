@@ -96,6 +96,7 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
         {.task = std::move(tasks[i].task),
          .seed = seeds[i],
          .leaves = round.leaves,
+         .greedy = round.greedy,
          .scope = fmt::format("{}/{}", round.scope, round.first + static_cast<int64_t>(i))});
   }
   return posed;
@@ -126,7 +127,8 @@ Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups draw
   for (size_t i = 0; i < drawn.records.size(); ++i) {
     ScoredTree& record = drawn.records[i];
     HONE_ASSIGN_OR_RETURN(
-        record.scores, options.rewarder->ScoreTree(record.tree, {.step = drawn.step, .stop = {}}));
+        record.scores, options.rewarder->ScoreTree(
+                           record.tree, {.step = options.clock.value_or(drawn.step), .stop = {}}));
     for (Score& score : record.scores) {
       for (RewardTerm& term : score.terms) {
         const auto found = options.reward_scale.find(term.name);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ struct Round {
   int64_t first = 0;   // groups of this step that were asked for before
   size_t groups = 0;   // to be asked for now
   int64_t leaves = 1;  // trajectories per group
+  int64_t greedy = 0;  // beside them, drawn greedily (GroupRequest::greedy)
   std::string scope;   // of the step, in the identity of its calls
   Rng rng{0};          // of the step
 };
@@ -84,6 +86,8 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed);
 
 struct ScoringOptions {
   Rewarder* rewarder = nullptr;
+  // Where schedules of weights stand, in steps; absent: at the step that drew.
+  std::optional<int64_t> clock = {};
   std::map<std::string, double> reward_scale;  // of terms' weights, by their name; absent: 1
   std::string kind_by;                         // what the curriculum tells tasks apart by
 };

@@ -112,8 +112,9 @@ ToolRlScore ToolRl(const std::vector<const Call*>& calls, const std::vector<Gold
   for (const GoldCall& want : gold) {
     const Json& parameters = want.arguments ? *want.arguments : kNoParameters;
     result.most += 1 + static_cast<double>(parameters.AsObject().size());
-    double best = -1;
-    size_t chosen = 0;
+    // A match that earns nothing uses nothing up: a later gold call may want it.
+    double best = 0;
+    size_t chosen = calls.size();
     for (size_t i = 0; i < calls.size(); ++i) {
       if (used[i] || calls[i]->name != want.name) continue;
       const double score = ParametersAlike(calls[i]->arguments, parameters);
@@ -122,7 +123,7 @@ ToolRlScore ToolRl(const std::vector<const Call*>& calls, const std::vector<Gold
         chosen = i;
       }
     }
-    if (best < 0) continue;
+    if (chosen == calls.size()) continue;
     used[chosen] = true;
     result.score += best;
   }

@@ -14,6 +14,15 @@ GoldCall Gold(const char* name, const char* arguments) {
   return gold;
 }
 
+// qiancheng0/ToolRL gives 1.714 (6 * score / most - 3 with a score of 11/2 of 7): a prediction of
+// the right name that fits in nothing is not used up, and the exact one behind it is found.
+TEST(Published, ToolRlUsesNothingUpAtScoreZero) {
+  const Json both = *ParseJson(R"({"q":"x","r":"y"})"), one = *ParseJson(R"({"q":"x"})");
+  const std::vector<GoldCall> gold = {{"a", both}, {"b", Json::Object()}, {"b", one}};
+  const Call empty{"a", Json::Object(), {}}, exact{"a", both, {}}, b{"b", one, {}};
+  EXPECT_NEAR(ToolRl({&empty, &exact, &b}, gold).correctness, 1.7142857, 1e-6);
+}
+
 TEST(Published, ToolRl) {
   const std::vector<GoldCall> gold = {Gold("search", R"({"q": "x", "k": 3})"),
                                       Gold("calc", R"({"e": "1+1"})")};

@@ -48,6 +48,7 @@ struct LiveTrajectory {
   std::shared_ptr<const BranchPoint> origin;
   Progress progress;
   int64_t repetitions = 0;  // that came before it
+  bool greedy = false;      // it is one of GroupRequest::greedy
   bool acted = false;       // since it parted: may have done something that must not be done twice
 
   // From its start on.

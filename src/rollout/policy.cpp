@@ -238,24 +238,29 @@ Result<Policy> Policy::New(Engine* engine, const Dialect* dialect, const Tokeniz
   return Policy(engine, std::move(codec), options);
 }
 
-TurnRequest Policy::RequestFor(const Rng& rng) const {
+Sampling Policy::SamplingOf(bool greedy) const {
+  if (!greedy) return options_.sampling;
+  return {.temperature = 0, .forbidden_set = options_.sampling.forbidden_set};
+}
+
+TurnRequest Policy::RequestFor(const Rng& rng, bool greedy) const {
   TurnRequest request;
   request.max_new = options_.max_turn_tokens;
-  request.sampling = options_.sampling;
+  request.sampling = SamplingOf(greedy);
   request.rng = rng;
   request.stop_tokens = codec_.stop_tokens();
   request.stop = codec_.StopFunction();
   return request;
 }
 
-Node Policy::NodeOf(SampleResult drawn) const {
+Node Policy::NodeOf(SampleResult drawn, bool greedy) const {
   Node node;
   node.author = Author::kPolicy;
   node.tokens = std::move(drawn.tokens);
   node.logprobs = std::move(drawn.logprobs);
   node.entropies = std::move(drawn.entropies);
   node.supports = std::move(drawn.supports);
-  node.sampling = options_.sampling;
+  node.sampling = SamplingOf(greedy);
   node.policy_version = options_.version;
   return node;
 }

@@ -96,14 +96,16 @@ class Policy {
   const TurnCodec& codec() const { return codec_; }
   const PolicyOptions& options() const { return options_; }
 
-  // How a turn of the trajectory with this stream is drawn.
-  TurnRequest RequestFor(const Rng& rng) const;
+  // How a turn of the trajectory with this stream is drawn: as the options say, or greedily.
+  TurnRequest RequestFor(const Rng& rng, bool greedy = false) const;
   // The drawn turn as a node, without parent and without what it says (TurnCodec::ReadTurn).
-  Node NodeOf(SampleResult drawn) const;
+  Node NodeOf(SampleResult drawn, bool greedy = false) const;
 
  private:
   Policy(Engine* engine, TurnCodec codec, const PolicyOptions& options)
       : engine_(engine), codec_(std::move(codec)), options_(options) {}
+
+  Sampling SamplingOf(bool greedy) const;
 
   Engine* engine_;
   TurnCodec codec_;

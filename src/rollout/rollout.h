@@ -24,6 +24,9 @@ struct GroupRequest {
   Task task;
   uint64_t seed = 0;   // of everything random in the group; also Tree::seed
   int64_t leaves = 1;  // trajectories; strategies with a number of their own ignore it
+  // Beside them, trajectories that are drawn greedily, whatever the policy's sampling: what others
+  // are compared with (ReMax), never trained on. For strategies that do not branch.
+  int64_t greedy = 0;
   // Stands before the path in the identity of its calls ("step-3/7" makes "step-3/7/0"): a run that
   // does a task more than once must tell the groups apart, or one would be answered with what the
   // journal has of the other. Nothing else depends on it.

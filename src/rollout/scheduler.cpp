@@ -123,6 +123,9 @@ void Scheduler::Enqueue(LiveGroup* group, std::shared_ptr<const BranchPoint> ori
   trajectory->progress = trajectory->origin->progress;
   trajectory->progress.path = std::move(path);
   trajectory->repetitions = repetitions;
+  // The last that begin at the prompt; a repetition of one is one.
+  trajectory->greedy = group->request->greedy > 0 &&
+                       trajectory->progress.path.parts.front().number >= group->request->leaves;
   trajectory->number = next_number_++;
   // By group first: a group that was begun is finished before later ones take its place.
   queue_[{group->index, trajectory->number}] = trajectory.get();
@@ -169,7 +172,8 @@ Result<void> Scheduler::DrawTurn(LiveTrajectory* trajectory) {
   if (const int32_t segment = trajectory->progress.segment; segment > 0) {
     rng = rng.Split("segment").Split(static_cast<uint64_t>(segment));
   }
-  HONE_RETURN_IF_ERROR(sampler_->Generate(trajectory->sequence, policy_.RequestFor(rng)));
+  HONE_RETURN_IF_ERROR(
+      sampler_->Generate(trajectory->sequence, policy_.RequestFor(rng, trajectory->greedy)));
   drawing_[trajectory->sequence] = trajectory;
   return {};
 }
@@ -339,7 +343,7 @@ Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
   ++counts.turns;
   counts.sampled_tokens += static_cast<int64_t>(drawn.tokens.size());
   const TurnEnd end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
-  Node node = policy_.NodeOf(std::move(drawn));
+  Node node = policy_.NodeOf(std::move(drawn), trajectory->greedy);
   {
     const Stopwatch watch(clock_, &counts.seconds.text);
     trajectory->agent = policy_.codec().ReadTurn(end, &node);

@@ -105,7 +105,7 @@ Result<void> Scheduler::AskStrategy(LiveGroup* group) {
   GroupView view;
   // Counted by decisions of this group: other groups' decisions come in between as they like.
   view.rng = Rng(group->request->seed).Split("strategy").Split(group->decisions++);
-  view.leaves = group->request->leaves;
+  view.leaves = group->request->leaves + group->request->greedy;
   view.ended = group->ended;
   view.started = group->started;
   view.vocabulary = policy_.engine().config().vocab;

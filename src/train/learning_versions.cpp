@@ -31,6 +31,25 @@ void AddRewards(const Json& rewards, Parts* parts) {
   for (const Json& part : sum->AsArray()) AddRewards(part, parts);
 }
 
+// A stage that ends by trajectories, on schedules that have an end.
+bool EndsByTrajectories(const Json& stage) {
+  const Json* trajectories = stage.Find("trajectories");
+  return trajectories != nullptr && trajectories->is_number() && trajectories->AsDouble() > 0;
+}
+
+void AddLearning(const TrainingRecipe& recipe, Parts* parts) {
+  if (const Json* stages = recipe.resolved.Find("stage"); stages != nullptr && stages->is_array()) {
+    for (const Json& stage : stages->AsArray()) {
+      if (EndsByTrajectories(stage)) parts->emplace("schedule", "trajectories");
+    }
+  }
+  const ObjectiveOptions& objective = recipe.objective;
+  if (objective.NeedsReference() && objective.kl.place == KlPlace::kReward) {
+    parts->emplace("kl", "reward");
+  }
+  if (recipe.replay.on) parts->emplace("replay", "on");
+}
+
 void AddTable(const TrainingRecipe& recipe, std::string_view table, std::string_view key,
               const char* part, Parts* parts) {
   if (const Json* found = recipe.resolved.Find(table)) AddText(*found, key, part, parts);
@@ -54,6 +73,18 @@ std::span<const LearningVersion> LearningVersions() {
       {"reward", "command", 2, "numbers without a name are the term outcome"},
       {"curriculum", "entropy", 2,
        "groups of one task are remembered in the order of their rewards"},
+      {"schedule", "trajectories", 2, "schedules end where trajectories end the stage"},
+      {"kl", "reward", 2, "the estimator is k1 unless the recipe says another one"},
+      {"replay", "on", 2, "what is replayed is of earlier steps; counted as the authors count"},
+      {"loss", "dr-grpo", 2, "divided by the number of sequences; norm_length is of one"},
+      {"reward", "toolrl", 2, "a match that earns nothing uses no call up"},
+      {"method", "gdpo", 2, "weights of terms act after the comparison"},
+      {"method", "simpletir", 2, "turns that were cut off are void; unreadable actions are not"},
+      {"method", "spear", 2,
+       "only calls that could be read are paid; void turns as simpletir; its filter as published"},
+      {"method", "starpo-s", 2, "the share of groups that stay is rounded down"},
+      {"method", "mt-grpo", 2, "all calls count; without a result one comparison of the sum"},
+      {"method", "arpo-hard", 2, "shared tokens count once per path"},
   };
   return kVersions;
 }
@@ -69,6 +100,7 @@ Json VersionsOf(const TrainingRecipe& recipe, std::span<const LearningVersion> v
   AddTable(recipe, "curriculum", "order", "curriculum", &parts);
   AddTable(recipe, "model", "dialect", "dialect", &parts);
   if (const Json* rewards = recipe.resolved.Find("rewards")) AddRewards(*rewards, &parts);
+  AddLearning(recipe, &parts);
   return Listed(parts, versions);
 }
 

@@ -35,7 +35,7 @@ constexpr Metric kMetrics[] = {
     {kAgent, "fault_rate", "share", kLower,
      "trajectories that somebody other than the agent broke"},
     {kAgent, "truncated_rate", "share", kLower,
-     "trajectories cut off by the limit of tokens or turns"},
+     "trajectories cut off by a limit of tokens or turns, at their end or inside a turn"},
     {kAgent, "dev/sampled", "share", kHigher,
      "success on dev with the real tools, drawn; in steps with an evaluation"},
     {kAgent, "dev/greedy", "share", kHigher, "the same with the likeliest tokens"},

@@ -1,7 +1,6 @@
 #include "train/objective_checks.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -9,9 +8,6 @@
 
 namespace hone {
 namespace {
-
-// Losses that a method of credit is named after; its advantages are GRPO's.
-constexpr std::array kLossesWithMethods = {"gspo", "cispo", "sapo", "gmpo"};
 
 bool ReadsCritic(const Method& method) { return method.critic_targets != nullptr; }
 
@@ -95,15 +91,6 @@ void CheckCorrection(const CorrectionOptions& correction, RecipeTable table) {
 
 void CheckObjective(const TrainingRecipe& recipe, RecipeTable* root) {
   RecipeTable table = root->Table("objective");
-  const std::string& method = recipe.method.name;
-  const bool is_loss = std::find(kLossesWithMethods.begin(), kLossesWithMethods.end(), method) !=
-                       kLossesWithMethods.end();
-  if (is_loss && recipe.objective.name != method) {
-    root->Table("credit").Problem(
-        "method", fmt::format("{0} is a loss: without objective.loss = \"{0}\" this is grpo under "
-                              "another name",
-                              method));
-  }
   CheckCritic(recipe, root);
   CheckLoss(recipe, table);
   CheckKl(recipe.objective.kl, table.Table("kl"));

@@ -37,11 +37,12 @@ TEST(ObjectiveChecks, ACriticAndAMethodThatReadsItComeTogether) {
                 "gae-token, gae-turn");
 }
 
-TEST(ObjectiveChecks, AMethodNamedAfterALossWantsThatLoss) {
-  for (const char* name : {"gspo", "cispo", "sapo", "gmpo"}) {
-    const std::string method = std::string("credit.method=") + name;
-    ExpectRefused({method}, "credit.method", "this is grpo under another name");
-    EXPECT_EQ(ProblemWith({method, std::string("objective.loss=") + name}), "") << name;
+TEST(ObjectiveChecks, ALossIsNoMethodOfCredit) {
+  for (const std::string name : {"gspo", "cispo", "sapo", "gmpo"}) {
+    const std::string method = "credit.method=" + name, loss = "objective.loss=" + name;
+    ExpectRefused({method}, "credit.method", "write objective.loss = \"" + name + "\"");
+    ExpectRefused({method, loss}, "credit.method", "is a loss, not a method of credit");
+    EXPECT_EQ(ProblemWith({"credit.method=grpo", loss}), "") << name;
   }
 }
 

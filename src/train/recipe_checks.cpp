@@ -47,6 +47,7 @@ bool NeedsSiblings(const Method& method) {
 // Why the method drops every group that is drawn as training draws, at a temperature above 0 and
 // with different outcomes; absent: it does not.
 std::optional<std::string> DropsAllThatIsDrawn(const Method& method) {
+  if (method.needs_greedy) return std::nullopt;  // training draws that one beside the others
   Json::Array drawn;
   for (const double reward : {1.0, 0.0}) {
     Json one = *ParseJson(R"({"turns": [{"tokens": 3}]})");
@@ -187,6 +188,12 @@ void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root) {
         "method", fmt::format("{} would drop every group that training draws ({}); choose another "
                               "method (hone credit methods)",
                               method.name, *why));
+  }
+  if (method.needs_greedy && recipe.rollout.strategy != nullptr &&
+      recipe.rollout.strategy->traits().branches()) {
+    root->Table("rollout").Problem(
+        "strategy", fmt::format("{} compares with a greedy trajectory, which only \"chains\" draws",
+                                method.name));
   }
   if (const auto given = TermsOfRun(recipe)) {
     if (const std::vector<std::string> open = OpenNeeds(method, *given); !open.empty()) {

@@ -60,7 +60,9 @@ TEST(RecipeChecks, AMethodWhoseTermsTheRewardCannotGiveIsRefused) {
 
 TEST(RecipeChecks, SettingsThatCanDoNothingAreProblems) {
   const auto problem = ProblemOf;
-  EXPECT_NE(problem({"credit.method=remax"}).find("would drop every group"), std::string::npos);
+  EXPECT_EQ(problem({"credit.method=remax"}), "") << "training draws a greedy trajectory";
+  EXPECT_NE(problem({"credit.method=remax", "rollout.strategy=arpo"}).find("only \"chains\" draws"),
+            std::string::npos);
   const std::string kl = "objective.kl={coefficient=0.1, place='reward'}";
   EXPECT_NE(problem({"credit.method=grpo", kl}).find("which grpo does not read"),
             std::string::npos);
@@ -79,11 +81,11 @@ TEST(RecipeChecks, DynamicSamplingNeedsGroupsThatCanDiffer) {
             std::string::npos);
 }
 
-TEST(RecipeChecks, NoMethodButReMaxDropsWhatTrainingDraws) {
+TEST(RecipeChecks, NoMethodDropsWhatTrainingDraws) {
   for (const std::string& method : MethodNames()) {
     const auto recipe = ReadTiny("/tmp/none", {"credit.method='" + method + "'"});
     const std::string problem = recipe.ok() ? "" : recipe.error().message();
-    EXPECT_EQ(problem.find("would drop every group") != std::string::npos, method == "remax")
+    EXPECT_EQ(problem.find("would drop every group"), std::string::npos)
         << method << ": " << problem;
   }
 }

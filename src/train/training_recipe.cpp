@@ -161,6 +161,12 @@ std::filesystem::path TrainingRecipe::Folder() const {
   return std::filesystem::path(run.out) / run.name;
 }
 
+Result<Method> TrainingRecipe::MethodAt(int64_t step) const {
+  HONE_ASSIGN_OR_RETURN(Method then, NewMethodAt(credit, step));
+  if (mask_truncated) then.filters.mask_truncated = true;
+  return then;
+}
+
 bool TrainingRecipe::Makes(StageProduct product) const {
   return std::any_of(stages.begin(), stages.end(),
                      [&](const auto& stage) { return stage->traits().product == product; });
@@ -189,8 +195,10 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   read.rewards = ToJson(ReadRewards(root.Table("rewards")));
   RecipeTable credit = root.Table("credit");
   credit.Read("method", &read.credit, "of credit assignment, with settings behind a colon");
+  credit.Read("mask_truncated", &read.mask_truncated,
+              "trajectories that a limit of tokens cut off leave the loss, with any method");
   bool known_method = false;
-  if (Result<Method> method = NewMethod(read.credit); method.ok()) {
+  if (Result<Method> method = read.MethodAt(0); method.ok()) {
     read.method = *std::move(method);
     known_method = true;
   } else {

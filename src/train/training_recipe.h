@@ -75,6 +75,8 @@ struct TrainingRecipe {
   Json rewards = "default";  // what RewarderFromJson takes
   std::string credit = "grpo";
   Method method;  // of that name
+  bool mask_truncated =
+      false;  // trajectories that were cut off leave the loss, whatever the method
   ObjectiveOptions objective;
   PracticeOptions rollout;  // of training; evaluation says its own temperature
   CurriculumOptions curriculum;
@@ -89,6 +91,8 @@ struct TrainingRecipe {
   std::string resolved_text;  // the same as TOML
 
   std::filesystem::path Folder() const;  // of the run
+  // The method at a step: some change with it.
+  Result<Method> MethodAt(int64_t step) const;
   bool Simulates() const { return hone::Simulates(answers.mode); }
   // The simulator of the run is what its simulator stage makes.
   bool LearnsSimulator() const { return Makes(StageProduct::kSimulator); }

@@ -33,6 +33,7 @@ Method GaeTwoLevel(MethodOptions* options);
 Method TurnPpo(MethodOptions* options);
 Method StepTool(MethodOptions* options);
 Method TurnLeaveOneOut(MethodOptions* options);
+Method ToolPoSiblings(MethodOptions* options);
 Method ToolPo(MethodOptions* options);
 Method ToolPoPerCall(MethodOptions* options);
 Method ToolPoSplit(MethodOptions* options);

@@ -12,12 +12,13 @@ Method ArpoSoft(MethodOptions* options) {
   return method;
 }
 
+// The paper's sum runs over all trajectories: a shared token counts once per path through it, as in
+// the soft variant, but with the mean advantage of those paths.
 Method ArpoHard(MethodOptions* options) {
   Method method = Grpo(options);
   method.about = "GRPO; shared tokens get the mean of the paths through them";
   method.needs = "an outcome per trajectory, a branched tree";
   method.shapers = {AverageSharedTokens()};
-  method.shared = SharedTokens::kAverage;
   method.promises.flat = false;
   return method;
 }

@@ -42,7 +42,7 @@ Method Dapo(MethodOptions* options) {
   method.channels[0].values =
       WithSoftOverlong(options, method.channels[0].values, 0.2, /*policy_tokens=*/false);
   method.filters.least_deviation = 0;
-  method.filters.mask_overlong = options->Flag("mask_overlong", false);
+  method.filters.mask_truncated = options->Flag("mask_overlong", false);
   return method;
 }
 

@@ -1,5 +1,7 @@
 // Credit by turn: what a turn earned goes to the turns up to it.
 
+#include <algorithm>
+
 #include "credit/methods/all.h"
 #include "credit/methods/parts.h"
 #include "record/reward_terms.h"
@@ -7,29 +9,38 @@
 namespace hone::methods {
 namespace {
 
-// What the turns up to the first call earned.
-Values FirstToolTurn(const Selection& calls) {
+// The epsilon of the authors' normalisation.
+Normaliser MtNormaliser(Alone alone) {
+  Normaliser normaliser = MeanAndDeviation(alone);
+  normaliser.epsilon = 1e-4;
+  return normaliser;
+}
+
+// What a trajectory's calls earned and `gamma` times its outcome; absent where either is. Where
+// nobody called, calls earned nothing.
+Values CallsAndOutcome(const Selection& calls, const Selection& outcome, double gamma) {
   return [=](const Group& group) {
-    const UnitValues turns = TurnSums(group, calls);
     UnitValues values = TrajectorySums(group, calls);
+    const UnitValues outcomes = TrajectorySums(group, outcome);
+    const bool nobody = std::all_of(group.trajectories.begin(), group.trajectories.end(),
+                                    [](const Trajectory& one) { return one.actions.empty(); });
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!values[i][0]) continue;
-      double sum = 0;
-      for (size_t k = 0; k < turns[i].size(); ++k) {
-        sum += turns[i][k].value_or(0);
-        if (!group.trajectories[i].turns[k].actions.empty()) break;
+      if (nobody) values[i][0] = 0;
+      if (values[i][0] && outcomes[i][0]) {
+        *values[i][0] += gamma * *outcomes[i][0];
+      } else {
+        values[i][0].reset();
       }
-      values[i][0] = sum;
     }
     return values;
   };
 }
 
-Channel Outcome(const Selection& outcome, Alone alone, TokenMask mask) {
+Channel Outcome(const Selection& outcome, const Normaliser& normaliser, TokenMask mask) {
   Channel channel;
   channel.name = "outcome";
   channel.values = OutcomeSum(outcome);
-  channel.normaliser = MeanAndDeviation(alone);
+  channel.normaliser = normaliser;
   channel.mask = mask;
   return channel;
 }
@@ -72,7 +83,7 @@ Method TurnRewards(MethodOptions* options, const std::vector<std::string>& names
   const Selection turns{options->Names("turns", names), {}};
   ReadBoth(outcome, {turns, /*on_calls=*/true}, &method);
   method.needs = "an outcome per trajectory, terms " + names[0] + " on turns";
-  method.channels = {Outcome(outcome, Alone::kZero, TokenMask::kAll)};
+  method.channels = {Outcome(outcome, MeanAndDeviation(Alone::kZero), TokenMask::kAll)};
   method.estimators = {
       TurnsToGo("turns", turns, options->Number("gamma", 1, 0, 1), options->Number("weight", 1))};
   method.promises.shift_invariant = true;
@@ -84,43 +95,35 @@ Method TurnRewards(MethodOptions* options, const std::vector<std::string>& names
 Method MtGrpo(MethodOptions* options) {
   Method method;
   const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
-  method.about = "outcome everywhere; what the tool turn earned up to the first result";
-  method.needs = "an outcome per trajectory, terms on the tool turn";
+  method.about = "outcome everywhere; what the calls earned up to the first result";
+  method.needs = "an outcome per trajectory, terms on calls";
   ReadBoth(outcome, {calls, /*on_calls=*/true}, &method);
   const std::string variant = options->Choice("variant", {"aae", "cae", "turns"}, "aae");
   const double kappa = options->Number("kappa", 1), gamma = options->Number("gamma", 1, 0, 1);
   const Alone alone = AloneOf(options, Alone::kRaw);
   method.promises.shift_invariant = true;
   if (variant == "turns") {
-    method.channels = {Outcome(outcome, alone, TokenMask::kAll)};
+    method.channels = {Outcome(outcome, MeanAndDeviation(alone), TokenMask::kAll)};
     method.estimators = {TurnsToGo("turns", calls, gamma, kappa)};
     return method;
   }
+  const bool apart = variant == "aae";
+  // Before the first result: both, each compared on its own; or (cae) one comparison of their sum.
   Channel turn;
   turn.name = "turn";
-  turn.values = FirstToolTurn(calls);
-  turn.normaliser = MeanAndDeviation(alone);
-  turn.weight = kappa;
+  turn.values = apart ? OutcomeSum(calls) : CallsAndOutcome(calls, outcome, gamma);
+  turn.normaliser = MtNormaliser(alone);
+  turn.weight = apart ? kappa : 1;
   turn.mask = TokenMask::kBeforeResult;
-  if (variant == "aae") {
-    method.channels = {Outcome(outcome, alone, TokenMask::kAll), std::move(turn)};
-    return method;
-  }
-  // Before the first result one comparison of both together, behind it the outcome's alone.
-  turn.weight = 1;
-  turn.values = [first = turn.values, last = OutcomeSum(outcome), gamma](const Group& group) {
-    UnitValues values = first(group);
-    const UnitValues outcomes = last(group);
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i][0] && outcomes[i][0]) {
-        *values[i][0] += gamma * *outcomes[i][0];
-      } else {
-        values[i][0].reset();
-      }
-    }
-    return values;
-  };
-  method.channels = {Outcome(outcome, alone, TokenMask::kAfterResult), std::move(turn)};
+  // Where no tool answered there is no before and after: one comparison of the sum, for all tokens.
+  Channel combined = turn;
+  combined.name = "combined";
+  combined.values = CallsAndOutcome(calls, outcome, 1);
+  combined.weight = 1;
+  combined.mask = TokenMask::kWithoutResult;
+  method.channels = {Outcome(outcome, MtNormaliser(alone),
+                             apart ? TokenMask::kWithResult : TokenMask::kAfterResult),
+                     std::move(turn), std::move(combined)};
   return method;
 }
 

@@ -35,6 +35,7 @@ Method ReMax(MethodOptions* options) {
   method.about = "outcome minus that of the greedy trajectory of the same task";
   method.needs = "an outcome per trajectory, one leaf sampled at temperature 0";
   method.reads = OutcomeTerms(options);
+  method.needs_greedy = true;
   method.estimators = {
       {"outcome", [outcome = method.reads](const Group& group, CreditBuilder* builder) {
          const UnitValues values = TrajectorySums(group, outcome);

@@ -24,10 +24,15 @@ Method Gdpo(MethodOptions* options) {
     channel.normaliser = MeanAndDeviation(Alone::kZero);
     const Selection selection{{name}, {}};
     const bool guarded = conditioned && name != kOutcomeTerm;
+    // A weight before the comparison would be divided out by it: it acts afterwards.
+    channel.group_weight = [=](const Group& group) { return LargestWeight(group, selection); };
     channel.values = [=](const Group& group) {
       UnitValues values = TrajectorySums(group, selection);
-      for (size_t i = 0; guarded && i < values.size(); ++i) {
-        if (values[i][0] && !right(group, group.trajectories[i])) values[i][0] = 0;
+      const double weight = LargestWeight(group, selection);
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (!values[i][0]) continue;
+        const bool counts = !guarded || right(group, group.trajectories[i]);
+        values[i][0] = counts && weight != 0 ? *values[i][0] / weight : 0;
       }
       return values;
     };

@@ -12,6 +12,15 @@
 namespace hone::methods {
 namespace {
 
+// Turns with a call that could be read: what cannot be read is not paid.
+int64_t CallingTurns(const Trajectory& trajectory) {
+  return std::count_if(trajectory.turns.begin(), trajectory.turns.end(), [&](const Turn& turn) {
+    const auto begin = trajectory.actions.begin();
+    return std::any_of(begin + turn.actions.begin, begin + turn.actions.end,
+                       [](const Action& one) { return one.kind == ActionKind::kCall; });
+  });
+}
+
 double HalfWave(double way) {
   double sine = 0, cosine = 0;
   SineCosine(std::numbers::pi * way, &sine, &cosine);
@@ -37,15 +46,14 @@ Method Spear(MethodOptions* options) {
     UnitValues values = outcome(group);
     for (size_t i = 0; i < values.size(); ++i) {
       if (!values[i][0]) continue;
-      const Trajectory& trajectory = group.trajectories[i];
-      const auto calling = std::count_if(trajectory.turns.begin(), trajectory.turns.end(),
-                                         [](const Turn& turn) { return !turn.actions.empty(); });
-      *values[i][0] += std::min(0.1 * static_cast<double>(calling), 1.0) * bonus;
+      const auto calling = static_cast<double>(CallingTurns(group.trajectories[i]));
+      *values[i][0] += std::min(0.1 * calling, 1.0) * bonus;
     }
     return values;
   };
   method.filters.keep_share = options->Number("keep", 0.75, 0, 1);
-  method.filters.mask_void = method.filters.mask_overlong = method.filters.mask_repetitive = true;
+  method.filters.spread_of = method.channels[0].values;  // the bonus included
+  method.filters.mask_void = method.filters.mask_truncated = method.filters.mask_repetitive = true;
   return method;
 }
 

@@ -1,5 +1,7 @@
 #include "train/stages/rl_stage.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
@@ -100,20 +102,24 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
 Result<StageStep> RlTraining::Step(int64_t step) {
   const Rng rng = RngOf(step);
   const CallCounts asked = backend_->executor()->counts().by_source;
-  HONE_ASSIGN_OR_RETURN(const Method method, NewMethodAt(context_->recipe->credit, step));
+  const double clock = Clock(step);
+  HONE_ASSIGN_OR_RETURN(const Method method,
+                        context_->recipe->MethodAt(static_cast<int64_t>(clock)));
   HONE_ASSIGN_OR_RETURN(const Rollout rollout, RolloutAt(step));
   StageStep done;
 
   ScoredGroups practice;
   DynamicSampler rounds(DynamicNow(), static_cast<size_t>(stage_.groups));
+  Round round = RoundOf(step, method);
   while (const size_t more = rounds.Missing()) {
-    const Round round = RoundOf(step, practice.asked, more);
+    round.first = practice.asked;
+    round.groups = more;
     HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
     HONE_ASSIGN_OR_RETURN(DrawnGroups drawn,
                           Timed("rollout", DrawGroups, rollout, std::move(posed)));
     TellApart(drawn.counts.seconds);
     HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
-                          Timed("rewards", ScoreGroups, Scoring(), std::move(drawn)));
+                          Timed("rewards", ScoreGroups, ScoringAt(clock), std::move(drawn)));
     rounds.Add(scored.Rewards());
     practice.Append(std::move(scored));
   }
@@ -128,11 +134,17 @@ Result<StageStep> RlTraining::Step(int64_t step) {
 
   if (!remedies().skip_update) {
     HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
-    const UpdateOptions options = UpdateOptionsAt(step, method, !groups.empty());
+    UpdateOptions options = UpdateOptionsAt(step, clock, method);
+    // What would be replayed waits where there is nothing to learn beside.
+    if (!groups.empty()) {
+      options.replayed = replay_.Take(static_cast<int64_t>(clock), rng.Split("replay"));
+    }
     const UpdateReport update =
         Timed("training", UpdatePolicy, options, groups, rng, context_->engine.get());
     NoteUpdate(options, update, step, &done);
   }
+  // Only now: what is replayed is of earlier steps.
+  Remember(credited, step);
   done.records = std::move(credited.records);
   return done;
 }
@@ -144,6 +156,14 @@ Rng RlTraining::RngOf(int64_t step) const {
       .Split("rl")
       .Split(static_cast<uint64_t>(number_))
       .Split(static_cast<uint64_t>(step));
+}
+
+double RlTraining::Clock(int64_t step) const {
+  const auto made = static_cast<double>(step);
+  if (stage_.trajectories == 0) return made;
+  const double drawn =
+      static_cast<double>(trajectories_) / static_cast<double>(stage_.trajectories);
+  return std::max(made, std::min(drawn, 1.0) * static_cast<double>(stage_.steps));
 }
 
 DynamicSamplingOptions RlTraining::DynamicNow() const {
@@ -160,15 +180,14 @@ TaskSupply RlTraining::Supply() const {
           .other_backend = elsewhere ? backend_->executor() : nullptr};
 }
 
-Round RlTraining::RoundOf(int64_t step, int64_t first, size_t groups) const {
+Round RlTraining::RoundOf(int64_t step, const Method& method) const {
   // After a roll-back the same step makes other calls, which the journal must tell apart.
   const std::string scope = alarms_.roll_backs() == 0 ? fmt::format("{}-{}", number_, step)
                                                       : fmt::format("{}-{}-again-{}", number_, step,
                                                                     alarms_.roll_backs());
   return {.step = step,
-          .first = first,
-          .groups = groups,
           .leaves = stage_.group,
+          .greedy = method.needs_greedy ? 1 : 0,
           .scope = scope,
           .rng = RngOf(step)};
 }
@@ -184,8 +203,9 @@ Result<Rollout> RlTraining::RolloutAt(int64_t step) const {
                       recipe.rollout.strategy.get(), backend_->executor());
 }
 
-ScoringOptions RlTraining::Scoring() const {
+ScoringOptions RlTraining::ScoringAt(double clock) const {
   return {.rewarder = rewarder_.get(),
+          .clock = static_cast<int64_t>(clock),
           .reward_scale = remedies().reward_scale,
           .kind_by = context_->recipe->curriculum.by};
 }
@@ -208,7 +228,7 @@ KlOptions RlTraining::KlNow() const {
   return kl;
 }
 
-UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, const Method& method, bool groups) {
+UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, double clock, const Method& method) {
   const TrainingRecipe& recipe = *context_->recipe;
   UpdateOptions options{.objective = recipe.objective,
                         .optimizer = stage_.optimizer,
@@ -217,12 +237,8 @@ UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, const Method& method, bo
                         .on_policy = true};
   options.objective.kl = KlNow();
   options.objective.entropy += remedies().entropy_added;
-  options.optimizer.learning_rate = stage_.rate.At(step) * remedies().learning_rate_scale;
-  // What would be replayed waits where there is nothing to learn beside.
-  if (recipe.replay.on && groups) {
-    options.replayed = replay_.Take(step, RngOf(step).Split("replay"));
-    options.replay_objective = replay_.Objective(options.objective, step);
-  }
+  options.optimizer.learning_rate = stage_.rate.At(step, clock) * remedies().learning_rate_scale;
+  options.replay_objective = replay_.Objective(options.objective, static_cast<int64_t>(clock));
   if (const double share = remedies().demonstration_share; share > 0) {
     options.imitate = [this, share](int64_t tokens, const Rng& rng) {
       return demonstrations_.Accumulate(share, tokens, stage_.batches.call_tokens, rng);
@@ -268,15 +284,16 @@ void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageS
   for (const ScoredTree& record : credited.records) {
     for (const Score& score : record.scores) terms_met_ = terms_met_ || Total(score).has_value();
   }
-  if (context_->recipe->replay.on) {
-    for (size_t i = 0; i < credited.records.size(); ++i) {
-      replay_.Add(credited.records[i], credited.credits[i], step);
-    }
-  }
   done->values["groups"] = static_cast<double>(credited.records.size());
   done->values["zero_advantage_groups"] = SilentShare(credited.credits);
   done->values["left_out"] = LeftOutShare(credited.credits);
   done->alarms = alarms_.Observe(step, done->values);
+}
+
+void RlTraining::Remember(const CreditedGroups& credited, int64_t step) {
+  for (size_t i = 0; i < credited.records.size(); ++i) {
+    replay_.Add(credited.records[i], credited.credits[i], step);
+  }
 }
 
 void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& update, int64_t step,

@@ -70,19 +70,24 @@ class RlTraining final : public StageRun, public StageAlarms {
 
   // What the functions of a step are told, as alarms have turned it.
   Rng RngOf(int64_t step) const;
+  // Where the stage stands on its schedules (learning rate, bonuses, weights of rewards and of
+  // replay), in steps. Where trajectories end the stage, it is as far as they are: a run whose
+  // steps draw more of them ends its schedules in fewer steps.
+  double Clock(int64_t step) const;
   DynamicSamplingOptions DynamicNow() const;
   TaskSupply Supply() const;
-  Round RoundOf(int64_t step, int64_t first, size_t groups) const;
+  Round RoundOf(int64_t step, const Method& method) const;
   Result<Rollout> RolloutAt(int64_t step) const;
-  ScoringOptions Scoring() const;
+  ScoringOptions ScoringAt(double clock) const;
   ModelViews Ask(const std::vector<ScoredTree>& records) const;
   KlOptions KlNow() const;
-  UpdateOptions UpdateOptionsAt(int64_t step, const Method& method, bool groups);
+  UpdateOptions UpdateOptionsAt(int64_t step, double clock, const Method& method);
 
   // What comes of them goes to whatever goes on from step to step, and into the log.
   void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
                     const CallCounts& asked, StageStep* done);
   void NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done);
+  void Remember(const CreditedGroups& credited, int64_t step);
   void NoteUpdate(const UpdateOptions& options, const UpdateReport& update, int64_t step,
                   StageStep* done);
 

@@ -73,6 +73,67 @@ TEST_F(RlTrainingTest, TasksThatCannotBeBegunAreNotPassedOverInSilence) {
       << step.error().message();
 }
 
+// TencentYoutuResearch/SPEAR takes from the buffer, updates, and only then adds the step's own.
+TEST_F(RlTrainingTest, WhatIsReplayedIsOfEarlierSteps) {
+  Prepare({"replay={on=true, capacity=1, horizon=0}"});
+  bool replayed = false;
+  for (int64_t i = 0; i < 12; ++i) {
+    const bool there = training_->State().Find("replay")->Find("entries")->AsArray().size() > 1;
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    if (!there) {
+      EXPECT_EQ(step->values.at("replayed"), 0) << "its own trajectories, at step " << i;
+    }
+    replayed |= step->values.at("replayed") > 0;
+  }
+  EXPECT_TRUE(replayed);
+}
+
+TEST_F(RlTrainingTest, SchedulesEndWithTheTrajectoriesWhereTheseEndTheStage) {
+  Prepare({"stage.1.trajectories=64", "stage.1.steps=100", "stage.1.warmup=0",
+           "stage.1.schedule=linear", "stage.1.learning_rate=1e-3", "stage.1.final_share=0.0"});
+  // 16 trajectories a step: a quarter of the way each.
+  for (int64_t i = 0; i < 4; ++i) {
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    EXPECT_NEAR(step->values.at("learning_rate"), 1e-3 * (1 - static_cast<double>(i) / 4), 1e-9);
+  }
+  EXPECT_TRUE(training_->IsOver(4));
+}
+
+TEST_F(RlTrainingTest, ReMaxDrawsAGreedyTrajectoryBesideTheOthers) {
+  Prepare({"credit.method=remax"});
+  const Result<StageStep> step = training_->Step(0);
+  ASSERT_TRUE(step.ok()) << step.error().message();
+  for (const ScoredTree& record : step->records) {
+    ASSERT_EQ(record.tree.leaves.size(), 5u);
+    int greedy = 0;
+    for (size_t i = 0; i < 5; ++i) {
+      bool cold = true;
+      for (const NodeId id : WholePathTo(record.tree, record.tree.leaves[i].node)) {
+        const Node& node = record.tree.nodes[static_cast<size_t>(id)];
+        if (node.author == Author::kPolicy) cold &= node.sampling.temperature == 0;
+      }
+      if (!cold) continue;
+      ++greedy;
+      for (const float value : record.advantages[i].values) EXPECT_EQ(value, 0);
+    }
+    EXPECT_EQ(greedy, 1);
+  }
+  EXPECT_GT(step->ratio_tokens, 0);
+}
+
+TEST_F(RlTrainingTest, TrajectoriesThatWereCutOffLeaveTheLossIfTheRecipeSaysSo) {
+  for (const bool mask : {false, true}) {
+    Prepare({"rollout.turn_tokens=2", "credit.method=grpo",
+             std::string("credit.mask_truncated=") + (mask ? "true" : "false")});
+    const Result<StageStep> step = training_->Step(0);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    EXPECT_EQ(step->values.at("truncated_rate"), 1) << "inside a turn";
+    EXPECT_EQ(step->ratio_tokens == 0, mask);
+  }
+}
+
 TEST_F(RlTrainingTest, AnAlarmMixesDemonstrationsBackIn) {
   Prepare({"alarms={mode='apply', set=[{name='call-collapse', bound=1000, window=1}]}"});
   int mixed = 0;

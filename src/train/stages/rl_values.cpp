@@ -15,6 +15,17 @@ void AddShare(const char* name, int64_t part, int64_t whole, StepValues* values)
   if (whole > 0) (*values)[name] = Share(part, whole);
 }
 
+// By a limit of tokens or turns: of the whole, or of one of its turns.
+bool WasTruncated(const Tree& tree, const Leaf& leaf) {
+  if (leaf.ending == Ending::kTokenLimit || leaf.ending == Ending::kTurnLimit) return true;
+  const std::vector<NodeId> path = WholePathTo(tree, leaf.node);
+  return std::any_of(path.begin(), path.end(), [&](NodeId id) {
+    const std::vector<Fault>& faults = tree.nodes[static_cast<size_t>(id)].faults;
+    return std::any_of(faults.begin(), faults.end(),
+                       [](const Fault& fault) { return fault.kind == FaultKind::kIncomplete; });
+  });
+}
+
 // Means over the leaves that were scored: of every term, and of the whole.
 void AddRewards(const std::vector<ScoredTree>& records, StepValues* values) {
   std::map<std::string, double> sums;
@@ -58,7 +69,7 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
   for (const ScoredTree& record : records) {
     for (const Leaf& leaf : record.tree.leaves) {
       ++leaves;
-      truncated += leaf.ending == Ending::kTokenLimit || leaf.ending == Ending::kTurnLimit ? 1 : 0;
+      truncated += WasTruncated(record.tree, leaf) ? 1 : 0;
     }
   }
   constexpr std::pair<const char*, const char*> kFigures[] = {
