@@ -1,6 +1,7 @@
 #include "app/comparison_session.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -9,22 +10,88 @@
 #include "app/views/compare_progress.h"
 #include "base/file.h"
 #include "evaluate/compare/comparison_page.h"
+#include "train/compare/outcome_arm.h"
+#include "train/compare/start_controls.h"
 
 namespace hone {
 namespace {
 
 // A report of nothing would take the place of one of something.
-Result<void> CheckSomethingThere(const std::vector<ComparedRun>& records,
-                                 const SessionOptions& options) {
-  const bool nothing = std::all_of(records.begin(), records.end(), [](const ComparedRun& run) {
-    return run.status == ComparedRun::Status::kMissing;
-  });
-  if (!nothing) return {};
+Result<void> CheckSomethingThere(const CarriedOut& carried_out, const SessionOptions& options) {
+  const auto begun = [](const ComparedRun& run) {
+    return run.status != ComparedRun::Status::kMissing;
+  };
+  const auto any = [&](const std::vector<ComparedRun>& records) {
+    return std::any_of(records.begin(), records.end(), begun);
+  };
+  if (any(carried_out.records) || any(carried_out.tuning)) return {};
   return Error(ErrorCode::kNotFound,
                fmt::format("{}{} no run of this comparison to report on; make them first, without "
                            "--report-only",
                            options.out.string(),
                            options.ledger.empty() ? " has" : " and " + options.ledger + " have"));
+}
+
+// As if of every grid the first setting had been chosen.
+ComparisonFile WithFirstSettings(ComparisonFile comparison) {
+  for (ComparisonArm& arm : comparison.arms) {
+    if (arm.grid.empty()) continue;
+    arm.changes.insert(arm.changes.end(), arm.grid[0].begin(), arm.grid[0].end());
+    arm.grid.clear();
+  }
+  return comparison;
+}
+
+Result<std::vector<ComparedRun>> Make(const ComparisonFile& comparison,
+                                      const std::vector<PlannedRun>& runs,
+                                      const SessionOptions& options, ComparisonLedger* ledger) {
+  WatchInterrupts();
+  const auto progress = NewCompareProgress(options.json, stdout);
+  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  Result<std::vector<ComparedRun>> made =
+      MakeRuns(comparison, runs, options.out,
+               {.program = std::filesystem::read_symlink("/proc/self/exe").string(),
+                .jobs = options.jobs,
+                .threads = std::max<int64_t>(1, cores / options.jobs),
+                .stop = Interrupted,
+                .observer = progress.get(),
+                .ledger = ledger});
+  if (!made.ok() && made.error().code() == ErrorCode::kStopped) {
+    return Error(ErrorCode::kStopped,
+                 fmt::format("stopped; what was done is saved. To go on:\n  {0}\nto see what there "
+                             "is:\n  {0} --report-only",
+                             options.command));
+  }
+  return made;
+}
+
+Result<std::vector<ComparedRun>> MakeOrRead(const ComparisonFile& comparison,
+                                            const SessionOptions& options,
+                                            ComparisonLedger* ledger) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, options.out));
+  std::string problems;
+  for (const PlannedRun& run : runs) {
+    if (const Result<void> checked = CheckRunFolder(run); !checked.ok()) {
+      problems += (problems.empty() ? "" : "\n") + checked.error().message();
+    }
+  }
+  if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
+  if (!options.report_only) return Make(comparison, runs, options, ledger);
+  if (ledger != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(comparison, runs, ledger));
+  return ReadRuns(comparison, runs, ledger);
+}
+
+// Controls that nobody has measured are rows that say so, and no runs that are missing.
+void LeaveOutUnmeasured(CarriedOut* done) {
+  std::set<std::string> controls;
+  for (const ComparisonSection& section : done->comparison.sections) {
+    for (const StartControl& control : section.start_controls) {
+      if (control.made) controls.insert(done->comparison.arms[control.arm].name);
+    }
+  }
+  std::erase_if(done->records, [&](const ComparedRun& run) {
+    return run.status == ComparedRun::Status::kMissing && controls.contains(run.arm);
+  });
 }
 
 }  // namespace
@@ -38,74 +105,74 @@ std::string QuotedForShell(const std::string& word) {
   return quoted + "'";
 }
 
-Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& comparison,
-                                                    const SessionOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, options.out));
-  std::string problems;
-  for (const PlannedRun& run : runs) {
-    if (const Result<void> checked = CheckRunFolder(run); !checked.ok()) {
-      problems += (problems.empty() ? "" : "\n") + checked.error().message();
-    }
-  }
-  if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
+Result<CarriedOut> CarryOutComparison(const ComparisonFile& comparison,
+                                      const SessionOptions& options) {
   std::optional<ComparisonLedger> ledger;
   if (!options.ledger.empty()) {
     HONE_ASSIGN_OR_RETURN(ledger, ComparisonLedger::Open(options.ledger));
   }
   ComparisonLedger* const kept = ledger ? &*ledger : nullptr;
+  const ComparisonFile asked = options.fair ? WithOutcomeArms(comparison) : comparison;
+  // What is wrong with any recipe is known before the first run.
+  HONE_RETURN_IF_ERROR([&]() -> Result<void> {
+    const auto planned = PlanRuns(WithFirstSettings(asked), options.out);
+    return planned.ok() ? Result<void>() : Result<void>(planned.error());
+  }());
+  CarriedOut done;
+  if (const ComparisonFile tuning = TuningOf(asked); !tuning.arms.empty()) {
+    HONE_ASSIGN_OR_RETURN(done.tuning, MakeOrRead(tuning, options, kept));
+  }
+  done.tuned = ChooseSettings(asked, done.tuning);
+  done.comparison = WithChosen(asked, done.tuned);
+  if (options.fair) done.comparison = WithControls(std::move(done.comparison));
+  HONE_ASSIGN_OR_RETURN(done.records, MakeOrRead(done.comparison, options, kept));
   if (options.report_only) {
-    if (kept != nullptr) HONE_RETURN_IF_ERROR(KeepFinished(comparison, runs, kept));
-    std::vector<ComparedRun> records = ReadRuns(comparison, runs, kept);
-    HONE_RETURN_IF_ERROR(CheckSomethingThere(records, options));
-    return records;
+    LeaveOutUnmeasured(&done);
+    HONE_RETURN_IF_ERROR(CheckSomethingThere(done, options));
   }
-  WatchInterrupts();
-  const auto progress = NewCompareProgress(options.json, stdout);
-  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  Result<std::vector<ComparedRun>> made =
-      MakeRuns(comparison, runs, options.out,
-               {.program = std::filesystem::read_symlink("/proc/self/exe").string(),
-                .jobs = options.jobs,
-                .threads = std::max<int64_t>(1, cores / options.jobs),
-                .stop = Interrupted,
-                .observer = progress.get(),
-                .ledger = kept});
-  if (!made.ok() && made.error().code() == ErrorCode::kStopped) {
-    return Error(ErrorCode::kStopped,
-                 fmt::format("stopped; what was done is saved. To go on:\n  {0}\nto see what there "
-                             "is:\n  {0} --report-only",
-                             options.command));
-  }
-  return made;
+  return done;
 }
 
-ComparisonFindings FindingsOf(const ComparisonFile& comparison,
-                              const std::vector<ComparedRun>& records, const std::string& command) {
+ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& command) {
+  const ComparisonFile& comparison = carried_out.comparison;
   ComparisonFindings findings;
-  findings.sections = SectionsOf(comparison, records);
+  findings.sections = SectionsOf(comparison, carried_out.records);
   Json::Array sections, runs;
-  for (const ComparedSection& section : findings.sections) {
+  for (size_t i = 0; i < findings.sections.size(); ++i) {
+    const ComparedSection& section = findings.sections[i];
     findings.reports.push_back(ReportSection(section));
+    std::vector<std::string>& warnings = findings.reports.back().warnings;
+    const std::vector<std::string> tuning =
+        TuningNotes(comparison, comparison.sections[i], carried_out.tuned);
+    warnings.insert(warnings.end(), tuning.begin(), tuning.end());
+    const std::vector<std::string>& notes = comparison.sections[i].notes;
+    warnings.insert(warnings.end(), notes.begin(), notes.end());
     sections.push_back(ToJson(section, findings.reports.back()));
   }
-  findings.problems = CheckStarts(records);
-  for (const ComparedRun& record : records) {
+  findings.problems = CheckStarts(carried_out.records);
+  findings.tables.push_back(TuningTable(comparison, carried_out.tuned));
+  for (const ComparedRun& record : carried_out.records) {
     runs.push_back(ToJson(record));
+    findings.failed += record.status == ComparedRun::Status::kFailed ? 1 : 0;
+  }
+  for (const ComparedRun& record : carried_out.tuning) {
     findings.failed += record.status == ComparedRun::Status::kFailed ? 1 : 0;
   }
   findings.json = Json::Of({{"event", "end"},
                             {"title", comparison.title},
                             {"command", command},
                             {"sections", std::move(sections)},
+                            {"tuning", TuningJson(comparison, carried_out.tuned)},
                             {"problems", Json::ArrayOf(findings.problems)},
                             {"runs", std::move(runs)}});
   return findings;
 }
 
-Result<std::string> WriteFindings(const ComparisonText& head, const ComparisonFindings& findings,
+Result<std::string> WriteFindings(ComparisonText head, const ComparisonFindings& findings,
                                   const std::vector<ComparedRun>& records,
                                   const std::filesystem::path& folder, const std::string& name,
                                   const std::string& copy) {
+  head.tables = findings.tables;
   const std::string markdown =
       ComparisonMarkdown(head, findings.sections, findings.reports, records, findings.problems);
   HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / (name + ".md"), markdown));

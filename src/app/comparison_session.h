@@ -6,6 +6,7 @@
 
 #include "evaluate/compare/comparison_text.h"
 #include "train/compare/comparison_runs.h"
+#include "train/compare/tuning.h"
 
 namespace hone {
 
@@ -21,29 +22,39 @@ struct SessionOptions {
   bool report_only = false;   // make none
   std::string ledger;   // file of finished runs (train/compare/comparison_ledger.h); empty: none
   bool json = false;    // progress for programs
+  bool fair = true;     // with the start's controls and the arm for the outcome; false: as it is
   std::string command;  // that this is, to be named when it is stopped
 };
 
-// All runs of the comparison that are not finished are made; a signal lets them save and end
-// (kStopped). Folders that belong to other recipes are refused before anything is done. With
-// report_only none is made, and it is an error (kNotFound) when none was ever begun.
-Result<std::vector<ComparedRun>> CarryOutComparison(const ComparisonFile& comparison,
-                                                    const SessionOptions& options);
+// A comparison with its runs, as far as they are there.
+struct CarriedOut {
+  ComparisonFile comparison;         // with the settings that were chosen, and its controls
+  std::vector<ComparedRun> records;  // of its runs
+  std::vector<ComparedRun> tuning;   // of the runs that only choose settings
+  std::vector<TunedArm> tuned;       // what was chosen by them
+};
+
+// All runs of the comparison that are not finished are made, those that choose settings first; a
+// signal lets them save and end (kStopped). Folders that belong to other recipes are refused before
+// anything is done. With report_only none is made, and it is an error (kNotFound) when none was
+// ever begun; runs that would measure controls are then left out unless they are there.
+Result<CarriedOut> CarryOutComparison(const ComparisonFile& comparison,
+                                      const SessionOptions& options);
 
 // What they show. Points into the records, which must outlive it.
 struct ComparisonFindings {
   std::vector<ComparedSection> sections;
   std::vector<SectionReport> reports;
   std::vector<std::string> problems;  // starts that differ and should not
+  std::vector<ReportTable> tables;    // that are of no section
   int64_t failed = 0;                 // runs
   Json json;                          // all of it, as an event "end"
 };
-ComparisonFindings FindingsOf(const ComparisonFile& comparison,
-                              const std::vector<ComparedRun>& records, const std::string& command);
+ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& command);
 
 // Writes NAME.md, NAME.html and NAME.json into the folder, and the Markdown to `copy`, too, unless
 // that is empty. Returns the Markdown.
-Result<std::string> WriteFindings(const ComparisonText& head, const ComparisonFindings& findings,
+Result<std::string> WriteFindings(ComparisonText head, const ComparisonFindings& findings,
                                   const std::vector<ComparedRun>& records,
                                   const std::filesystem::path& folder, const std::string& name,
                                   const std::string& copy);

@@ -26,9 +26,11 @@ TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
   ASSERT_FALSE(nothing.ok());
   EXPECT_NE(nothing.error().message().find("without --report-only"), std::string::npos);
   const auto runs = PlanRuns(comparison, options.out).value();
-  const std::vector<ComparedRun> records = ReadRuns(comparison, runs, nullptr);
+  const CarriedOut carried_out{.comparison = comparison,
+                               .records = ReadRuns(comparison, runs, nullptr)};
+  const std::vector<ComparedRun>& records = carried_out.records;
   ASSERT_EQ(records.size(), 2u);
-  const ComparisonFindings findings = FindingsOf(comparison, records, "hone compare");
+  const ComparisonFindings findings = FindingsOf(carried_out, "hone compare");
   EXPECT_EQ(findings.failed, 0);
   EXPECT_EQ(*findings.json.Find("event"), Json("end"));
   const ComparisonText head{.title = "T", .front_markdown = "FRONT\n\n", .front_html = "<b>F</b>"};

@@ -37,16 +37,40 @@ void Resample(Rng* rng, std::vector<size_t>* places) {
   for (size_t& place : *places) place = rng->Below(places->size());
 }
 
-// Of the rows' means: where they could be if they are drawn from a normal distribution.
-Interval StudentMean(const Table& values, double level) {
-  std::vector<double> means;
-  for (const std::vector<double>& row : values) {
-    means.push_back(std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size()));
+double RowMean(const std::vector<double>& row) {
+  return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
+}
+
+// The rows of each cluster.
+std::vector<std::vector<size_t>> RowsByCluster(const Clusters& clusters, size_t rows) {
+  CHECK(clusters.empty() || clusters.size() == rows, "every row is of a cluster");
+  std::vector<std::vector<size_t>> members(ClusterCount(clusters, rows));
+  for (size_t row = 0; row < rows; ++row) {
+    members[clusters.empty() ? row : clusters[row]].push_back(row);
   }
-  const auto count = static_cast<double>(means.size());
-  const double mean = std::accumulate(means.begin(), means.end(), 0.0) / count;
-  double squares = 0;
-  for (const double one : means) squares += (one - mean) * (one - mean);
+  return members;
+}
+
+// Of the clusters' means: where they could be if they are drawn from a normal distribution. A
+// cluster of many rows weighs more, as it does in the mean over everything.
+Interval StudentMean(const Table& values, const std::vector<std::vector<size_t>>& members,
+                     double level) {
+  const auto count = static_cast<double>(members.size());
+  std::vector<double> means, weights;
+  for (const std::vector<size_t>& rows : members) {
+    double sum = 0;
+    for (const size_t row : rows) sum += RowMean(values[row]);
+    means.push_back(sum / static_cast<double>(rows.size()));
+    weights.push_back(static_cast<double>(rows.size()) * count /
+                      static_cast<double>(values.size()));
+  }
+  double mean = 0, squares = 0;
+  for (size_t i = 0; i < means.size(); ++i) mean += weights[i] * means[i];
+  mean /= count;
+  for (size_t i = 0; i < means.size(); ++i) {
+    const double off = weights[i] * (means[i] - mean);
+    squares += off * off;
+  }
   const double reach = StudentReach(level, static_cast<int64_t>(means.size()) - 1) *
                        std::sqrt(squares / (count - 1) / count);
   return {mean, mean - reach, mean + reach};
@@ -135,42 +159,53 @@ std::vector<std::optional<Interval>> BootstrapRatios(std::span<const Ratio> rati
   return out;
 }
 
-Interval BootstrapMean(const Table& values, Rng rng, const BootstrapOptions& options) {
+size_t ClusterCount(const Clusters& clusters, size_t rows) {
+  return clusters.empty() ? rows : *std::max_element(clusters.begin(), clusters.end()) + 1;
+}
+
+Interval BootstrapMean(const Table& values, Rng rng, const BootstrapOptions& options,
+                       const Clusters& clusters) {
   CHECK(!values.empty() && !values[0].empty(), "a table without values");
   for (const std::vector<double>& row : values) {
     CHECK(row.size() == values[0].size(), "all seeds have the same tasks");
   }
-  std::vector<size_t> rows(values.size()), columns(values[0].size());
+  const std::vector<std::vector<size_t>> members = RowsByCluster(clusters, values.size());
+  std::vector<size_t> rows(values.size()), columns(values[0].size()), drawn(members.size());
   std::iota(rows.begin(), rows.end(), 0);
   std::iota(columns.begin(), columns.end(), 0);
   const double whole = MeanOf(values, rows, columns);
   std::vector<double> resampled;
   for (int64_t n = 0; n < options.resamples; ++n) {
     Rng draw = rng.Split(static_cast<uint64_t>(n));
-    Resample(&draw, &rows);
+    Resample(&draw, &drawn);
     Resample(&draw, &columns);
+    rows.clear();
+    for (const size_t cluster : drawn) {
+      rows.insert(rows.end(), members[cluster].begin(), members[cluster].end());
+    }
     resampled.push_back(MeanOf(values, rows, columns));
   }
   Interval interval = Middle(whole, std::move(resampled), options.level);
-  if (values.size() > 1) {
-    const Interval of_seeds = StudentMean(values, options.level);
+  if (members.size() > 1) {
+    const Interval of_seeds = StudentMean(values, members, options.level);
     interval.low = std::min(interval.low, of_seeds.low);
     interval.high = std::max(interval.high, of_seeds.high);
   }
   return interval;
 }
 
-Interval PairedDifference(const Table& a, const Table& b, Rng rng,
-                          const BootstrapOptions& options) {
+Table Minus(Table a, const Table& b) {
   CHECK(a.size() == b.size(), "pairs have the same seeds");
-  Table difference = a;
   for (size_t row = 0; row < a.size(); ++row) {
     CHECK(a[row].size() == b[row].size(), "pairs have the same tasks");
-    for (size_t column = 0; column < a[row].size(); ++column) {
-      difference[row][column] -= b[row][column];
-    }
+    for (size_t column = 0; column < a[row].size(); ++column) a[row][column] -= b[row][column];
   }
-  return BootstrapMean(difference, rng, options);
+  return a;
+}
+
+Interval PairedDifference(const Table& a, const Table& b, Rng rng,
+                          const BootstrapOptions& options) {
+  return BootstrapMean(Minus(a, b), rng, options);
 }
 
 std::string MedianReached::Text() const {

@@ -48,14 +48,24 @@ using Table = std::vector<std::vector<double>>;
 // freedom.
 double StudentReach(double share, int64_t degrees);
 
+// Which rows of a table have something in common beside what is measured, such as the policy they
+// began with: rows with the same number are one cluster. Numbers are 0, 1, ... by first occurrence.
+// Empty: every row is a cluster of its own.
+using Clusters = std::vector<size_t>;
+// How many clusters so many rows are.
+size_t ClusterCount(const Clusters& clusters, size_t rows);
+
 // The mean over everything. Resampled in both directions, seeds and tasks, because neither the
 // seeds nor the tasks are all there are. Few seeds resample to an interval that is far too narrow
 // (of 3 it misses the truth in 1 of 4 cases), so where Student's interval of the seeds' means
 // reaches further, it is that. With one seed only tasks are resampled, and the interval says
-// nothing about other seeds.
-Interval BootstrapMean(const Table& values, Rng rng, const BootstrapOptions& options = {});
+// nothing about other seeds. Seeds of one cluster are drawn together and count as one.
+Interval BootstrapMean(const Table& values, Rng rng, const BootstrapOptions& options = {},
+                       const Clusters& clusters = {});
 
-// The mean of a - b, cell by cell: same seeds, same tasks, same starts. Shapes are equal (CHECK).
+// a - b, cell by cell: same seeds, same tasks, same starts. Shapes are equal (CHECK).
+Table Minus(Table a, const Table& b);
+// The mean of it.
 Interval PairedDifference(const Table& a, const Table& b, Rng rng,
                           const BootstrapOptions& options = {});
 

@@ -80,6 +80,68 @@ TEST(StatisticsTest, FewSeedsDoNotMakeNarrowIntervals) {
   }
 }
 
+Table RandomTable(size_t rows, size_t columns, Rng rng) {
+  Table table(rows, std::vector<double>(columns));
+  for (std::vector<double>& row : table) {
+    for (double& cell : row) cell = rng.NextDouble();
+  }
+  return table;
+}
+
+TEST(StatisticsTest, ClustersOfOneRowEachChangeNoBitOfAnInterval) {
+  const Table values = RandomTable(5, 40, Rng(5));
+  const Interval before = BootstrapMean(values, Rng(1));
+  EXPECT_EQ(BootstrapMean(values, Rng(1), {}, {0, 1, 2, 3, 4}), before);
+  EXPECT_NE(BootstrapMean(values, Rng(1), {}, {0, 0, 1, 2, 3}), before);
+}
+
+TEST(StatisticsTest, RowsOfAClusterCountOnceHoweverOftenTheyAreRepeated) {
+  const Table three = {{0.2, 0.4}, {0.6, 0.3}, {0.9, 0.8}};
+  Table repeated;
+  for (const std::vector<double>& row : three) repeated.insert(repeated.end(), 4, row);
+  const Clusters clusters = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
+  const Interval once = BootstrapMean(three, Rng(1));
+  const Interval many = BootstrapMean(repeated, Rng(1), {}, clusters);
+  EXPECT_NEAR(many.value, once.value, 1e-12);
+  EXPECT_NEAR(many.low, once.low, 1e-12);
+  EXPECT_NEAR(many.high, once.high, 1e-12);
+  const Interval as_if_twelve = BootstrapMean(repeated, Rng(1));
+  EXPECT_LT(as_if_twelve.high - as_if_twelve.low, (once.high - once.low) / 2);
+}
+
+TEST(StatisticsTest, AClusterOfManyRowsWeighsAsMuchAsItsRows) {
+  // Means 0 (three rows) and 1 (one row): the centre is a quarter, as in the mean over everything.
+  const Table values = {{0}, {0}, {0}, {1}};
+  const Interval mean = BootstrapMean(values, Rng(1), {}, {0, 0, 0, 1});
+  EXPECT_DOUBLE_EQ(mean.value, 0.25);
+  EXPECT_NEAR((mean.low + mean.high) / 2, 0.25, 1e-9);
+  // One cluster says nothing about others: only tasks are drawn.
+  const Interval one = BootstrapMean(values, Rng(1), {}, {0, 0, 0, 0});
+  EXPECT_EQ(one, (Interval{0.25, 0.25, 0.25}));
+}
+
+// Runs of one start are alike: with nothing to find, counting runs finds something far too often.
+TEST(StatisticsTest, SharedStartsDoNotMakeNarrowIntervals) {
+  Rng rng(11);
+  int counted_starts = 0, counted_runs = 0;
+  constexpr int kTrials = 600;
+  const Clusters clusters = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3};
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Table table;
+    for (int start = 0; start < 4; ++start) {
+      const double common = rng.NextNormal();
+      for (int run = 0; run < 3; ++run) table.push_back({common + 0.3 * rng.NextNormal()});
+    }
+    const auto excludes = [](const Interval& one) { return one.low > 0 || one.high < 0 ? 1 : 0; };
+    counted_starts +=
+        excludes(BootstrapMean(table, rng.Split("draws"), {.resamples = 200}, clusters));
+    counted_runs += excludes(BootstrapMean(table, rng.Split("draws"), {.resamples = 200}));
+  }
+  EXPECT_LT(counted_starts, 0.07 * kTrials);
+  EXPECT_GT(counted_starts, 0.02 * kTrials);
+  EXPECT_GT(counted_runs, 0.15 * kTrials) << "what this is there for";
+}
+
 TEST(StatisticsTest, PairingTakesOutWhatThePairsShare) {
   Table a, b;
   for (uint64_t seed = 0; seed < 5; ++seed) {

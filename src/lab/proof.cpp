@@ -152,9 +152,9 @@ Result<ProofRow> MakeRow(const ComparedSection& section, const BootstrapOptions&
   return row;
 }
 
-// The values of seeds as one difference; `cells` as Difference has them.
-Difference Pool(std::vector<std::optional<double>> by_seed, Table cells, const std::string& name,
-                const BootstrapOptions& options) {
+// The values of seeds as one difference; `cells` and `clusters` as Difference has them.
+Difference Pool(std::vector<std::optional<double>> by_seed, Table cells, Clusters clusters,
+                const std::string& name, const BootstrapOptions& options) {
   Difference pooled;
   for (const std::optional<double>& one : by_seed) {
     if (!one) continue;
@@ -164,8 +164,10 @@ Difference Pool(std::vector<std::optional<double>> by_seed, Table cells, const s
   }
   pooled.by_seed = std::move(by_seed);
   pooled.cells = std::move(cells);
+  pooled.clusters = std::move(clusters);
   if (pooled.cells.empty()) return pooled;
-  pooled.mean = BootstrapMean(pooled.cells, Rng(Hash64("pooled " + name)), options);
+  pooled.mean =
+      BootstrapMean(pooled.cells, Rng(Hash64("pooled " + name)), options, pooled.clusters);
   pooled.has_interval = !pooled.TooFewSeeds();
   return pooled;
 }
@@ -219,6 +221,25 @@ Table CellsOfAll(std::span<const Difference* const> lengths,
   return cells;
 }
 
+// Seeds that share their start at any length are one cluster.
+Clusters ClustersOfAll(std::span<const Difference* const> lengths,
+                       const std::vector<std::optional<double>>& means) {
+  std::vector<std::vector<std::string>> starts;
+  std::vector<size_t> rows(lengths.size());  // the next one of each length
+  for (size_t s = 0; s < means.size(); ++s) {
+    if (means[s]) starts.emplace_back();
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const Difference& one = *lengths[i];
+      if (s >= one.by_seed.size() || !one.by_seed[s]) continue;
+      const size_t row = rows[i]++;
+      if (means[s] && !one.clusters.empty()) {
+        starts.back().push_back(fmt::format("{} {}", i, one.clusters[row]));
+      }
+    }
+  }
+  return ClustersByStart(starts);
+}
+
 void AddPooled(const BootstrapOptions& options, Proof* proof) {
   if (proof->rows.size() < 2) return;
   const auto differences = [&](const EffectPlan& plan, const Difference ProofEffect::*which) {
@@ -233,7 +254,8 @@ void AddPooled(const BootstrapOptions& options, Proof* proof) {
   const auto pool = [&](const std::vector<const Difference*>& lengths, const std::string& name) {
     std::vector<std::optional<double>> means = MeansBySeed(lengths);
     Table cells = CellsOfAll(lengths, means);
-    return Pool(std::move(means), std::move(cells), name, options);
+    Clusters clusters = ClustersOfAll(lengths, means);
+    return Pool(std::move(means), std::move(cells), std::move(clusters), name, options);
   };
   for (const EffectPlan& plan : kEffects) {
     const auto way = differences(plan, &ProofEffect::on_the_way);
@@ -254,8 +276,12 @@ void AddPooled(const BootstrapOptions& options, Proof* proof) {
       by_seed[s].reset();
     }
   }
+  std::vector<const Difference*> both = real;
+  both.insert(both.end(), simulated.begin(), simulated.end());
   Table cells = OneCellEach(by_seed);
-  proof->interaction = Pool(std::move(by_seed), std::move(cells), "interaction", options);
+  Clusters clusters = ClustersOfAll(both, by_seed);
+  proof->interaction =
+      Pool(std::move(by_seed), std::move(cells), std::move(clusters), "interaction", options);
 }
 
 // What the laboratory says of chains of this length on their way to this goal, in the order of

@@ -107,6 +107,20 @@ TEST(Proof, OverAllLengthsASeedCountsOnce) {
               proof.pooled[1].on_the_way.mean->value - credit.on_the_way.mean->value, 1e-12);
 }
 
+TEST(Proof, SeedsThatShareAStartAtAnyLengthCountAsOneInThePool) {
+  ProofRuns made = TwoLengths();
+  for (ComparedRun& run : made.runs) {
+    const bool four = run.arm.ends_with("-4");
+    // Chains of 2 begin alike for seeds 1 and 2, chains of 4 for seeds 2 and 3.
+    const uint64_t start = run.seed == (four ? 3U : 2U) ? run.seed - 1 : run.seed;
+    run.start = (four ? "four " : "two ") + std::to_string(start);
+  }
+  const Proof proof = MakeProof(made.sections, made.predictions).value();
+  EXPECT_EQ(proof.pooled[0].on_the_way.clusters, (Clusters{0, 0, 0, 1, 2, 3}));
+  EXPECT_EQ(proof.interaction.clusters, (Clusters{0, 0, 0, 1, 2, 3}));
+  EXPECT_EQ(proof.rows[0].effects[0].success.clusters, (Clusters{0, 0, 1, 2, 3, 4}));
+}
+
 TEST(Proof, ASeedThatALengthLacksIsNotPooled) {
   ProofRuns made = TwoLengths();
   made.sections[1].arms[0].runs.pop_back();

@@ -32,7 +32,7 @@ class CompareTest : public testing::Test {
                                    const std::vector<std::string>& more = {}) const {
     std::vector<std::string> command = {
         "compare", Path("first.toml"), Path("second.toml"), "--seeds", "2", "--jobs", "2",
-        "--out",   Path(out)};
+        "--out",   Path(out),          "--no-controls"};
     command.insert(command.end(), more.begin(), more.end());
     return command;
   }
@@ -151,13 +151,90 @@ name = "good"
 recipe = "second.toml"
 )")
                   .ok());
-  const SubprocessResult result =
-      Hone({"compare", Path("arms.toml"), "--out", Path("out"), "--markdown", Path("results.md")});
+  const SubprocessResult result = Hone({"compare", Path("arms.toml"), "--no-controls", "--out",
+                                        Path("out"), "--markdown", Path("results.md")});
   EXPECT_EQ(result.exit_code, 3) << result.standard_error;
   const std::string text = *ReadFile(directory_.path() / "results.md");
   EXPECT_NE(text.find("failed: cannot write /proc/nowhere"), std::string::npos) << text;
   EXPECT_NE(text.find("bad: not finished (seed 1)"), std::string::npos) << text;
   EXPECT_NE(text.find("| good | 1    | finished"), std::string::npos) << text;
+}
+
+TEST_F(CompareTest, AFairComparisonChoosesSettingsMeasuresTheStartAndPaysOneArmForTheOutcome) {
+  ASSERT_TRUE(WriteFileAtomic(directory_.path() / "fair.toml", R"(title = "Fair"
+fair = true
+tuning_seeds = [101]
+controls = ["start@0.3", "start@0.5", "start", "start-greedy"]
+[[arm]]
+name = "paid"
+recipe = "first.toml"
+grid = { "stage.1.learning_rate" = [1e-4, 3e-3] }
+)")
+                  .ok());
+  const auto compare = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"compare", Path("fair.toml"), "--jobs",   "2",
+                                        "--out",   Path(out),         "--ledger", Path("l.jsonl")};
+    command.insert(command.end(), more.begin(), more.end());
+    return Hone(command);
+  };
+  // Nothing is there yet; then tuning runs alone, which must not be taken for results.
+  EXPECT_EQ(compare("out", {"--report-only"}).exit_code, 1);
+  const SubprocessResult whole = compare("out", {});
+  ASSERT_EQ(whole.exit_code, 0) << whole.standard_error;
+  const Json report = ReportOf("out");
+  // Two arms (the made one has the same grid), and two temperatures of one start.
+  std::map<std::string, const Json*> runs;
+  for (const Json& run : report.Find("runs")->AsArray()) runs[run.Find("arm")->AsString()] = &run;
+  ASSERT_EQ(runs.size(), 4u) << whole.standard_output;
+  for (const char* name : {"start-0.3-paid", "start-0.5-paid"}) {
+    ASSERT_TRUE(runs.contains(name));
+    EXPECT_EQ(*runs[name]->Find("weights"), *runs["paid"]->Find("start")) << "what rl begins with";
+  }
+  EXPECT_EQ(*runs["paid"]->Find("start"), *runs["outcome-only-paid"]->Find("start"));
+  const Json& section = report.Find("sections")->AsArray()[0];
+  for (const Json& control : section.Find("controls")->AsArray()) {
+    EXPECT_FALSE(control.Find("success")->is_null()) << DumpJson(control);
+  }
+  const Json::Array& tuned = report.Find("tuning")->AsArray();
+  ASSERT_EQ(tuned.size(), 2u);
+  int chosen = 0;
+  for (const Json& setting : tuned[0].Find("settings")->AsArray()) {
+    chosen += setting.Find("chosen")->AsBool() ? 1 : 0;
+    EXPECT_FALSE(setting.Find("mean")->is_null());
+  }
+  EXPECT_EQ(chosen, 1);
+  for (const char* part : {"Tuning runs, thrown away", "| stage.1.learning_rate=0.003", "| 101 ",
+                           "start without rl, T = 0.3", "outcome alone (made from paid)"}) {
+    EXPECT_NE(whole.standard_output.find(part), std::string::npos) << part;
+  }
+  // Tuning runs measured no test, and are in no other table.
+  const std::string ledger = *ReadFile(directory_.path() / "l.jsonl");
+  const std::vector<Json> lines = ParseJsonLines(ledger).value();
+  EXPECT_EQ(lines.size(), 8u);
+  for (const Json& line : lines) {
+    const Json& run = *line.Find("run");
+    if (run.Find("seed")->AsInteger() != 101) continue;
+    EXPECT_EQ(run.Find("evaluations")->Find("after/test/sampled"), nullptr);
+  }
+  // From the ledger alone everything is derived again, the choice included.
+  const SubprocessResult again = compare("elsewhere", {"--report-only"});
+  ASSERT_EQ(again.exit_code, 0) << again.standard_error;
+  const auto sections = [](const std::string& text) { return text.substr(text.find("### ")); };
+  EXPECT_EQ(sections(again.standard_output), sections(whole.standard_output));
+  // Without some of it, it says what is missing and does not fail.
+  std::string rest;
+  for (const Json& line : lines) {
+    const std::string arm = line.Find("run")->Find("arm")->AsString();
+    if (arm.starts_with("start-0.3") || arm == "paid.tune-stage.1.learning_rate_0.003") continue;
+    rest += DumpJson(line) + "\n";
+  }
+  ASSERT_TRUE(WriteFileAtomic(directory_.path() / "l.jsonl", rest).ok());
+  const SubprocessResult less = compare("nowhere", {"--report-only"});
+  ASSERT_EQ(less.exit_code, 0) << less.standard_error;
+  for (const char* part : {"paid: no setting is chosen: 1 of 2 tuning runs are missing",
+                           "paid: not finished (seed 1)", "not measured"}) {
+    EXPECT_NE(less.standard_output.find(part), std::string::npos) << less.standard_output;
+  }
 }
 
 TEST_F(CompareTest, AnInterruptLetsTheRunsSaveAndSaysHowToGoOn) {

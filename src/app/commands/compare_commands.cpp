@@ -16,6 +16,7 @@ struct CompareArguments {
   std::string out = "runs/compare";
   std::string ledger;    // file; empty: none
   std::string markdown;  // file; empty: none beside the folder's own
+  bool no_controls = false;
   bool report_only = false;
 };
 
@@ -28,6 +29,7 @@ std::string CommandOf(const CompareArguments& arguments) {
   if (request.goal >= 0) command += fmt::format(" --goal {:g}", request.goal);
   if (!request.baseline.empty()) command += " --baseline " + QuotedForShell(request.baseline);
   for (const std::string& change : request.set) command += " --set " + QuotedForShell(change);
+  if (arguments.no_controls) command += " --no-controls";
   if (arguments.jobs > 1) command += fmt::format(" --jobs {}", arguments.jobs);
   command += " --out " + QuotedForShell(arguments.out);
   if (!arguments.ledger.empty()) command += " --ledger " + QuotedForShell(arguments.ledger);
@@ -41,7 +43,9 @@ struct CompareOutcome {
 };
 
 Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const ComparisonFile comparison, ReadComparison(arguments.request));
+  ComparisonRequest request = arguments.request;
+  request.controls = !arguments.no_controls;
+  HONE_ASSIGN_OR_RETURN(const ComparisonFile comparison, ReadComparison(request));
   const std::string command = CommandOf(arguments);
   const SessionOptions options{.out = arguments.out,
                                .jobs = arguments.jobs,
@@ -49,14 +53,13 @@ Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
                                .ledger = arguments.ledger,
                                .json = json,
                                .command = command};
-  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
-                        CarryOutComparison(comparison, options));
-  const ComparisonFindings findings = FindingsOf(comparison, records, command);
+  HONE_ASSIGN_OR_RETURN(const CarriedOut carried_out, CarryOutComparison(comparison, options));
+  const ComparisonFindings findings = FindingsOf(carried_out, command);
   const ComparisonText head{comparison.title.empty() ? "Comparison" : comparison.title,
                             comparison.text, command};
-  HONE_ASSIGN_OR_RETURN(
-      const std::string markdown,
-      WriteFindings(head, findings, records, arguments.out, "compare", arguments.markdown));
+  HONE_ASSIGN_OR_RETURN(const std::string markdown,
+                        WriteFindings(head, findings, carried_out.records, arguments.out, "compare",
+                                      arguments.markdown));
   return CompareOutcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
 }
 
@@ -82,6 +85,8 @@ void AddCompare(Command program, std::shared_ptr<CommandContext> context) {
   compare.AddOption("--ledger", &arguments->ledger,
                     "file of finished runs: those it has are not made, new ones are added");
   compare.AddOption("--markdown", &arguments->markdown, "write the report here, too");
+  compare.AddFlag("--no-controls", &arguments->no_controls,
+                  "without the rows of the start without rl, and their runs");
   compare.AddFlag("--report-only", &arguments->report_only,
                   "make no run: report on what there is, also while others are at it");
   compare.Footer(

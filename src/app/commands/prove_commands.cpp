@@ -108,10 +108,10 @@ Result<ProveOutcome> Prove(const ProveArguments& arguments, bool json) {
                                .report_only = arguments.report_only,
                                .ledger = arguments.ledger,
                                .json = json,
+                               .fair = false,
                                .command = command};
-  HONE_ASSIGN_OR_RETURN(const std::vector<ComparedRun> records,
-                        CarryOutComparison(comparison, options));
-  ComparisonFindings findings = FindingsOf(comparison, records, command);
+  HONE_ASSIGN_OR_RETURN(const CarriedOut carried_out, CarryOutComparison(comparison, options));
+  ComparisonFindings findings = FindingsOf(carried_out, command);
   HONE_ASSIGN_OR_RETURN(const Proof proof, MakeProof(findings.sections, predictions));
   findings.json.Set("proof", ToJson(proof));
   const ComparisonText head{.title = comparison.title,
@@ -119,9 +119,9 @@ Result<ProveOutcome> Prove(const ProveArguments& arguments, bool json) {
                             .command = command,
                             .front_markdown = ProofMarkdown(proof),
                             .front_html = ProofHtml(proof)};
-  HONE_ASSIGN_OR_RETURN(
-      const std::string markdown,
-      WriteFindings(head, findings, records, arguments.Out(), "prove", arguments.markdown));
+  HONE_ASSIGN_OR_RETURN(const std::string markdown,
+                        WriteFindings(head, findings, carried_out.records, arguments.Out(), "prove",
+                                      arguments.markdown));
   return ProveOutcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
 }
 

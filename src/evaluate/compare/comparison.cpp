@@ -185,9 +185,15 @@ Table TableOf(const std::vector<Cells>& rows) {
 }
 
 // Whether an interval says anything. Of one seed it is about tasks; of two it would be so wide that
-// their two values say more.
-bool SaysMore(const Table& table) {
-  return table.size() > 2 || (table.size() == 1 && table[0].size() > 1);
+// their two values say more. Seeds that share their start count as one.
+bool SaysMore(const Table& table, const Clusters& clusters) {
+  const size_t count = ClusterCount(clusters, table.size());
+  return count > 2 || (count == 1 && table[0].size() > 1);
+}
+
+Clusters ClustersIn(const ComparedSection& section,
+                    const std::vector<std::vector<std::string>>& starts) {
+  return section.given_start ? Clusters() : ClustersByStart(starts);
 }
 
 Rng RngOf(std::string_view name) { return Rng(0).Split("comparison").Split(name); }
@@ -204,6 +210,7 @@ Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, cons
                     const BootstrapOptions& options) {
   Quantity quantity;
   std::vector<Cells> rows;
+  std::vector<std::vector<std::string>> starts;
   for (const uint64_t seed : section.seeds) {
     const ComparedRun* run = RunOf(arm, seed);
     Cells cells = run == nullptr ? Cells{} : reader.read(*run);
@@ -212,30 +219,40 @@ Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, cons
     if (!mean) continue;
     quantity.lowest = std::min(quantity.lowest.value_or(*mean), *mean);
     rows.push_back(std::move(cells));
+    starts.push_back({run->start});
   }
   if (rows.empty()) return quantity;
   const Table table = TableOf(rows);
-  quantity.mean = BootstrapMean(table, RngOf(reader.kind.name), options);
+  const Clusters clusters = ClustersIn(section, starts);
+  quantity.mean = BootstrapMean(table, RngOf(reader.kind.name), options, clusters);
   // Nothing that is measured can be less than nothing, and no share more than all.
   quantity.mean->low = std::max(quantity.mean->low, 0.0);
   if (reader.kind.unit == QuantityKind::Unit::kShare) {
     quantity.mean->high = std::min(quantity.mean->high, 1.0);
   }
-  quantity.has_interval = SaysMore(table);
+  quantity.has_interval = SaysMore(table, clusters);
   return quantity;
 }
 
-Difference DifferenceOf(const ComparedSection& section, const ComparedArm& arm,
-                        const Reader& reader, const BootstrapOptions& options) {
+// One of two that are compared: whose runs, and what is read of them.
+struct Side {
+  const ComparedArm& arm;
+  const std::function<Cells(const ComparedRun&)>& read;
+};
+
+// a - b; `name` is for the draws.
+Difference DifferenceOf(const ComparedSection& section, const Side& first, const Side& other_side,
+                        std::string_view name, const BootstrapOptions& options) {
   Difference difference;
-  std::vector<Cells> rows;  // first the arm's, then the baseline's, of the same seeds
+  std::vector<Cells> rows;  // first the arm's, then the other's, of the same seeds
   std::vector<Cells> baseline;
+  std::vector<std::vector<std::string>> starts;
   for (const uint64_t seed : section.seeds) {
-    const ComparedRun* a = RunOf(arm, seed);
-    const ComparedRun* b = RunOf(section.arms[section.baseline], seed);
+    const ComparedRun* a = RunOf(first.arm, seed);
+    const ComparedRun* b = RunOf(other_side.arm, seed);
     difference.by_seed.emplace_back();
     if (a == nullptr || b == nullptr) continue;
-    Cells ours = reader.read(*a), theirs = reader.read(*b);
+    Cells ours = first.read(*a), theirs = other_side.read(*b);
     const std::optional<double> mean = MeanOf(ours), other = MeanOf(theirs);
     if (!mean || !other) continue;
     difference.by_seed.back() = *mean - *other;
@@ -244,6 +261,7 @@ Difference DifferenceOf(const ComparedSection& section, const ComparedArm& arm,
     difference.equal += *mean == *other ? 1 : 0;
     rows.push_back(std::move(ours));
     baseline.push_back(std::move(theirs));
+    starts.push_back({a->start, b->start});
   }
   if (rows.empty()) return difference;
   const size_t pairs = rows.size();
@@ -251,14 +269,10 @@ Difference DifferenceOf(const ComparedSection& section, const ComparedArm& arm,
   Table table = TableOf(rows);
   const Table second(table.begin() + static_cast<std::ptrdiff_t>(pairs), table.end());
   table.resize(pairs);
-  difference.mean = PairedDifference(table, second, RngOf(reader.kind.name), options);
-  difference.has_interval = SaysMore(table);
-  difference.cells = std::move(table);
-  for (size_t row = 0; row < pairs; ++row) {
-    for (size_t column = 0; column < second[row].size(); ++column) {
-      difference.cells[row][column] -= second[row][column];
-    }
-  }
+  difference.cells = Minus(std::move(table), second);
+  difference.clusters = ClustersIn(section, starts);
+  difference.mean = BootstrapMean(difference.cells, RngOf(name), options, difference.clusters);
+  difference.has_interval = SaysMore(difference.cells, difference.clusters);
   return difference;
 }
 
@@ -277,18 +291,65 @@ std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
   for (size_t i = 0; i < goals.size(); ++i) {
     if (i == section.baseline) continue;
     std::vector<Reached> a, b;
+    std::vector<std::vector<std::string>> starts;
     for (size_t s = 0; s < section.seeds.size(); ++s) {
       if (!goals[i].by_seed[s] || !baseline.by_seed[s]) continue;
       a.push_back(*goals[i].by_seed[s]);
       b.push_back(*baseline.by_seed[s]);
+      starts.push_back({RunOf(section.arms[i], section.seeds[s])->start,
+                        RunOf(section.arms[section.baseline], section.seeds[s])->start});
     }
     if (!a.empty()) goals[i].race = Race(a, b);
+    if (!a.empty()) goals[i].log_rank = LogRankTest(a, b, ClustersIn(section, starts));
     const std::optional<MedianReached>&median = goals[i].median, &other = baseline.median;
     if (median && other && !median->later && !other->later && other->value > 0) {
       goals[i].ratio = median->value / other->value;
     }
   }
   return goals;
+}
+
+// What rl began with, or would begin with; empty: unknown.
+const std::string& BeginsWith(const ComparedRun& run) {
+  const bool without_rl =
+      run.start.empty() && run.trajectories == 0 && run.status == ComparedRun::Status::kFinished;
+  return without_rl ? run.weights : run.start;
+}
+
+// What must be known of an arm whose seeds do not all begin with a policy of their own.
+std::string SharedStarts(const ComparedSection& section, const ComparedArm& arm) {
+  std::vector<std::vector<std::string>> starts;
+  for (const ComparedRun* run : arm.runs) starts.push_back({run->start});
+  const Clusters clusters = ClustersByStart(starts);
+  if (clusters.empty()) return "";
+  const size_t count = ClusterCount(clusters, starts.size());
+  const std::string what = fmt::format("{}: its {} runs begin with {} polic{}", arm.label,
+                                       starts.size(), count, count == 1 ? "y" : "ies");
+  return what + (section.given_start ? ", which is given: what is found holds for it"
+                                     : "; runs that share one count as one in intervals");
+}
+
+// What was measured without rl, and what each arm has beyond it.
+void AddControls(const ComparedSection& section, const BootstrapOptions& options,
+                 SectionReport* report) {
+  report->over_controls.resize(section.arms.size());
+  for (const ComparedControl& control : section.controls) {
+    const ComparedArm measured{control.name, control.label, control.runs};
+    // Draws are those of the column with the same numbers, so that the intervals are, too.
+    const bool before = control.evaluation.starts_with("before");
+    const std::string name =
+        fmt::format("{}/{}", before ? "start" : "test", control.greedy ? "greedy" : "sampled");
+    const Reader reader{{name, control.label, QuantityKind::Unit::kShare, true},
+                        [&](const ComparedRun& run) { return Outcomes(run, control.evaluation); }};
+    report->controls.push_back(QuantityOf(section, measured, reader, options));
+    const std::function<Cells(const ComparedRun&)> ours = [&](const ComparedRun& run) {
+      return Outcomes(run, control.greedy ? "after/test/greedy" : "after/test/sampled");
+    };
+    for (size_t i = 0; i < section.arms.size(); ++i) {
+      report->over_controls[i].push_back(DifferenceOf(
+          section, {section.arms[i], ours}, {measured, reader.read}, control.name, options));
+    }
+  }
 }
 
 std::optional<double> MeanGoldCalls(const ComparedSection& section) {
@@ -311,6 +372,32 @@ std::string_view StatusName(ComparedRun::Status status) {
     case ComparedRun::Status::kMissing: return "not begun";
   }
   return "";
+}
+
+std::optional<double> DevOverRun(const ComparedRun& run) {
+  const Cells mean = MeanOfDev(run);
+  return mean.empty() ? std::nullopt : mean[0];
+}
+
+Clusters ClustersByStart(std::span<const std::vector<std::string>> starts_by_row) {
+  Clusters clusters(starts_by_row.size());
+  for (size_t row = 0; row < clusters.size(); ++row) clusters[row] = row;
+  std::map<std::string, size_t> first;  // row with this start
+  bool shared = false;
+  for (size_t row = 0; row < clusters.size(); ++row) {
+    for (const std::string& start : starts_by_row[row]) {
+      if (start.empty()) continue;
+      const size_t with = first.emplace(start, row).first->second;
+      const size_t from = clusters[row], to = clusters[with];
+      if (from == to) continue;
+      shared = true;
+      std::replace(clusters.begin(), clusters.end(), std::max(from, to), std::min(from, to));
+    }
+  }
+  if (!shared) return {};
+  std::map<size_t, size_t> numbers;
+  for (size_t& cluster : clusters) cluster = numbers.emplace(cluster, numbers.size()).first->second;
+  return clusters;
 }
 
 std::optional<Reached> ReachedOn(const ComparedRun& run, double goal) {
@@ -339,13 +426,13 @@ std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs) {
   std::vector<std::string> problems;
   std::map<std::string, const ComparedRun*> first;
   for (const ComparedRun& run : runs) {
-    if (run.start.empty()) continue;
+    if (BeginsWith(run).empty()) continue;
     const auto [found, fresh] = first.emplace(run.start_key, &run);
-    if (fresh || found->second->start == run.start) continue;
+    if (fresh || BeginsWith(*found->second) == BeginsWith(run)) continue;
     problems.push_back(fmt::format(
         "{} and {} of seed {} should have begun rl with the same weights and did not ({:.12} and "
         "{:.12}); their difference is not one of the methods alone",
-        found->second->arm, run.arm, run.seed, found->second->start, run.start));
+        found->second->arm, run.arm, run.seed, BeginsWith(*found->second), BeginsWith(run)));
   }
   return problems;
 }
@@ -361,8 +448,11 @@ SectionReport ReportSection(const ComparedSection& section, const BootstrapOptio
     for (const Reader& reader : readers) {
       report.quantities.back().push_back(QuantityOf(section, arm, reader, options));
       if (i == section.baseline) continue;
+      const ComparedArm& baseline = section.arms[section.baseline];
       report.differences.back().push_back(
-          reader.kind.paired ? DifferenceOf(section, arm, reader, options) : Difference{});
+          reader.kind.paired ? DifferenceOf(section, {arm, reader.read}, {baseline, reader.read},
+                                            reader.kind.name, options)
+                             : Difference{});
     }
     std::string missing;
     for (const uint64_t seed : section.seeds) {
@@ -371,8 +461,12 @@ SectionReport ReportSection(const ComparedSection& section, const BootstrapOptio
     if (!missing.empty()) {
       report.warnings.push_back(fmt::format("{}: not finished (seed{})", arm.label, missing));
     }
+    if (std::string shared = SharedStarts(section, arm); !shared.empty()) {
+      report.warnings.push_back(std::move(shared));
+    }
   }
   report.goals = GoalsOf(section);
+  AddControls(section, options, &report);
   report.gold_calls = MeanGoldCalls(section);
   return report;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "evaluate/log_rank.h"
 #include "evaluate/statistics.h"
 
 // What runs of several recipes show, as numbers: means over seeds with intervals, differences that
@@ -50,12 +51,24 @@ struct ComparedArm {
   std::vector<const ComparedRun*> runs;  // finished ones
 };
 
+// What the arms began with, measured without rl: a row beside theirs.
+struct ComparedControl {
+  std::string name, label;               // "start@0.3"
+  std::string evaluation;                // of its runs: "after/test/sampled"
+  bool greedy = false;                   // compared with what arms do greedily
+  std::vector<const ComparedRun*> runs;  // finished ones; empty: not measured
+};
+
 struct ComparedSection {
   std::string title, question, text;
   std::vector<ComparedArm> arms;
+  std::vector<ComparedControl> controls;
   size_t baseline = 0;  // place among arms
   std::vector<uint64_t> seeds;
   double goal = 0.8;
+  // The policy that rl begins with is given, not drawn: runs that share it are no cluster, and what
+  // is found holds for that policy.
+  bool given_start = false;
 };
 
 // A quantity that is measured of every run.
@@ -82,10 +95,14 @@ struct Difference {
   std::optional<Interval> mean;  // absent: no seed that both have finished
   bool has_interval = false;
   std::vector<std::optional<double>> by_seed;
-  Table cells;  // of the seeds that have a value: by task, or one where tasks are not known
+  Table cells;        // of the seeds that have a value: by task, or one where tasks are not known
+  Clusters clusters;  // of the rows of `cells`, by the policy they began with
   int64_t more = 0, less = 0, equal = 0;  // seeds
-  // What two seeds agree in is no finding.
-  bool TooFewSeeds() const { return more + less + equal < 3; }
+  // What two seeds, or any number that began with two policies, agree in is no finding.
+  bool TooFewSeeds() const {
+    const auto seeds = static_cast<size_t>(more + less + equal);
+    return ClusterCount(clusters, seeds) < 3;
+  }
   // The interval has 0 in it, or there is none that says something.
   bool NoEffectShown() const {
     return !mean || !has_interval || TooFewSeeds() || (mean->low <= 0 && mean->high >= 0);
@@ -96,28 +113,40 @@ struct Difference {
 struct GoalTimes {
   std::vector<std::optional<Reached>> by_seed;  // in trajectories
   std::optional<MedianReached> median;
-  std::optional<double> ratio;     // of medians, to the baseline's, where both are known
-  std::optional<PairedRace> race;  // against the baseline
+  std::optional<double> ratio;      // of medians, to the baseline's, where both are known
+  std::optional<PairedRace> race;   // against the baseline
+  std::optional<LogRank> log_rank;  // against it, with how far apart and who never arrived
 };
 
 // All that is said about a section. Rows are arms, columns the kinds.
 struct SectionReport {
   std::vector<QuantityKind> kinds;
-  std::vector<std::vector<Quantity>> quantities;     // [arm][kind]
-  std::vector<std::vector<Difference>> differences;  // [arm][kind]; empty for the baseline
-  std::vector<GoalTimes> goals;                      // [arm]
-  std::optional<double> gold_calls;                  // per task of test
+  std::vector<std::vector<Quantity>> quantities;       // [arm][kind]
+  std::vector<std::vector<Difference>> differences;    // [arm][kind]; empty for the baseline
+  std::vector<GoalTimes> goals;                        // [arm]
+  std::vector<Quantity> controls;                      // [control]: success on test
+  std::vector<std::vector<Difference>> over_controls;  // [arm][control]: success on test
+  std::optional<double> gold_calls;                    // per task of test
   std::vector<std::string> warnings;  // starts that differ and should not, seeds that are missing
 };
 
 // The interval of a quantity depends on the values alone: the same runs give the same report.
 SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options = {});
 
+// Success on dev, sampled, as a mean over all trajectories: the quantity dev/mean. Absent where dev
+// was not measured.
+std::optional<double> DevOverRun(const ComparedRun& run);
+
+// Rows that have a start (the hash of a policy) in common, also by way of other rows, are one
+// cluster. Empty: none has one in common with another. Starts that are not known are nobody's.
+Clusters ClustersByStart(std::span<const std::vector<std::string>> starts_by_row);
+
 // When the run reached this success on dev (sampled), in trajectories: between the last look below
 // it and the first that is not, along a straight line from what was measured before rl on.
 std::optional<Reached> ReachedOn(const ComparedRun& run, double goal);
 
-// Runs that should have begun with the same weights and did not: one sentence each.
+// Runs that should have begun with the same weights and did not: one sentence each. A run without
+// rl ends with what rl would have begun with.
 std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs);
 
 Json ToJson(const ComparedSection& section, const SectionReport& report);

@@ -41,7 +41,39 @@ Json GoalJson(const GoalTimes& goal) {
                                {"ties", goal.race->ties},
                                {"p", goal.race->p}}));
   }
+  if (goal.log_rank) {
+    json.Set("log_rank", Json::Of({{"observed", goal.log_rank->observed},
+                                   {"expected", goal.log_rank->expected},
+                                   {"variance", goal.log_rank->variance},
+                                   {"chi_square", goal.log_rank->chi_square},
+                                   {"p", goal.log_rank->p},
+                                   {"swaps", goal.log_rank->swaps},
+                                   {"exact", goal.log_rank->exact}}));
+  }
   return json;
+}
+
+Json ControlsJson(const ComparedSection& section, const SectionReport& report) {
+  Json::Array controls;
+  for (size_t i = 0; i < section.controls.size(); ++i) {
+    const Quantity& quantity = report.controls[i];
+    Json::Object over;
+    for (size_t arm = 0; arm < section.arms.size(); ++arm) {
+      const Difference& difference = report.over_controls[arm][i];
+      if (!difference.mean) continue;
+      over.emplace_back(section.arms[arm].name,
+                        KnownIntervalJson(difference.mean, difference.has_interval));
+    }
+    controls.push_back(
+        Json::Of({{"name", section.controls[i].name},
+                  {"label", section.controls[i].label},
+                  {"greedy", section.controls[i].greedy},
+                  {"success",
+                   KnownIntervalJson(quantity.mean, quantity.has_interval)},  // null: not measured
+                  {"by_seed", Numbers(quantity.by_seed)},
+                  {"over", std::move(over)}}));
+  }
+  return controls;
 }
 
 }  // namespace
@@ -83,6 +115,7 @@ Json ToJson(const ComparedSection& section, const SectionReport& report) {
                    {"goal", section.goal},
                    {"gold_calls_per_task", Number(report.gold_calls)},
                    {"arms", std::move(arms)},
+                   {"controls", ControlsJson(section, report)},
                    {"warnings", Json::ArrayOf(report.warnings)}});
 }
 

@@ -123,6 +123,11 @@ std::string ComparisonPage(const ComparisonText& head, const std::vector<Compare
       if (t == 0) body += Pictures(section, reports[i]);
     }
   }
+  for (const ReportTable& table : head.tables) {
+    if (table.rows.empty()) continue;
+    body += fmt::format("<h2>{}</h2>\n{}", EscapeHtml(table.heading), HtmlTable(table.rows));
+    body += Paragraphs(table.note, " class=\"dim\"");
+  }
   body += fmt::format("<h2>Every run</h2>\n{}", HtmlTable(RunRows(runs)));
   if (!head.command.empty()) {
     body += fmt::format("<h2>Made by</h2>\n<pre>{}</pre>\n", EscapeHtml(head.command));

@@ -156,6 +156,10 @@ TEST(Comparison, GoalsAreReachedBetweenTwoLooksAndNeverIsNoNumber) {
   EXPECT_TRUE(both.goals[0].median->later);
   EXPECT_EQ(both.goals[1].ratio, std::nullopt) << "of an unknown median";
   EXPECT_EQ(both.goals[1].race->a_first, 2);
+  // Two arrivals at 186, then one of the others: 0.5 + 0.5 were expected of the new arm.
+  EXPECT_DOUBLE_EQ(both.goals[1].log_rank->observed - both.goals[1].log_rank->expected, 1);
+  EXPECT_DOUBLE_EQ(both.goals[1].log_rank->p, 0.5) << "two of the four ways of swapping";
+  EXPECT_FALSE(both.goals[0].log_rank) << "the baseline against itself";
   EXPECT_EQ(ReachedOn(ComparedRun{}, 0.8), std::nullopt);
   // From the start on, where it is known; not where it was above the goal.
   ComparedRun soon = fast;
@@ -195,6 +199,61 @@ TEST(Comparison, StartsThatShouldBeTheSameAreChecked) {
   const std::vector<std::string> problems = CheckStarts(std::vector<ComparedRun>{a, b, c});
   ASSERT_EQ(problems.size(), 1);
   EXPECT_NE(problems[0].find("a and b of seed 1"), std::string::npos) << problems[0];
+}
+
+std::vector<ComparedRun> FiveSeeds() {
+  std::vector<ComparedRun> runs;
+  const char* outcomes[] = {"100010", "110010", "100110", "101010", "110011"};
+  const char* better[] = {"111110", "110111", "111110", "101110", "111111"};
+  for (const bool is_new : {false, true}) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      runs.push_back(RunOf(is_new ? "new" : "base", seed, (is_new ? better : outcomes)[seed - 1],
+                           {1, 1, 1, 1, 1, 1}));
+      runs.back().start = "start " + std::to_string(seed);
+    }
+  }
+  return runs;
+}
+
+TEST(Comparison, StartsOfTheirOwnChangeNoFigureAndSharedOnesCountOnce) {
+  std::vector<ComparedRun> runs = FiveSeeds(), unknown = FiveSeeds(), shared = FiveSeeds();
+  for (ComparedRun& run : unknown) run.start.clear();
+  for (ComparedRun& run : shared) {
+    if (run.seed > 2) run.start = "start 2";
+  }
+  const auto report_of = [](const std::vector<ComparedRun>& of, bool given = false) {
+    ComparedSection section = SectionOf(of, {1, 2, 3, 4, 5});
+    section.given_start = given;
+    return ReportSection(section);
+  };
+  const SectionReport own = report_of(runs), without = report_of(unknown), two = report_of(shared);
+  const size_t sampled = PlaceOf(own, "test/sampled");
+  EXPECT_EQ(own.differences[1][sampled].mean, without.differences[1][sampled].mean);
+  EXPECT_EQ(own.quantities[1][sampled].mean, without.quantities[1][sampled].mean);
+  EXPECT_FALSE(own.differences[1][sampled].NoEffectShown());
+  EXPECT_TRUE(own.warnings.empty());
+
+  const Difference& difference = two.differences[1][sampled];
+  EXPECT_EQ(difference.clusters, (Clusters{0, 1, 1, 1, 1}));
+  EXPECT_DOUBLE_EQ(difference.mean->value, own.differences[1][sampled].mean->value);
+  EXPECT_TRUE(difference.TooFewSeeds()) << "five seeds of two starts";
+  EXPECT_FALSE(two.quantities[1][sampled].has_interval);
+  ASSERT_EQ(two.warnings.size(), 2);
+  EXPECT_EQ(
+      two.warnings[0],
+      "base: its 5 runs begin with 2 policies; runs that share one count as one in intervals");
+  // Where the start is given and not drawn, seeds are the sample.
+  const SectionReport given = report_of(shared, true);
+  EXPECT_EQ(given.differences[1][sampled].mean, own.differences[1][sampled].mean);
+  EXPECT_FALSE(given.differences[1][sampled].TooFewSeeds());
+}
+
+TEST(Comparison, ClustersAreJoinedByWayOfEitherArm) {
+  using Starts = std::vector<std::vector<std::string>>;
+  EXPECT_TRUE(ClustersByStart(Starts{{"a", "a"}, {"b", "b"}, {"", ""}, {"", ""}}).empty());
+  EXPECT_EQ(ClustersByStart(Starts{{"a", "x"}, {"b", "y"}, {"c", "x"}, {"d", "e"}, {"f", "y"}}),
+            (Clusters{0, 1, 0, 2, 1}));
+  EXPECT_EQ(ClustersByStart(Starts{{"a", "x"}, {"b", "y"}, {"a", "y"}}), (Clusters{0, 0, 0}));
 }
 
 TEST(Comparison, JsonHasEverythingAndIsTheSameEveryTime) {

@@ -138,6 +138,55 @@ TableRows QuantityRows(const ComparedSection& section, const SectionReport& repo
   return rows;
 }
 
+// The policy without rl, below the arms: in the column of what arms have after it.
+void AddControlRows(const ComparedSection& section, const SectionReport& report, TableRows* rows) {
+  if (rows->empty()) return;
+  const std::vector<std::string> heading = (*rows)[0];  // a copy: rows are added
+  const auto column = [&](std::string_view label) {
+    return std::find(heading.begin(), heading.end(), label) - heading.begin();
+  };
+  for (size_t i = 0; i < section.controls.size(); ++i) {
+    const ComparedControl& control = section.controls[i];
+    const Quantity& quantity = report.controls[i];
+    std::vector<std::string> row(heading.size(), "-");
+    const auto put = [&](std::string_view label, std::string text) {
+      const auto place = static_cast<size_t>(column(label));
+      if (place < row.size()) row[place] = std::move(text);
+    };
+    row[0] = control.label;
+    put(control.greedy ? "test, greedy, %" : "test, sampled, %",
+        quantity.mean ? WithInterval(Unit::kShare, *quantity.mean, quantity.has_interval, false)
+                      : "not measured");
+    if (!control.greedy && quantity.lowest) {
+      put("lowest seed, sampled, %", Plain(Unit::kShare, *quantity.lowest, false));
+    }
+    rows->push_back(std::move(row));
+  }
+}
+
+// What each arm has beyond the policy that it began with.
+TableRows OverControlRows(const ComparedSection& section, const SectionReport& report) {
+  const bool any = std::any_of(report.controls.begin(), report.controls.end(),
+                               [](const Quantity& one) { return one.mean.has_value(); });
+  if (!any) return {};
+  TableRows rows(1, {"arm"});
+  for (const ComparedControl& control : section.controls) {
+    rows[0].push_back(
+        fmt::format("{}over the {}", control.greedy ? "greedy, " : "", control.label));
+  }
+  for (size_t arm = 0; arm < section.arms.size(); ++arm) {
+    rows.push_back({LabelOf(section, arm)});
+    for (size_t i = 0; i < section.controls.size(); ++i) {
+      const Difference& difference = report.over_controls[arm][i];
+      rows.back().push_back(!report.controls[i].mean ? "not measured"
+                            : !difference.mean       ? "-"
+                                                     : WithInterval(Unit::kShare, *difference.mean,
+                                                                    difference.has_interval, true));
+    }
+  }
+  return rows;
+}
+
 TableRows SeedRows(const ComparedSection& section, const SectionReport& report,
                    const std::string& name) {
   const std::optional<size_t> kind = PlaceOf(report, name);
@@ -182,7 +231,8 @@ TableRows GoalRows(const ComparedSection& section, const SectionReport& report) 
   const bool any = std::any_of(report.goals.begin(), report.goals.end(),
                                [](const GoalTimes& goal) { return goal.median.has_value(); });
   if (!any) return {};
-  TableRows rows(1, {"arm", "median", "to the baseline's", "earlier than the baseline"});
+  TableRows rows(1, {"arm", "median", "to the baseline's", "earlier than the baseline",
+                     "log-rank: arrivals over expected"});
   for (const uint64_t seed : section.seeds) rows[0].push_back(fmt::format("seed {}", seed));
   for (size_t arm = 0; arm < section.arms.size(); ++arm) {
     const GoalTimes& goal = report.goals[arm];
@@ -193,6 +243,11 @@ TableRows GoalRows(const ComparedSection& section, const SectionReport& report) 
                                 goal.race->a_first + goal.race->b_first + goal.race->ties,
                                 goal.race->b_first, goal.race->p)
                   : "-");
+    rows.back().push_back(goal.log_rank
+                              ? fmt::format("{:+.1f} (p = {:.2f})",
+                                            goal.log_rank->observed - goal.log_rank->expected,
+                                            goal.log_rank->p)
+                              : "-");
     for (const std::optional<Reached>& run : goal.by_seed) {
       rows.back().push_back(!run ? "-" : run->at ? Short(*run->at) : "never");
     }
@@ -296,7 +351,11 @@ std::vector<ReportTable> TablesOf(const ComparedSection& section, const SectionR
     if (!rows.empty()) tables.push_back({std::move(heading), std::move(rows), std::move(note)});
   };
   const std::vector<TableLayout> layouts = TableLayouts(report);
-  add(layouts[0].heading, QuantityRows(section, report, layouts[0]));
+  TableRows success = QuantityRows(section, report, layouts[0]);
+  AddControlRows(section, report, &success);
+  add(layouts[0].heading, std::move(success));
+  add("Success on test over the start without rl, points, paired by seed and task",
+      OverControlRows(section, report));
   TableRows differences = DifferenceRows(section, report);
   const std::string chance = fmt::format(
       "{} differences are shown; where there is nothing to find, about one in twenty "
@@ -310,7 +369,8 @@ std::vector<ReportTable> TablesOf(const ComparedSection& section, const SectionR
   }
   add(fmt::format("Trajectories until {:g} % success on dev, sampled", 100 * section.goal),
       GoalRows(section, report),
-      "\"never\": not within the run; it counts as later than all that were seen.");
+      "\"never\": not within the run; it counts as later than all that were seen. p of log-rank: "
+      "the share of all ways of swapping the two arms' runs of a seed that differ as much.");
   add(layouts.back().heading, QuantityRows(section, report, layouts.back()));
   if (section.seeds.size() > 1) {
     add("Each seed, sampled", SeedRows(section, report, "test/sampled"));
@@ -386,8 +446,13 @@ std::string ComparisonMarkdown(const ComparisonText& head,
       if (!table.note.empty()) text += table.note + "\n\n";
     }
   }
-  text += fmt::format("{} Every run\n\n{}", sections.size() > 1 ? "##" : "###",
-                      MarkdownTable(RunRows(runs)));
+  const char* const level = sections.size() > 1 ? "##" : "###";
+  for (const ReportTable& table : head.tables) {
+    if (table.rows.empty()) continue;
+    text += fmt::format("{} {}\n\n{}\n", level, table.heading, MarkdownTable(table.rows));
+    if (!table.note.empty()) text += table.note + "\n\n";
+  }
+  text += fmt::format("{} Every run\n\n{}", level, MarkdownTable(RunRows(runs)));
   return text;
 }
 

@@ -50,6 +50,7 @@ struct ComparisonText {
   std::string command;  // that made it
   // What else stands in front of the sections, as it is; the same in both forms.
   std::string front_markdown = {}, front_html = {};
+  std::vector<ReportTable> tables = {};  // behind the sections; those without rows are left out
 };
 std::string ComparisonMarkdown(const ComparisonText& head,
                                const std::vector<ComparedSection>& sections,

@@ -1,6 +1,8 @@
 #include "train/compare/comparison_file.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -15,6 +17,7 @@ namespace hone {
 namespace {
 
 constexpr int64_t kMostSeeds = 1000;
+constexpr size_t kMostSettings = 1000;  // of an arm
 
 std::vector<uint64_t> SeedsOf(int64_t count, int64_t from) {
   std::vector<uint64_t> seeds;
@@ -38,6 +41,10 @@ struct Defaults {
   double goal = 0.8;
   std::string baseline;
   std::vector<std::string> set;
+  bool given_start = false;
+  bool outcome_control = false;
+  std::vector<double> tuning_seeds;
+  std::vector<std::string> controls = {"start@0.3", "start@0.5", "start", "start-greedy"};
 };
 
 // Reads what a section and the whole file both may say.
@@ -49,6 +56,23 @@ void ReadDefaults(RecipeTable* table, Defaults* defaults) {
   std::vector<std::string> set;
   table->Read("set", &set, "key=value for all arms");
   defaults->set.insert(defaults->set.end(), set.begin(), set.end());
+  table->Read("given_start", &defaults->given_start,
+              "rl begins with a policy that is given, not drawn by the seed");
+  table->Read("outcome_control", &defaults->outcome_control,
+              "add an arm paid for the outcome alone where there is none");
+  table->Read("tuning_seeds", &defaults->tuning_seeds, "of runs that only choose settings",
+              AtLeast(0));
+  for (const double seed : defaults->tuning_seeds) {
+    if (seed == std::floor(seed) || !table->Has("tuning_seeds")) continue;
+    table->Problem("tuning_seeds", fmt::format("{} is no seed: write integers", seed));
+  }
+  table->Read("controls", &defaults->controls, "the start without rl, measured as rows");
+  for (const std::string& name : defaults->controls) {
+    if (ParseControl(name) || !table->Has("controls")) continue;
+    table->Problem("controls", fmt::format("there is no \"{}\": write \"start\", "
+                                           "\"start-greedy\" or \"start@0.3\", a temperature",
+                                           name));
+  }
 }
 
 void Overrule(const ComparisonRequest& request, Defaults* defaults) {
@@ -56,6 +80,7 @@ void Overrule(const ComparisonRequest& request, Defaults* defaults) {
   if (request.seed_from >= 0) defaults->seed_from = request.seed_from;
   if (request.goal >= 0) defaults->goal = request.goal;
   if (!request.baseline.empty()) defaults->baseline = request.baseline;
+  if (!request.controls) defaults->controls.clear();
 }
 
 // The place of the arm in the comparison. An arm of the same name must be the same.
@@ -72,19 +97,29 @@ std::optional<size_t> AddArm(const ComparisonArm& arm, ComparisonFile* compariso
 // Reads a comparison file.
 class FileReader {
  public:
-  FileReader(const std::filesystem::path& file, const ComparisonRequest& request,
-             ComparisonFile* comparison)
-      : folder_(file.parent_path()), request_(request), comparison_(comparison) {}
+  FileReader(const std::filesystem::path& file, TomlValue document,
+             const ComparisonRequest& request, ComparisonFile* comparison)
+      : folder_(file.parent_path()),
+        document_(std::move(document)),
+        request_(request),
+        comparison_(comparison) {}
 
   void Read(RecipeTable root) {
     root.Read("title", &comparison_->title, "");
     root.Read("text", &comparison_->text, "");
     std::string question;
     root.Read("question", &question, "");
+    root.ReadChoice("choose", &comparison_->choose, {"dev/over-run", "dev/end"},
+                    "what settings are chosen by");
     Defaults defaults;
+    root.Read("fair", &defaults.outcome_control, "with an arm paid for the outcome alone");
     ReadDefaults(&root, &defaults);
-    for (RecipeTable& table : root.Tables("arm")) {
+    TomlValue* arms = document_.Find("arm");
+    std::vector<RecipeTable> tables = root.Tables("arm");
+    for (size_t i = 0; i < tables.size(); ++i) {
+      RecipeTable& table = tables[i];
       ComparisonArm arm = ReadArm(&table, defaults.set);
+      ReadGrid(&table, ElementOf(arms, i), &arm);
       if (named_.contains(arm.name)) {
         table.Problem("name", fmt::format("there are two arms \"{}\"", arm.name));
       }
@@ -92,7 +127,9 @@ class FileReader {
       named_[arm.name] = std::move(arm);
     }
     std::vector<RecipeTable> sections = root.Tables("section");
-    for (RecipeTable& table : sections) ReadSection(&table, defaults);
+    for (size_t i = 0; i < sections.size(); ++i) {
+      ReadSection(&sections[i], ElementOf(document_.Find("section"), i), defaults);
+    }
     if (sections.empty()) {
       Overrule(request_, &defaults);
       ComparisonSection section{.title = comparison_->title, .question = question};
@@ -100,9 +137,33 @@ class FileReader {
     } else if (!question.empty()) {
       comparison_->text += (comparison_->text.empty() ? "" : "\n\n") + question;
     }
+    CheckTuningSeeds(&root);
   }
 
  private:
+  // Null where the file does not have it itself.
+  static TomlValue* ElementOf(TomlValue* array, size_t place) {
+    const bool there = array != nullptr && place < array->elements.size();
+    return there ? &array->elements[place] : nullptr;
+  }
+
+  // Seeds that settings were chosen with would favour who was chosen.
+  void CheckTuningSeeds(RecipeTable* root) const {
+    std::set<uint64_t> seeds, tuning;
+    for (const ComparisonSection& section : comparison_->sections) {
+      seeds.insert(section.seeds.begin(), section.seeds.end());
+      tuning.insert(section.tuning_seeds.begin(), section.tuning_seeds.end());
+    }
+    std::vector<uint64_t> both;
+    std::set_intersection(seeds.begin(), seeds.end(), tuning.begin(), tuning.end(),
+                          std::back_inserter(both));
+    if (both.empty()) return;
+    root->Problem("tuning_seeds",
+                  fmt::format("seed {} is in tuning_seeds ({}) and in seeds ({}); runs that choose "
+                              "settings are thrown away and need seeds of their own",
+                              both[0], fmt::join(tuning, ", "), fmt::join(seeds, ", ")));
+  }
+
   ComparisonArm ReadArm(RecipeTable* table, const std::vector<std::string>& set) {
     ComparisonArm arm;
     table->Read("recipe", &arm.recipe, "TOML, relative to this file");
@@ -125,7 +186,37 @@ class FileReader {
     return arm;
   }
 
-  void ReadSection(RecipeTable* table, Defaults defaults) {
+  // All combinations, the last key changing fastest. The keys are not known here, so that they are
+  // taken from the TOML.
+  static void ReadGrid(RecipeTable* table, TomlValue* file, ComparisonArm* arm) {
+    if (!table->Has("grid")) return;
+    table->PassOver("grid");
+    TomlValue* grid = file == nullptr ? nullptr : file->Find("grid");
+    if (grid == nullptr || grid->kind != TomlValue::Kind::kTable || grid->members.empty()) {
+      return table->Problem("grid", "wants { \"stage.1.learning_rate\" = [1e-4, 3e-4] }");
+    }
+    arm->grid = {{}};
+    for (const TomlMember& member : grid->members) {
+      std::vector<std::vector<std::string>> longer;
+      for (const std::vector<std::string>& setting : arm->grid) {
+        for (const TomlValue& value : member.value.elements) {
+          if (value.kind != TomlValue::Kind::kScalar) continue;
+          longer.push_back(setting);
+          longer.back().push_back(fmt::format("{}={}", member.key, DumpJson(value.scalar)));
+        }
+      }
+      if (longer.size() != arm->grid.size() * member.value.elements.size() || longer.empty()) {
+        table->Problem("grid", fmt::format("{}: wants an array of values", member.key));
+      }
+      arm->grid = std::move(longer);
+    }
+    if (arm->grid.size() > kMostSettings) {
+      table->Problem("grid",
+                     fmt::format("{} settings are more than {}", arm->grid.size(), kMostSettings));
+    }
+  }
+
+  void ReadSection(RecipeTable* table, TomlValue* file, Defaults defaults) {
     ComparisonSection section;
     table->Read("title", &section.title, "");
     table->Read("question", &section.question, "");
@@ -141,7 +232,12 @@ class FileReader {
     std::vector<std::string> names;
     table->Read("arms", &names, "names of [[arm]]s");
     std::vector<ComparisonArm> own;
-    for (RecipeTable& arm : table->Tables("arm")) own.push_back(ReadArm(&arm, defaults.set));
+    std::vector<RecipeTable> tables = table->Tables("arm");
+    for (size_t i = 0; i < tables.size(); ++i) {
+      own.push_back(ReadArm(&tables[i], defaults.set));
+      ReadGrid(&tables[i], ElementOf(file == nullptr ? nullptr : file->Find("arm"), i),
+               &own.back());
+    }
     Fill(names, own, defaults, table, &section);
   }
 
@@ -182,21 +278,35 @@ class FileReader {
       }
     }
     section->goal = defaults.goal;
+    section->given_start = defaults.given_start;
+    section->controls = defaults.controls;
+    section->outcome_control = defaults.outcome_control;
+    for (const double seed : defaults.tuning_seeds) {
+      section->tuning_seeds.push_back(static_cast<uint64_t>(seed));
+    }
+    for (const size_t arm : section->arms) {
+      if (comparison_->arms[arm].grid.empty() || !section->tuning_seeds.empty()) continue;
+      table->Problem("tuning_seeds", fmt::format("are missing: \"{}\" has a grid to choose from",
+                                                 comparison_->arms[arm].name));
+    }
     section->seeds = SeedsOf(defaults.seeds, defaults.seed_from);
     comparison_->sections.push_back(std::move(*section));
   }
 
   std::filesystem::path folder_;
+  TomlValue document_;
   const ComparisonRequest& request_;
   ComparisonFile* comparison_;
   std::map<std::string, ComparisonArm> named_;
   std::vector<std::string> order_;
 };
 
-Result<bool> IsComparison(const std::string& file) {
+// Absent: it is a recipe.
+Result<std::optional<TomlValue>> ComparisonIn(const std::string& file) {
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   HONE_ASSIGN_OR_RETURN(TomlValue document, ParseToml(text, file));
-  return document.Find("arm") != nullptr || document.Find("section") != nullptr;
+  const bool compares = document.Find("arm") != nullptr || document.Find("section") != nullptr;
+  return compares ? std::optional(std::move(document)) : std::nullopt;
 }
 
 Result<ComparisonFile> OfRecipes(const ComparisonRequest& request) {
@@ -204,7 +314,8 @@ Result<ComparisonFile> OfRecipes(const ComparisonRequest& request) {
   Overrule(request, &defaults);
   ComparisonFile comparison;
   ComparisonSection section{.seeds = SeedsOf(defaults.seeds, defaults.seed_from),
-                            .goal = defaults.goal};
+                            .goal = defaults.goal,
+                            .controls = defaults.controls};
   std::vector<std::string> names;
   for (const std::string& file : request.files) {
     const std::string name = std::filesystem::path(file).stem().string();
@@ -249,6 +360,44 @@ std::string StartKey(const TrainingRecipe& recipe) {
                                {"model", SaidPart(recipe, "model")}}));
 }
 
+}  // namespace
+
+std::optional<ControlName> ParseControl(std::string_view name) {
+  if (name == "start") return ControlName{};
+  if (name == "start-greedy") return ControlName{.greedy = true};
+  constexpr std::string_view kAt = "start@";
+  if (!name.starts_with(kAt)) return std::nullopt;
+  name.remove_prefix(kAt.size());
+  double temperature = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), temperature);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  if (!(temperature > 0 && temperature <= 100)) return std::nullopt;
+  return ControlName{.temperature = temperature};
+}
+
+Json PlannedRun::Evaluation() const { return SaidPart(recipe, "evaluation"); }
+
+Result<ComparisonFile> ReadComparison(const ComparisonRequest& request) {
+  if (request.files.empty()) {
+    return Error(ErrorCode::kInvalidArgument, "name the recipes that are to be compared");
+  }
+  for (const std::string& file : request.files) {
+    HONE_ASSIGN_OR_RETURN(std::optional<TomlValue> document, ComparisonIn(file));
+    if (!document) continue;
+    if (request.files.size() > 1) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} is a comparison of its own; it cannot be compared with others", file));
+    }
+    HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
+    ComparisonFile comparison;
+    FileReader(file, *std::move(document), request, &comparison).Read(recipe.Root());
+    HONE_RETURN_IF_ERROR(recipe.Finish());
+    return comparison;
+  }
+  return OfRecipes(request);
+}
+
 Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_t seed,
                            const std::filesystem::path& folder) {
   PlannedRun run{.arm = arm, .seed = seed};
@@ -269,39 +418,19 @@ Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_
   return run;
 }
 
-}  // namespace
-
-Json PlannedRun::Evaluation() const { return SaidPart(recipe, "evaluation"); }
-
-Result<ComparisonFile> ReadComparison(const ComparisonRequest& request) {
-  if (request.files.empty()) {
-    return Error(ErrorCode::kInvalidArgument, "name the recipes that are to be compared");
-  }
-  for (const std::string& file : request.files) {
-    HONE_ASSIGN_OR_RETURN(const bool is_comparison, IsComparison(file));
-    if (!is_comparison) continue;
-    if (request.files.size() > 1) {
-      return Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("{} is a comparison of its own; it cannot be compared with others", file));
-    }
-    HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
-    ComparisonFile comparison;
-    FileReader(file, request, &comparison).Read(recipe.Root());
-    HONE_RETURN_IF_ERROR(recipe.Finish());
-    return comparison;
-  }
-  return OfRecipes(request);
-}
-
 Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
                                          const std::filesystem::path& folder) {
   // Seeds of an arm are those of all sections that it occurs in.
   std::vector<std::set<uint64_t>> seeds(comparison.arms.size());
   std::set<uint64_t> all;
   for (const ComparisonSection& section : comparison.sections) {
-    for (const size_t arm : section.arms)
+    for (const size_t arm : section.arms) {
+      if (!comparison.arms[arm].grid.empty()) continue;  // its setting is not known yet
       seeds[arm].insert(section.seeds.begin(), section.seeds.end());
+    }
+    for (const StartControl& control : section.start_controls) {
+      if (control.made) seeds[control.arm].insert(section.seeds.begin(), section.seeds.end());
+    }
     all.insert(section.seeds.begin(), section.seeds.end());
   }
   std::vector<std::pair<size_t, uint64_t>> order;

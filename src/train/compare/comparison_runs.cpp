@@ -387,17 +387,31 @@ std::vector<ComparedSection> SectionsOf(const ComparisonFile& comparison,
                             .text = planned.text,
                             .baseline = planned.baseline,
                             .seeds = planned.seeds,
-                            .goal = planned.goal};
-    for (const size_t place : planned.arms) {
-      ComparedArm arm{.name = comparison.arms[place].name, .label = comparison.arms[place].label};
+                            .goal = planned.goal,
+                            .given_start = planned.given_start};
+    const auto finished = [&](size_t place) {
+      std::vector<const ComparedRun*> found;
       for (const ComparedRun& run : runs) {
         const bool asked =
             std::find(planned.seeds.begin(), planned.seeds.end(), run.seed) != planned.seeds.end();
-        if (run.arm == arm.name && asked && run.status == ComparedRun::Status::kFinished) {
-          arm.runs.push_back(&run);
+        if (run.arm == comparison.arms[place].name && asked &&
+            run.status == ComparedRun::Status::kFinished) {
+          found.push_back(&run);
         }
       }
-      section.arms.push_back(std::move(arm));
+      return found;
+    };
+    for (const size_t place : planned.arms) {
+      section.arms.push_back(
+          {comparison.arms[place].name, comparison.arms[place].label, finished(place)});
+    }
+    for (const StartControl& control : planned.start_controls) {
+      section.controls.push_back({.name = control.name,
+                                  .label = control.label,
+                                  .evaluation = control.evaluation,
+                                  .greedy = control.greedy,
+                                  .runs = finished(control.arm)});
+      if (!control.why.empty()) section.controls.back().runs.clear();
     }
     sections.push_back(std::move(section));
   }
