@@ -23,8 +23,8 @@ struct Filters {
   // Groups whose outcomes (sums of the terms that are read for them, before bonuses and penalties
   // of the method) spread less are dropped; absent: none. A group of one has no spread and is kept.
   std::optional<double> least_deviation;  // dropped when the sample deviation is at most this
-  double keep_share = 1;  // of the batch's groups, those with the largest deviation,
-                          // rounded down
+  double keep_share = 1;  // of the batch's groups, those with the largest deviation;
+                          // rounded down, one at least
   // What deviates, one number per trajectory; empty: the outcomes as above.
   std::function<UnitValues(const Group&)> spread_of;
   bool mask_void = false;        // a turn with neither a whole action nor an answer
