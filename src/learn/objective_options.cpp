@@ -75,6 +75,23 @@ void ReadKl(RecipeTable table, KlOptions* kl) {
   }
 }
 
+void ReadValue(RecipeTable table, ValueOptions* value) {
+  table.Read("coefficient", &value->coefficient, "0: no critic", AtLeast(0));
+  table.Read("clip", &value->clip, "how far a value may move in an update; 0: no limit",
+             AtLeast(0));
+  table.Read("learning_rate", &value->learning_rate, "of the critic's head; 0: the policy's",
+             AtLeast(0));
+  table.Read("warmup", &value->warmup, "steps in which only the critic's head learns", AtLeast(0));
+  table.Read("normalise", &value->normalise, "it learns returns in deviations from their mean");
+  if (value->coefficient > 0) return;
+  const ValueOptions none;
+  for (const auto& [key, same] : {std::pair{"learning_rate", value->learning_rate == 0},
+                                  std::pair{"warmup", value->warmup == none.warmup},
+                                  std::pair{"normalise", value->normalise == none.normalise}}) {
+    if (!same) table.Problem(key, "there is no critic; write a coefficient above 0");
+  }
+}
+
 void ReadCorrection(RecipeTable table, CorrectionOptions* correction) {
   ReadEnum(&table, "kind", &correction->kind, std::array{"none", "truncate", "mask"},
            "what is done to weights old / sampled above the cap");
@@ -139,10 +156,7 @@ ObjectiveOptions ReadObjective(RecipeTable table) {
   covariance.Read("upper", &options.covariance.upper, "clip-cov: and below this");
   covariance.Read("kl_coefficient", &options.covariance.kl_coefficient, "kl-cov", AtLeast(0));
   ReadKl(table.Table("kl"), &options.kl);
-  RecipeTable value = table.Table("value");
-  value.Read("coefficient", &options.value.coefficient, "0: no critic", AtLeast(0));
-  value.Read("clip", &options.value.clip, "how far a value may move in an update; 0: no limit",
-             AtLeast(0));
+  ReadValue(table.Table("value"), &options.value);
   ReadCorrection(table.Table("correction"), &options.correction);
   return options;
 }

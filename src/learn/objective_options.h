@@ -46,8 +46,11 @@ struct KlOptions {
 };
 
 struct ValueOptions {
-  double coefficient = 0;  // 0: no critic
-  double clip = 0.5;       // how far a value may move in one update; 0: not clipped
+  double coefficient = 0;    // 0: no critic
+  double clip = 0.5;         // how far a value may move in one update; 0: not clipped
+  double learning_rate = 0;  // highest, of the head alone; 0: the policy's
+  int64_t warmup = 0;        // steps in which the head learns and the policy stands still
+  bool normalise = false;    // the head learns returns in running deviations from their mean
 };
 
 // Weights old / sampled: only needed where the update begins with other weights than drew.

@@ -88,6 +88,8 @@ constexpr Metric kMetrics[] = {
     {kUpdate, "imitated_tokens", "tokens", kNeither, "of demonstrations mixed in by a remedy"},
     {kUpdate, "grad_norm", "", kNeither, "largest of the step, before clipping"},
     {kUpdate, "learning_rate", "", kNeither, "of the optimiser"},
+    {kUpdate, "value_learning_rate", "", kNeither,
+     "of the critic's head, where it has its own rate or a warm-up"},
 
     {kImitation, "sft/loss", "nats", kLower, "per token of the agent"},
     {kImitation, "sft/other_loss", "nats", kLower, "per token of others"},

@@ -37,6 +37,11 @@ class Practice final : public StageOf<RlStage> {
   }
   void Check(const TrainingRecipe& recipe, RecipeTable* table) const override {
     CheckGroup(recipe, settings.group, table);
+    if (recipe.objective.value.warmup >= settings.steps) {
+      table->Problem("steps", fmt::format("in the first {} only the critic learns "
+                                          "(objective.value.warmup), and the policy never would",
+                                          recipe.objective.value.warmup));
+    }
   }
   Result<std::unique_ptr<StageRun>> Open(int64_t number, bool begin,
                                          StageContext* context) const override {
@@ -72,6 +77,7 @@ RlTraining::RlTraining(const RlStage& stage, int64_t number, StageContext* conte
       number_(number),
       context_(context),
       kl_(context->recipe->objective.kl),
+      value_scale_(context->recipe->objective.value),
       replay_(context->recipe->replay),
       alarms_(context->recipe->alarms),
       demonstrations_(context) {}
@@ -121,13 +127,15 @@ Result<StageStep> RlTraining::Step(int64_t step) {
 
   std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
   ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
+  value_scale_.ToRewards(&views);
   const CreditOptions crediting{method, KlNow(), !terms_met_};
   HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
                                                        std::move(chosen), std::move(views)));
   NoteCredit(credited, step, &done);
 
   if (!remedies().skip_update) {
-    HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
+    HONE_ASSIGN_OR_RETURN(auto groups, TrainingGroupsOf(method, credited));
+    value_scale_.Learn(&groups);
     const UpdateOptions options = UpdateOptionsAt(step, method, !groups.empty());
     const UpdateReport update =
         Timed("training", UpdatePolicy, options, groups, rng, context_->engine.get());
@@ -208,6 +216,10 @@ KlOptions RlTraining::KlNow() const {
   return kl;
 }
 
+bool RlTraining::WarmsUp(int64_t step) const {
+  return step < context_->recipe->objective.value.warmup;
+}
+
 UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, const Method& method, bool groups) {
   const TrainingRecipe& recipe = *context_->recipe;
   UpdateOptions options{.objective = recipe.objective,
@@ -218,6 +230,11 @@ UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, const Method& method, bo
   options.objective.kl = KlNow();
   options.objective.entropy += remedies().entropy_added;
   options.optimizer.learning_rate = stage_.rate.At(step) * remedies().learning_rate_scale;
+  // The head's rate rises and falls with the policy's.
+  options.optimizer.head_learning_rate =
+      recipe.objective.value.learning_rate * options.optimizer.learning_rate / stage_.rate.peak;
+  options.optimizer.head_only = WarmsUp(step);
+  if (WarmsUp(step)) return options;
   // What would be replayed waits where there is nothing to learn beside.
   if (recipe.replay.on && groups) {
     options.replayed = replay_.Take(step, RngOf(step).Split("replay"));
@@ -286,7 +303,14 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
     for (const auto& [name, value] : update.all.Named()) values[name] = value;
   }
   values["grad_norm"] = update.largest_gradient;
-  values["learning_rate"] = options.optimizer.learning_rate;
+  // While only the critic learns, the policy does not.
+  values["learning_rate"] = WarmsUp(step) ? 0 : options.optimizer.learning_rate;
+  if (const ValueOptions& value = options.objective.value;
+      value.learning_rate > 0 || value.warmup > 0) {
+    const OptimizerOptions& optimizer = options.optimizer;
+    values["value_learning_rate"] =
+        optimizer.head_learning_rate > 0 ? optimizer.head_learning_rate : optimizer.learning_rate;
+  }
   done->ratio_tokens = update.first.tokens;
   values["ratio_one_tokens"] = static_cast<double>(done->ratio_tokens);
   if (done->ratio_tokens > 0) {
@@ -300,7 +324,10 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
     values["replayed"] = static_cast<double>(options.replayed.size());
   if (reference_) {
     const auto trajectories = static_cast<int64_t>(done->values.at("trajectories"));
-    if (update.all.tokens > 0) kl_.Observe(update.all.reference_kl, trajectories);
+    // A policy that stands still says nothing of what the coefficient does.
+    if (update.all.tokens > 0 && !WarmsUp(step)) {
+      kl_.Observe(update.all.reference_kl, trajectories);
+    }
     values["kl_coefficient"] = options.objective.kl.coefficient;
   }
   for (AlarmEvent& event : alarms_.Observe(step, values)) done->alarms.push_back(std::move(event));
@@ -316,16 +343,20 @@ bool RlTraining::IsOver(int64_t steps) const {
 }
 
 Json RlTraining::State() const {
-  return Json::Of({{"kl", kl_.ToJson()},
-                   {"curriculum", curriculum_->ToJson()},
-                   {"replay", replay_.ToJson()},
-                   {"alarms", alarms_.ToJson()},
-                   {"trajectories", trajectories_},
-                   {"terms_met", terms_met_}});
+  Json state = Json::Of({{"kl", kl_.ToJson()},
+                         {"curriculum", curriculum_->ToJson()},
+                         {"replay", replay_.ToJson()},
+                         {"alarms", alarms_.ToJson()},
+                         {"trajectories", trajectories_},
+                         {"terms_met", terms_met_}});
+  // What is off has no state.
+  if (context_->recipe->objective.value.normalise) state.Set("value_scale", value_scale_.ToJson());
+  return state;
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
   Json kl, curriculum, replay, alarms;
+  std::optional<Json> value_scale;
   JsonErrors errors;
   {
     JsonFields fields(state, "stage_state", &errors);
@@ -335,8 +366,10 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Required("alarms", &alarms);
     fields.Optional("trajectories", &trajectories_);
     fields.Optional("terms_met", &terms_met_);
+    fields.Optional("value_scale", &value_scale);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
+  if (value_scale) HONE_RETURN_IF_ERROR(value_scale_.Restore(*value_scale));
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));
   HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));
   HONE_RETURN_IF_ERROR(replay_.Restore(replay));

@@ -10,6 +10,7 @@
 #include "learn/curriculum.h"
 #include "learn/dynamic_sampling.h"
 #include "learn/kl.h"
+#include "learn/running/value_scale.h"
 #include "learn/self_imitation.h"
 #include "learn/step.h"
 #include "learn/update.h"
@@ -77,6 +78,8 @@ class RlTraining final : public StageRun, public StageAlarms {
   ScoringOptions Scoring() const;
   ModelViews Ask(const std::vector<ScoredTree>& records) const;
   KlOptions KlNow() const;
+  // Whether only the critic learns in this step.
+  bool WarmsUp(int64_t step) const;
   UpdateOptions UpdateOptionsAt(int64_t step, const Method& method, bool groups);
 
   // What comes of them goes to whatever goes on from step to step, and into the log.
@@ -95,6 +98,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   std::optional<Reference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
+  ValueScale value_scale_;
   SelfImitation replay_;
   AlarmController alarms_;
   DemonstrationMix demonstrations_;
