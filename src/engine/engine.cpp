@@ -180,6 +180,14 @@ void Engine::ForgetGradients() {
   accumulated_ = false;
 }
 
+void Engine::MixIn(const Model& other, double share) {
+  CHECK(other.parameters.size() == model_.parameters.size(), "the weights of another model");
+  for (size_t p = 0; p < other.parameters.size(); ++p) {
+    MixNumbers(other.parameters[p].value, share, &model_.parameters[p].value);
+  }
+  decoder_->Repack();
+}
+
 std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
   int64_t weights = 0, gradients = 0, moments = 0;
   for (const Parameter& parameter : model_.parameters) {

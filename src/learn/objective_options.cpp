@@ -67,6 +67,16 @@ void ReadKl(RecipeTable table, KlOptions* kl) {
   table.Read("target", &kl->target, "the coefficient adapts to hold this; 0: it is fixed",
              AtLeast(0));
   table.Read("horizon", &kl->horizon, "trajectories over which it adapts", AtLeast(1));
+  table.Read("sync_every", &kl->sync_every,
+             "steps after which the policy is mixed into the reference; 0: never", AtLeast(0));
+  table.Read("sync_mix", &kl->sync_mix, "how much of the policy; 1: all", Between(0, 1));
+  if (kl->sync_every > 0 && kl->coefficient == 0) {
+    table.Problem("sync_every", "there is no reference; write a coefficient above 0");
+  }
+  if (kl->sync_mix == 0) table.Problem("sync_mix", "must be above 0");
+  if (kl->sync_mix != 1 && kl->sync_every == 0) {
+    table.Problem("sync_mix", "nothing is mixed without sync_every");
+  }
   if (kl->target > 0 && kl->coefficient == 0) {
     table.Problem("target", "a target needs a coefficient above 0 to begin with");
   }

@@ -43,6 +43,8 @@ struct KlOptions {
   KlPlace place = KlPlace::kLoss;
   double target = 0;        // above 0: the coefficient adapts to hold this
   double horizon = 10'000;  // trajectories over which it adapts
+  int64_t sync_every = 0;   // steps after which the policy is mixed into the reference; 0: never
+  double sync_mix = 1;      // how much of the policy; 1: the reference becomes the policy
 };
 
 struct ValueOptions {

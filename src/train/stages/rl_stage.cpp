@@ -96,9 +96,9 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
                         NewCurriculum(recipe.curriculum, context->environment.tasks.get(),
                                       Rng(recipe.run.seed).Split("curriculum")));
   if (recipe.objective.NeedsReference()) {
-    const auto folder = context->folder / (kReferencePrefix + std::to_string(number));
-    HONE_ASSIGN_OR_RETURN(training->reference_, Reference::Open(folder, begin, *context->engine,
-                                                                context->engine_options));
+    HONE_ASSIGN_OR_RETURN(training->reference_,
+                          StageReference::Open({context->folder, number, recipe.objective.kl},
+                                               begin, *context->engine, context->engine_options));
   }
   return training;
 }
@@ -141,6 +141,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
         Timed("training", UpdatePolicy, options, groups, rng, context_->engine.get());
     NoteUpdate(options, update, step, &done);
   }
+  if (reference_) HONE_RETURN_IF_ERROR(reference_->AfterStep(step, *context_->engine));
   done.records = std::move(credited.records);
   return done;
 }
@@ -202,7 +203,9 @@ ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records) const {
   Engine* engine = context_->engine.get();
   LogprobsFunction reference, critic;
   if (reference_) {
-    reference = [&](std::span<const Tree> trees) { return reference_->LogProbs(trees, engine); };
+    reference = [&](std::span<const Tree> trees) {
+      return reference_->now().LogProbs(trees, engine);
+    };
   }
   if (context_->recipe->objective.NeedsCritic()) {
     critic = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
@@ -350,13 +353,16 @@ Json RlTraining::State() const {
                          {"trajectories", trajectories_},
                          {"terms_met", terms_met_}});
   // What is off has no state.
+  if (reference_ && context_->recipe->objective.kl.sync_every > 0) {
+    state.Set("reference", reference_->ToJson());
+  }
   if (context_->recipe->objective.value.normalise) state.Set("value_scale", value_scale_.ToJson());
   return state;
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
   Json kl, curriculum, replay, alarms;
-  std::optional<Json> value_scale;
+  std::optional<Json> value_scale, reference;
   JsonErrors errors;
   {
     JsonFields fields(state, "stage_state", &errors);
@@ -367,8 +373,12 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Optional("trajectories", &trajectories_);
     fields.Optional("terms_met", &terms_met_);
     fields.Optional("value_scale", &value_scale);
+    fields.Optional("reference", &reference);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
+  if (reference && reference_) {
+    HONE_RETURN_IF_ERROR(reference_->Restore(*reference, *context_->engine));
+  }
   if (value_scale) HONE_RETURN_IF_ERROR(value_scale_.Restore(*value_scale));
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));
   HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));

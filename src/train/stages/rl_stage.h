@@ -16,10 +16,10 @@
 #include "learn/update.h"
 #include "rewards/program_runner.h"
 #include "rewards/rewarder.h"
-#include "train/reference.h"
 #include "train/stage.h"
 #include "train/stage_context.h"
 #include "train/stages/demonstration_mix.h"
+#include "train/stages/stage_reference.h"
 
 namespace hone {
 
@@ -40,7 +40,7 @@ std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& 
 class RlTraining final : public StageRun, public StageAlarms {
  public:
   // As Stage::Open. Where the objective has a reference, it is the policy at the beginning of the
-  // stage, which is kept in the run's folder.
+  // stage, or mixed with it since (train/stages/stage_reference.h), and kept in the run's folder.
   static Result<std::unique_ptr<RlTraining>> New(const RlStage& stage, int64_t number, bool begin,
                                                  StageContext* context);
 
@@ -95,7 +95,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
   std::unique_ptr<Rewarder> rewarder_;
-  std::optional<Reference> reference_;  // none is needed where there is no KL
+  std::optional<StageReference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
   ValueScale value_scale_;
