@@ -56,6 +56,8 @@ constexpr Metric kMetrics[] = {
     {kDrawn, "simulated_calls", "calls", kNeither, "answered by the simulator"},
     {kDrawn, "curriculum/*", "weight", kNeither,
      "how often the curriculum draws this kind of task"},
+    {kDrawn, "reward_deviation/*", "reward", kNeither,
+     "with `rewards.normalise.scale`: what this term's values were divided by"},
     {kDrawn, "zero_advantage_groups", "share", kLower,
      "groups without any credit: all fared alike"},
     {kDrawn, "left_out", "share", kLower,

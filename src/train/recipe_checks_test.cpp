@@ -121,5 +121,12 @@ TEST(RecipeChecks, AModelMustSpeakTheDialect) {
   EXPECT_EQ(PositionsOf(settings), 0);
 }
 
+TEST(RecipeChecks, TermsThatSettingsNameAreThoseOfTheReward) {
+  const std::string problem = ProblemOf({"rewards.normalise={scale=true, terms=['outcomes']}"});
+  EXPECT_NE(problem.find("the reward gives no term \"outcomes\""), std::string::npos) << problem;
+  EXPECT_EQ(ProblemOf({"rewards.normalise={scale=true, terms=['outcome']}"}), "");
+  EXPECT_NE(ProblemOf({"rewards.normalise.terms=['outcome']"}), "") << "nothing is done to them";
+}
+
 }  // namespace
 }  // namespace hone

@@ -187,6 +187,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
     }
   }
   read.rewards = ToJson(ReadRewards(root.Table("rewards")));
+  read.reward_scale = ReadRewardScale(root.Table("rewards").Table("normalise"));
   RecipeTable credit = root.Table("credit");
   credit.Read("method", &read.credit, "of credit assignment, with settings behind a colon");
   bool known_method = false;
@@ -217,6 +218,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
     CheckCredit(read, &root);
     CheckObjective(read, &root);
   }
+  CheckTerms(read, &root);
   read.answers = ReadAnswers(read, &root);
   CheckAnswers(read, &root);
   CheckRules(read, &root);

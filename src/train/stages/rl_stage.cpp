@@ -77,6 +77,7 @@ RlTraining::RlTraining(const RlStage& stage, int64_t number, StageContext* conte
       number_(number),
       context_(context),
       kl_(context->recipe->objective.kl),
+      reward_scale_(context->recipe->reward_scale),
       value_scale_(context->recipe->objective.value),
       replay_(context->recipe->replay),
       alarms_(context->recipe->alarms),
@@ -126,6 +127,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   NotePractice(practice, rounds, asked, &done);
 
   std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
+  reward_scale_.Apply(&chosen);
   ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
   value_scale_.ToRewards(&views);
   const CreditOptions crediting{method, KlNow(), !terms_met_};
@@ -293,6 +295,9 @@ void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageS
       replay_.Add(credited.records[i], credited.credits[i], step);
     }
   }
+  for (const auto& [term, deviation] : reward_scale_.Deviations()) {
+    done->values["reward_deviation/" + term] = deviation;
+  }
   done->values["groups"] = static_cast<double>(credited.records.size());
   done->values["zero_advantage_groups"] = SilentShare(credited.credits);
   done->values["left_out"] = LeftOutShare(credited.credits);
@@ -356,13 +361,14 @@ Json RlTraining::State() const {
   if (reference_ && context_->recipe->objective.kl.sync_every > 0) {
     state.Set("reference", reference_->ToJson());
   }
+  if (context_->recipe->reward_scale.on()) state.Set("reward_scale", reward_scale_.ToJson());
   if (context_->recipe->objective.value.normalise) state.Set("value_scale", value_scale_.ToJson());
   return state;
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
   Json kl, curriculum, replay, alarms;
-  std::optional<Json> value_scale, reference;
+  std::optional<Json> value_scale, reference, reward_scale;
   JsonErrors errors;
   {
     JsonFields fields(state, "stage_state", &errors);
@@ -374,11 +380,13 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Optional("terms_met", &terms_met_);
     fields.Optional("value_scale", &value_scale);
     fields.Optional("reference", &reference);
+    fields.Optional("reward_scale", &reward_scale);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (reference && reference_) {
     HONE_RETURN_IF_ERROR(reference_->Restore(*reference, *context_->engine));
   }
+  if (reward_scale) HONE_RETURN_IF_ERROR(reward_scale_.Restore(*reward_scale));
   if (value_scale) HONE_RETURN_IF_ERROR(value_scale_.Restore(*value_scale));
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));
   HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));

@@ -10,6 +10,7 @@
 #include "learn/curriculum.h"
 #include "learn/dynamic_sampling.h"
 #include "learn/kl.h"
+#include "learn/running/reward_scale.h"
 #include "learn/running/value_scale.h"
 #include "learn/self_imitation.h"
 #include "learn/step.h"
@@ -98,6 +99,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   std::optional<StageReference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
+  RewardScale reward_scale_;
   ValueScale value_scale_;
   SelfImitation replay_;
   AlarmController alarms_;

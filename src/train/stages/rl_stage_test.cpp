@@ -101,5 +101,24 @@ TEST_F(RlTrainingTest, TheStateRestoresWhatComesNext) {
   EXPECT_FALSE(other->Restore(Json::Of({{"kl", 1}})).ok()) << "what is missing is an error";
 }
 
+TEST_F(RlTrainingTest, NormalisedRewardsAreThoseThatCreditReads) {
+  Prepare({"rewards.normalise.scale=true", "rewards.normalise.clip=0.5"});
+  const Result<StageStep> step = training_->Step(0);
+  ASSERT_TRUE(step.ok()) << step.error().message();
+  EXPECT_TRUE(step->values.contains("reward_deviation/outcome"));
+  for (const ScoredTree& record : step->records) {
+    for (const Score& score : record.scores) {
+      for (const RewardTerm& term : score.terms) EXPECT_LE(std::abs(term.value.value_or(0)), 0.5);
+    }
+  }
+  const Json state = training_->State();
+  ASSERT_NE(state.Find("reward_scale"), nullptr);
+  auto other =
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->context.get())
+          .value();
+  ASSERT_TRUE(other->Restore(state).ok());
+  EXPECT_EQ(other->State(), state);
+}
+
 }  // namespace
 }  // namespace hone
