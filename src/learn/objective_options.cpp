@@ -85,6 +85,22 @@ void ReadKl(RecipeTable table, KlOptions* kl) {
   }
 }
 
+void ReadEntropy(RecipeTable* table, ObjectiveOptions* options) {
+  EntropyTarget& target = options->entropy_target;
+  const EntropyTarget usual;
+  table->Read("entropy", &options->entropy, "bonus per nat", AtLeast(0));
+  table->Read("entropy_target", &target.nats,
+              "nats per token below which the bonus adapts; 0: it is fixed", AtLeast(0));
+  table->Read("entropy_step", &target.step, "by which it adapts after each step", Above(0));
+  table->Read("entropy_most", &target.most, "that it becomes", Above(0));
+  if (target.nats > 0 && options->entropy > target.most) {
+    table->Problem("entropy", "must be at most entropy_most to begin with");
+  }
+  if (target.nats > 0) return;
+  if (target.step != usual.step) table->Problem("entropy_step", "there is no entropy_target");
+  if (target.most != usual.most) table->Problem("entropy_most", "there is no entropy_target");
+}
+
 void ReadValue(RecipeTable table, ValueOptions* value) {
   table.Read("coefficient", &value->coefficient, "0: no critic", AtLeast(0));
   table.Read("clip", &value->clip, "how far a value may move in an update; 0: no limit",
@@ -157,7 +173,7 @@ ObjectiveOptions ReadObjective(RecipeTable table) {
   }
   table.Read("temperature_up", &options.temperature_up, "sapo: for positive advantages", Above(0));
   table.Read("temperature_down", &options.temperature_down, "sapo: for the others", Above(0));
-  table.Read("entropy", &options.entropy, "bonus per nat", AtLeast(0));
+  ReadEntropy(&table, &options);
   table.Read("low_probability", &options.low_probability,
              "rarer tokens with a negative advantage are held back; 0: off", Between(0, 1));
   RecipeTable covariance = table.Table("covariance");

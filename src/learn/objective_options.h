@@ -74,6 +74,13 @@ struct CovarianceOptions {
   double kl_coefficient = 1;  // KL-Cov
 };
 
+// The coefficient of the entropy bonus adapts: learn/running/entropy_controller.h.
+struct EntropyTarget {
+  double nats = 0;      // per token; 0: the coefficient is fixed
+  double step = 0.005;  // by which it changes after each step
+  double most = 1;      // that it becomes
+};
+
 struct ObjectiveOptions {
   std::string name = "ppo";
   PolicyLoss policy = PolicyLoss::kClip;
@@ -86,7 +93,8 @@ struct ObjectiveOptions {
   double temperature_up = 1;  // SAPO: of the gate for positive advantages
   double temperature_down = 1.05;
   double weight = 1;   // of the whole objective, beside others that go into the same step
-  double entropy = 0;  // bonus per nat
+  double entropy = 0;  // bonus per nat; with a target: at first
+  EntropyTarget entropy_target;
   // SimpleTIR's trouble is tokens of low probability: their gradient does not get smaller as they
   // get rarer, and they drive norms up. Below this probability, where the advantage is negative,
   // the derivative is scaled by probability / limit. 0: off.

@@ -73,6 +73,8 @@ constexpr Metric kMetrics[] = {
     {kUpdate, "kl", "nats", kNeither, "distance to the reference, per token; 0 without one"},
     {kUpdate, "kl_coefficient", "", kNeither, "what that distance weighs"},
     {kUpdate, "entropy", "nats", kNeither, "of the policy, per token"},
+    {kUpdate, "entropy_coefficient", "", kNeither,
+     "with `entropy_target`: the bonus per nat that was given"},
     {kUpdate, "clip_fraction", "share", kNeither, "tokens whose ratio was cut"},
     {kUpdate, "value_clip_fraction", "share", kNeither, "tokens whose value was cut"},
     {kUpdate, "ratio_mean", "ratio", kNeither, "new to old probability"},

@@ -77,6 +77,7 @@ RlTraining::RlTraining(const RlStage& stage, int64_t number, StageContext* conte
       number_(number),
       context_(context),
       kl_(context->recipe->objective.kl),
+      entropy_(context->recipe->objective),
       reward_scale_(context->recipe->reward_scale),
       value_scale_(context->recipe->objective.value),
       replay_(context->recipe->replay),
@@ -233,7 +234,7 @@ UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, const Method& method, bo
                         .shared = method.shared,
                         .on_policy = true};
   options.objective.kl = KlNow();
-  options.objective.entropy += remedies().entropy_added;
+  options.objective.entropy = entropy_.coefficient() + remedies().entropy_added;
   options.optimizer.learning_rate = stage_.rate.At(step) * remedies().learning_rate_scale;
   // The head's rate rises and falls with the policy's.
   options.optimizer.head_learning_rate =
@@ -338,6 +339,10 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
     }
     values["kl_coefficient"] = options.objective.kl.coefficient;
   }
+  if (options.objective.entropy_target.nats > 0) {
+    if (update.all.tokens > 0 && !WarmsUp(step)) entropy_.Observe(update.all.entropy);
+    values["entropy_coefficient"] = options.objective.entropy;
+  }
   for (AlarmEvent& event : alarms_.Observe(step, values)) done->alarms.push_back(std::move(event));
   done->values.merge(values);
 }
@@ -361,6 +366,7 @@ Json RlTraining::State() const {
   if (reference_ && context_->recipe->objective.kl.sync_every > 0) {
     state.Set("reference", reference_->ToJson());
   }
+  if (context_->recipe->objective.entropy_target.nats > 0) state.Set("entropy", entropy_.ToJson());
   if (context_->recipe->reward_scale.on()) state.Set("reward_scale", reward_scale_.ToJson());
   if (context_->recipe->objective.value.normalise) state.Set("value_scale", value_scale_.ToJson());
   return state;
@@ -368,7 +374,7 @@ Json RlTraining::State() const {
 
 Result<void> RlTraining::Restore(const Json& state) {
   Json kl, curriculum, replay, alarms;
-  std::optional<Json> value_scale, reference, reward_scale;
+  std::optional<Json> value_scale, reference, reward_scale, entropy;
   JsonErrors errors;
   {
     JsonFields fields(state, "stage_state", &errors);
@@ -381,11 +387,13 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Optional("value_scale", &value_scale);
     fields.Optional("reference", &reference);
     fields.Optional("reward_scale", &reward_scale);
+    fields.Optional("entropy", &entropy);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (reference && reference_) {
     HONE_RETURN_IF_ERROR(reference_->Restore(*reference, *context_->engine));
   }
+  if (entropy) HONE_RETURN_IF_ERROR(entropy_.Restore(*entropy));
   if (reward_scale) HONE_RETURN_IF_ERROR(reward_scale_.Restore(*reward_scale));
   if (value_scale) HONE_RETURN_IF_ERROR(value_scale_.Restore(*value_scale));
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));

@@ -10,6 +10,7 @@
 #include "learn/curriculum.h"
 #include "learn/dynamic_sampling.h"
 #include "learn/kl.h"
+#include "learn/running/entropy_controller.h"
 #include "learn/running/reward_scale.h"
 #include "learn/running/value_scale.h"
 #include "learn/self_imitation.h"
@@ -99,6 +100,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   std::optional<StageReference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
+  EntropyController entropy_;
   RewardScale reward_scale_;
   ValueScale value_scale_;
   SelfImitation replay_;

@@ -120,5 +120,24 @@ TEST_F(RlTrainingTest, NormalisedRewardsAreThoseThatCreditReads) {
   EXPECT_EQ(other->State(), state);
 }
 
+TEST_F(RlTrainingTest, TheEntropyBonusGrowsWhileEntropyIsBelowItsTarget) {
+  Prepare({"objective.entropy=0.01", "objective.entropy_target=50"});
+  double before = 0;
+  for (int64_t i = 0; i < 3; ++i) {
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    const double wanted = i == 0 ? 0 : 0.01 + 0.005 * static_cast<double>(i);
+    EXPECT_NEAR(step->values.at("entropy_coefficient"), wanted, 1e-12);
+    before = step->values.at("entropy_loss");
+  }
+  EXPECT_LT(before, 0) << "the bonus is part of the loss";
+  const Json state = training_->State();
+  auto other =
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->context.get())
+          .value();
+  ASSERT_TRUE(other->Restore(state).ok());
+  EXPECT_EQ(other->State(), state);
+}
+
 }  // namespace
 }  // namespace hone
