@@ -131,6 +131,11 @@ class Weighted final : public Curriculum {
                                             : "";
   }
 
+  std::map<std::string, double> RewardWeights() const override {
+    if (options_.order != Order::kPhases) return {};
+    return options_.phases[static_cast<size_t>(phase_)].rewards;
+  }
+
   Json ToJson() const override {
     Json::Object kinds;
     for (const auto& [kind, state] : kinds_) {
@@ -227,14 +232,15 @@ class Weighted final : public Curriculum {
   double phase_success_ = 0;
 };
 
-// "A=0.5"
-bool ReadShare(const std::string& text, std::map<std::string, double>* mix) {
+// "A=0.5", with a weight above 0, or from 0 on.
+bool ReadShare(const std::string& text, bool zero, std::map<std::string, double>* mix) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return false;
   double weight = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data() + equals + 1, end, weight);
-  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(weight) || weight <= 0) {
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(weight) || weight < 0 ||
+      (weight == 0 && !zero)) {
     return false;
   }
   return mix->emplace(text.substr(0, equals), weight).second;
@@ -242,16 +248,24 @@ bool ReadShare(const std::string& text, std::map<std::string, double>* mix) {
 
 Phase ReadPhase(RecipeTable table) {
   Phase phase;
-  std::vector<std::string> mix;
+  std::vector<std::string> mix, rewards;
   table.Read("name", &phase.name, "for logs");
   table.Read("steps", &phase.steps, "at most; the last phase has no end", AtLeast(1));
   table.Read("success", &phase.success, "above 0: over as soon as that is reached", Between(0, 1));
   table.Read("mix", &mix, "kinds and their weights: [\"A=0.5\", \"B=0.5\"]");
   for (const std::string& share : mix) {
-    if (!ReadShare(share, &phase.mix)) {
+    if (!ReadShare(share, false, &phase.mix)) {
       table.Problem("mix", fmt::format("\"{}\" must be kind=weight, with a weight above 0, each "
                                        "kind once",
                                        share));
+    }
+  }
+  table.Read("rewards", &rewards, "terms and what their weights are multiplied by: [\"call=0.5\"]");
+  for (const std::string& weight : rewards) {
+    if (!ReadShare(weight, true, &phase.rewards)) {
+      table.Problem("rewards", fmt::format("\"{}\" must be term=weight, with a weight from 0 on, "
+                                           "each term once",
+                                           weight));
     }
   }
   return phase;

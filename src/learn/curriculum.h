@@ -21,6 +21,8 @@ struct Phase {
   int64_t steps = 100;                // at most; the last phase has no end
   double success = 0;                 // above 0: it is over as soon as that is reached
   std::map<std::string, double> mix;  // kinds and their weights; empty: as the source has them
+  // What the weights of reward terms are multiplied by while it lasts; absent: 1.
+  std::map<std::string, double> rewards = {};
 };
 
 struct CurriculumOptions {
@@ -71,6 +73,8 @@ class Curriculum {
   virtual std::map<std::string, double> Weights() const = 0;
   // The phase that the next step is in; empty without phases.
   virtual std::string PhaseName() const = 0;
+  // What the weights of reward terms are multiplied by in that phase; absent: 1.
+  virtual std::map<std::string, double> RewardWeights() const = 0;
 
   // Everything that Sample depends on. Restored into a curriculum of the same options, source and
   // Rng, it goes on as if nothing had happened.

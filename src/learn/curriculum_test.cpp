@@ -229,5 +229,18 @@ name = "rest"
   }
 }
 
+TEST(Curriculum, APhaseSaysWhatRewardsWeigh) {
+  const KindsSource source;
+  CurriculumOptions options;
+  options.order = Order::kPhases;
+  options.phases = {{"calls", 1, 0, {}, {{"call", 2}, {"outcome", 0}}}, {"open", 1, 0, {}}};
+  const auto curriculum = New(options, source);
+  EXPECT_EQ(curriculum->RewardWeights(),
+            (std::map<std::string, double>{{"call", 2}, {"outcome", 0}}));
+  curriculum->Observe(Outcomes({0, 1}, [](const std::string&) { return 0.5; }));
+  EXPECT_TRUE(curriculum->RewardWeights().empty());
+  EXPECT_TRUE(New({}, source)->RewardWeights().empty());
+}
+
 }  // namespace
 }  // namespace hone

@@ -228,6 +228,11 @@ void CheckTerms(const TrainingRecipe& recipe, RecipeTable* root) {
   const auto given = TermsOfRun(recipe);
   if (!given) return;
   CheckNames(recipe.reward_scale.terms, *given, "terms", root->Table("rewards").Table("normalise"));
+  std::vector<std::string> weighed;
+  for (const Phase& phase : recipe.curriculum.phases) {
+    for (const auto& [term, weight] : phase.rewards) weighed.push_back(term);
+  }
+  CheckNames(weighed, *given, "phase", root->Table("curriculum"));
 }
 
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {

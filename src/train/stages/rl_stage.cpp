@@ -197,8 +197,12 @@ Result<Rollout> RlTraining::RolloutAt(int64_t step) const {
 }
 
 ScoringOptions RlTraining::Scoring() const {
+  std::map<std::string, double> scale = remedies().reward_scale;
+  for (const auto& [term, weight] : curriculum_->RewardWeights()) {
+    scale[term] = weight * (scale.contains(term) ? scale[term] : 1);
+  }
   return {.rewarder = rewarder_.get(),
-          .reward_scale = remedies().reward_scale,
+          .reward_scale = std::move(scale),
           .kind_by = context_->recipe->curriculum.by};
 }
 

@@ -139,5 +139,29 @@ TEST_F(RlTrainingTest, TheEntropyBonusGrowsWhileEntropyIsBelowItsTarget) {
   EXPECT_EQ(other->State(), state);
 }
 
+TEST_F(RlTrainingTest, TheWeightsOfRewardsFollowThePhase) {
+  Prepare(
+      {"curriculum={order='phases', phase=[{name='calls', steps=1, rewards=['outcome=0', "
+       "'call=3']}, {name='answers', rewards=['call=0.5']}]}"});
+  for (int64_t i = 0; i < 2; ++i) {
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    int64_t calls = 0;
+    for (const ScoredTree& record : step->records) {
+      for (const Score& score : record.scores) {
+        for (const RewardTerm& term : score.terms) {
+          if (term.name == "outcome") {
+            EXPECT_EQ(term.weight, i == 0 ? 0 : 1);
+          }
+          if (term.name != "call") continue;
+          ++calls;
+          EXPECT_EQ(term.weight, i == 0 ? 3 : 0.5);
+        }
+      }
+    }
+    EXPECT_GT(calls, 0);
+  }
+}
+
 }  // namespace
 }  // namespace hone
