@@ -228,6 +228,10 @@ void CheckTerms(const TrainingRecipe& recipe, RecipeTable* root) {
   const auto given = TermsOfRun(recipe);
   if (!given) return;
   CheckNames(recipe.reward_scale.terms, *given, "terms", root->Table("rewards").Table("normalise"));
+  const std::string& metric = recipe.dynamic_sampling.metric;
+  if (metric != kTotalMetric && metric != kSuccessMetric) {
+    CheckNames({metric}, *given, "metric", root->Table("dynamic_sampling"));
+  }
   std::vector<std::string> weighed;
   for (const Phase& phase : recipe.curriculum.phases) {
     for (const auto& [term, weight] : phase.rewards) weighed.push_back(term);

@@ -122,7 +122,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     TellApart(drawn.counts.seconds);
     HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
                           Timed("rewards", ScoreGroups, Scoring(), std::move(drawn)));
-    rounds.Add(scored.Rewards());
+    rounds.Add(scored.Values(context_->recipe->dynamic_sampling.metric));
     practice.Append(std::move(scored));
   }
   NotePractice(practice, rounds, asked, &done);
