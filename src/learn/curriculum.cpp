@@ -10,6 +10,7 @@
 
 #include "base/exact_math.h"
 #include "base/json_fields.h"
+#include "learn/running/running_moments.h"
 #include "learn/task_stream.h"
 
 namespace hone {
@@ -90,8 +91,10 @@ class Weighted final : public Curriculum {
     // Sorted by all that is remembered of a group: averages weigh what comes last more, and a task
     // may come twice in a step.
     std::vector<std::tuple<uint64_t, std::string, double, double>> ordered;
+    const double alike = Alike(groups);
     for (const GroupOutcome& group : groups) {
-      ordered.emplace_back(group.index, group.kind, group.success, RewardEntropy(group.rewards));
+      ordered.emplace_back(group.index, group.kind, group.success,
+                           RewardEntropy(group.rewards, alike));
     }
     std::sort(ordered.begin(), ordered.end());
     double success = 0;
@@ -144,17 +147,20 @@ class Weighted final : public Curriculum {
                                          {"before", state.before},
                                          {"entropy", state.entropy}}));
     }
-    return Json::Of({{"tasks", tasks_.ToJson()},
-                     {"samples", samples_},
-                     {"phase", phase_},
-                     {"phase_steps", phase_steps_},
-                     {"phase_success", phase_success_},
-                     {"kinds", Json(std::move(kinds))}});
+    Json state = Json::Of({{"tasks", tasks_.ToJson()},
+                           {"samples", samples_},
+                           {"phase", phase_},
+                           {"phase_steps", phase_steps_},
+                           {"phase_success", phase_success_},
+                           {"kinds", Json(std::move(kinds))}});
+    if (options_.order == Order::kEntropy) state.Set("rewards", rewards_.ToJson());
+    return state;
   }
 
   Result<void> Restore(const Json& state) override {
     JsonErrors errors;
     Json tasks, kinds;
+    std::optional<Json> rewards;
     int64_t samples = 0, phase = 0, phase_steps = 0;
     double phase_success = 0;
     std::map<std::string, KindState> read;
@@ -166,6 +172,7 @@ class Weighted final : public Curriculum {
       fields.Required("phase_steps", &phase_steps);
       fields.Required("phase_success", &phase_success);
       fields.Required("kinds", &kinds);
+      fields.Optional("rewards", &rewards);
     }
     if (!kinds.is_object()) errors.Add("curriculum.kinds", "must be an object");
     HONE_RETURN_IF_ERROR(errors.Check());
@@ -181,6 +188,7 @@ class Weighted final : public Curriculum {
       errors.Add("curriculum.phase", "the recipe has no such phase; it is another recipe's");
     }
     HONE_RETURN_IF_ERROR(errors.Check());
+    if (rewards) HONE_RETURN_IF_ERROR(rewards_.Restore(*rewards, "curriculum.rewards"));
     HONE_RETURN_IF_ERROR(tasks_.Restore(tasks));
     samples_ = samples;
     phase_ = phase;
@@ -210,6 +218,20 @@ class Weighted final : public Curriculum {
     return weights;
   }
 
+  // How near rewards must be to be alike, once these are among all that were seen.
+  double Alike(std::span<const GroupOutcome> groups) {
+    constexpr double kRounding = 1e-9;
+    if (options_.order != Order::kEntropy) return kRounding;
+    std::vector<double> rewards;
+    for (const GroupOutcome& group : groups) {
+      std::copy_if(group.rewards.begin(), group.rewards.end(), std::back_inserter(rewards),
+                   [](double reward) { return std::isfinite(reward); });
+    }
+    std::sort(rewards.begin(), rewards.end());
+    rewards_.Add(rewards);
+    return std::max(rewards_.Spread(), kRounding);
+  }
+
   void GoOn(double success) {
     Remember(0.2, success, phase_steps_ == 0, &phase_success_);
     ++phase_steps_;
@@ -230,6 +252,7 @@ class Weighted final : public Curriculum {
   int64_t samples_ = 0;  // since the last observation
   int64_t phase_ = 0, phase_steps_ = 0;
   double phase_success_ = 0;
+  RunningMoments rewards_;  // of all groups; kEntropy
 };
 
 // "A=0.5", with a weight above 0, or from 0 on.
@@ -308,14 +331,14 @@ CurriculumOptions ReadCurriculum(RecipeTable table) {
   return options;
 }
 
-double RewardEntropy(std::span<const double> rewards) {
+double RewardEntropy(std::span<const double> rewards, double alike) {
   std::vector<double> sorted;
   std::copy_if(rewards.begin(), rewards.end(), std::back_inserter(sorted),
                [](double reward) { return std::isfinite(reward); });
   std::sort(sorted.begin(), sorted.end());
   double entropy = 0;
   for (size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
-    while (end < sorted.size() && sorted[end] - sorted[begin] < 1e-9) ++end;
+    while (end < sorted.size() && sorted[end] - sorted[begin] < alike) ++end;
     const double share = static_cast<double>(end - begin) / static_cast<double>(sorted.size());
     entropy -= share * NaturalLog(share);
   }

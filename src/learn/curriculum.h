@@ -30,7 +30,10 @@ struct CurriculumOptions {
     kSource,   // as the source has them
     kPhases,   // when, which, how, pipelines, and all together
     kDynamic,  // towards kinds that are not mastered, most of all where success stalls
-    kEntropy,  // towards kinds (or, by index, tasks) whose groups disagree most about their reward
+    // Towards kinds (or, by index, tasks) whose groups disagree most about their reward. Rewards
+    // are alike within the deviation (by n) of all rewards so far. Where there are only two values
+    // that deviation is at most half of their distance, and they are never taken for one another.
+    kEntropy,
   };
   Order order = Order::kSource;
   std::string by = "family";  // what tasks are told apart by: learn/task_stream.h
@@ -55,8 +58,9 @@ struct GroupOutcome {
   std::vector<double> rewards;  // of the leaves that were scored
 };
 
-// Entropy, in nats, of the rewards of a group, equal to 1e-9 being equal: 0 when all are.
-double RewardEntropy(std::span<const double> rewards);
+// Entropy, in nats, of the rewards of a group: 0 when all are equal. From the smallest on, rewards
+// that are less than `alike` above the smallest of their class are of one class.
+double RewardEntropy(std::span<const double> rewards, double alike = 1e-9);
 
 // Which tasks come next. A function of the options, the Rng and what was observed; the order of
 // observations in a step does not matter. Not synchronised.
