@@ -43,6 +43,13 @@ Result<void> ReadPart(const SafetensorsFile& file, const std::string& name,
   return {};
 }
 
+// A whole number from 0 on.
+bool ReadCount(const std::string& text, int64_t* count) {
+  const char* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, *count);
+  return failed == std::errc() && stop == end && *count >= 0;
+}
+
 }  // namespace
 
 Engine::Engine(Model model, Options options)
@@ -173,6 +180,14 @@ void Engine::ForgetGradients() {
   accumulated_ = false;
 }
 
+void Engine::MixIn(const Model& other, double share) {
+  CHECK(other.parameters.size() == model_.parameters.size(), "the weights of another model");
+  for (size_t p = 0; p < other.parameters.size(); ++p) {
+    MixNumbers(other.parameters[p].value, share, &model_.parameters[p].value);
+  }
+  decoder_->Repack();
+}
+
 std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
   int64_t weights = 0, gradients = 0, moments = 0;
   for (const Parameter& parameter : model_.parameters) {
@@ -213,10 +228,13 @@ Result<void> Engine::Save(const std::filesystem::path& given, SaveType type) con
     tensors.emplace("adam.second." + parameter.name,
                     ViewOf(optimizer.second_moments[p], parameter.shape));
   }
-  HONE_RETURN_IF_ERROR(WriteSafetensors(aside / kStateFile, tensors,
-                                        {{"format", kStateFormat},
-                                         {"version", kStateVersion},
-                                         {"steps", std::to_string(optimizer.steps)}}));
+  std::map<std::string, std::string> metadata = {{"format", kStateFormat},
+                                                 {"version", kStateVersion},
+                                                 {"steps", std::to_string(optimizer.steps)}};
+  if (optimizer.head_steps != optimizer.steps) {
+    metadata["head_steps"] = std::to_string(optimizer.head_steps);
+  }
+  HONE_RETURN_IF_ERROR(WriteSafetensors(aside / kStateFile, tensors, metadata));
   return ReplaceDirectory(aside, folder);
 }
 
@@ -235,11 +253,11 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
                                                   path.string(), kStateVersion));
   }
   engine->PrepareTraining();
-  const std::string& steps = metadata["steps"];
-  const auto [end, failed] =
-      std::from_chars(steps.data(), steps.data() + steps.size(), engine->optimizer_->steps);
-  if (failed != std::errc() || end != steps.data() + steps.size() ||
-      engine->optimizer_->steps < 0) {
+  Optimizer& optimizer = *engine->optimizer_;
+  const bool counted = ReadCount(metadata["steps"], &optimizer.steps);
+  optimizer.head_steps = optimizer.steps;
+  if (!counted || (metadata.contains("head_steps") &&
+                   !ReadCount(metadata["head_steps"], &optimizer.head_steps))) {
     return Error(ErrorCode::kCorrupt,
                  fmt::format("{}: its metadata does not say how many steps were taken; the state "
                              "cannot be resumed",

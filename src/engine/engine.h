@@ -66,6 +66,10 @@ class Engine {
   // Forgets the accumulated gradient; the weights stay as they are.
   void ForgetGradients();
 
+  // The weights become (1 - share) of what they are and `share` of the other's, which has the same
+  // parameters (CHECK); with a share of 1 they are the other's bits.
+  void MixIn(const Model& other, double share);
+
   // The whole training state as a folder: a Hugging Face model (in `type`), adapters as a PEFT
   // folder, the float32 master weights, the optimiser. Written aside and renamed: after a kill the
   // folder is the old one or the new one. An accumulated gradient is not part of it (CHECK): states

@@ -191,6 +191,16 @@ Result<void> LoadLora(const std::filesystem::path& folder, Model* model) {
   return {};
 }
 
+Adapters AdaptersOf(const Model& model) {
+  Adapters adapters;
+  for (const LoraModule& module : model.lora) {
+    for (const int index : {module.a, module.b}) {
+      adapters.push_back(model.parameters[index].value);
+    }
+  }
+  return adapters;
+}
+
 void SwapAdapters(Adapters* adapters, Model* model) {
   CHECK(adapters->size() == 2 * model->lora.size(), "the adapters of another model");
   size_t i = 0;

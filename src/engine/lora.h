@@ -39,6 +39,7 @@ Result<void> SaveLora(const Model& model, const std::string& base,
 
 // The numbers of a model's adapters: of every module in the model's order, A and then B.
 using Adapters = std::vector<std::vector<float>>;
+Adapters AdaptersOf(const Model& model);
 // Those of a PEFT folder that SaveLora wrote of a model with the same adapters.
 Result<Adapters> ReadAdapters(const std::filesystem::path& folder, const Model& model);
 // Exchanges the model's for these.

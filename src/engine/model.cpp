@@ -106,6 +106,14 @@ void InitializeModel(uint64_t seed, Model* model) {
   }
 }
 
+void MixNumbers(const std::vector<float>& others, double share, std::vector<float>* numbers) {
+  CHECK(others.size() == numbers->size(), "numbers of another shape");
+  const auto theirs = static_cast<float>(share), own = static_cast<float>(1 - share);
+  for (size_t i = 0; i < others.size(); ++i) {
+    (*numbers)[i] = share == 1 ? others[i] : own * (*numbers)[i] + theirs * others[i];
+  }
+}
+
 void AddScalarHead(Model* model) {
   if (model->scalar_head >= 0) return;
   model->config.scalar_head = true;

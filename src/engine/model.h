@@ -54,6 +54,9 @@ void InitializeModel(uint64_t seed, Model* model);
 // A head of one output (zeros), unless there is one: a value, or a reward.
 void AddScalarHead(Model* model);
 
+// (1 - share) of the numbers and `share` of the others, of which there are as many (CHECK).
+void MixNumbers(const std::vector<float>& others, double share, std::vector<float>* numbers);
+
 // From a Hugging Face folder. A tensor that is missing, left over, of the wrong shape or type, or
 // not finite is an error that names it.
 Result<Model> LoadModel(const std::filesystem::path& folder);

@@ -21,11 +21,13 @@ struct Piece {
   size_t parameter, begin, count;
 };
 
-std::vector<Piece> PiecesOf(const Model& model) {
+// Those of the parameters that take the step.
+std::vector<Piece> PiecesOf(const Model& model, bool head_only) {
   constexpr size_t kPiece = size_t{1} << 16;
   std::vector<Piece> pieces;
   for (size_t p = 0; p < model.parameters.size(); ++p) {
     if (!model.parameters[p].trained) continue;
+    if (head_only && static_cast<int>(p) != model.scalar_head) continue;
     const size_t size = model.parameters[p].value.size();
     for (size_t at = 0; at < size; at += kPiece) {
       pieces.push_back({p, at, std::min(kPiece, size - at)});
@@ -46,6 +48,36 @@ std::vector<bool> LayerMatrices(const Model& model) {
     }
   }
   return chosen;
+}
+
+double NormOf(const std::vector<Piece>& pieces, const std::vector<Floats>& gradients,
+              ThreadPool* pool) {
+  std::vector<double> squares(pieces.size(), 0.0);
+  pool->ParallelFor(pieces.size(), 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const float* gradient = gradients[pieces[i].parameter].data() + pieces[i].begin;
+      for (size_t j = 0; j < pieces[i].count; ++j) {
+        squares[i] += static_cast<double>(gradient[j]) * gradient[j];
+      }
+    }
+  });
+  double total = 0;
+  for (const double square : squares) total += square;
+  return std::sqrt(total);
+}
+
+// What AdamW does at its step number `steps`.
+AdamWUpdate UpdateAt(const OptimizerOptions& options, double learning_rate, int64_t steps,
+                     double scale) {
+  return {.scale = static_cast<float>(scale),
+          .beta1 = static_cast<float>(options.beta1),
+          .rest1 = static_cast<float>(1 - options.beta1),
+          .beta2 = static_cast<float>(options.beta2),
+          .rest2 = static_cast<float>(1 - options.beta2),
+          .step_size = static_cast<float>(learning_rate / (1 - Power(options.beta1, steps))),
+          .second_scale = static_cast<float>(1 / std::sqrt(1 - Power(options.beta2, steps))),
+          .eps = static_cast<float>(options.eps),
+          .decay = static_cast<float>(1 - learning_rate * options.weight_decay)};
 }
 
 // Muon: momentum, looked ahead by one step, made orthogonal. Scaled so that the mean square of a
@@ -101,36 +133,24 @@ double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats
                        Model* model, const Kernels& kernels, ThreadPool* pool) {
   const size_t count = model->parameters.size();
   CHECK(gradients.size() == count && first_moments.size() == count);
-  const std::vector<Piece> pieces = PiecesOf(*model);
-  std::vector<double> squares(pieces.size(), 0.0);
-  pool->ParallelFor(pieces.size(), 1, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const float* gradient = gradients[pieces[i].parameter].data() + pieces[i].begin;
-      for (size_t j = 0; j < pieces[i].count; ++j) {
-        squares[i] += static_cast<double>(gradient[j]) * gradient[j];
-      }
-    }
-  });
-  double total = 0;
-  for (const double square : squares) total += square;
-  const double norm = std::sqrt(total);
+  const std::vector<Piece> pieces = PiecesOf(*model, options.head_only);
+  const double norm = NormOf(pieces, gradients, pool);
   if (!std::isfinite(norm)) return norm;
   const bool clip = options.max_norm > 0 && norm > options.max_norm;
+  const double scale = clip ? options.max_norm / (norm + 1e-6) : 1.0;
 
-  ++steps;
-  const AdamWUpdate update{
-      .scale = static_cast<float>(clip ? options.max_norm / (norm + 1e-6) : 1.0),
-      .beta1 = static_cast<float>(options.beta1),
-      .rest1 = static_cast<float>(1 - options.beta1),
-      .beta2 = static_cast<float>(options.beta2),
-      .rest2 = static_cast<float>(1 - options.beta2),
-      .step_size = static_cast<float>(options.learning_rate / (1 - Power(options.beta1, steps))),
-      .second_scale = static_cast<float>(1 / std::sqrt(1 - Power(options.beta2, steps))),
-      .eps = static_cast<float>(options.eps),
-      .decay = static_cast<float>(1 - options.learning_rate * options.weight_decay)};
-  const std::vector<bool> orthogonal = options.kind == OptimizerOptions::Kind::kMuon
-                                           ? LayerMatrices(*model)
-                                           : std::vector<bool>(count, false);
+  // A head that learned alone before is further on than the rest: its moments are of more steps.
+  ++head_steps;
+  if (!options.head_only) ++steps;
+  const double head_rate =
+      options.head_learning_rate > 0 ? options.head_learning_rate : options.learning_rate;
+  const AdamWUpdate update =
+      UpdateAt(options, options.learning_rate, std::max<int64_t>(steps, 1), scale);
+  const AdamWUpdate head_update = UpdateAt(options, head_rate, head_steps, scale);
+  const std::vector<bool> orthogonal =
+      options.kind == OptimizerOptions::Kind::kMuon && !options.head_only
+          ? LayerMatrices(*model)
+          : std::vector<bool>(count, false);
   for (size_t p = 0; p < count; ++p) {
     if (!orthogonal[p]) continue;
     TakeOrthogonalStep(options, update.scale, update.decay, gradients[p], &model->parameters[p],
@@ -141,9 +161,10 @@ double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats
     for (size_t i = begin; i < end; ++i) {
       const auto& [p, at, size] = pieces[i];
       if (orthogonal[p]) continue;
-      kernels.adamw(update, gradients[p].data() + at, static_cast<int64_t>(size),
-                    model->parameters[p].value.data() + at, first_moments[p].data() + at,
-                    second_moments[p].data() + at);
+      const bool head = static_cast<int>(p) == model->scalar_head;
+      kernels.adamw(head ? head_update : update, gradients[p].data() + at,
+                    static_cast<int64_t>(size), model->parameters[p].value.data() + at,
+                    first_moments[p].data() + at, second_moments[p].data() + at);
     }
   });
   return norm;

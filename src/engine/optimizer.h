@@ -20,9 +20,13 @@ struct OptimizerOptions {
   double learning_rate = 1e-5;
   double beta1 = 0.9, beta2 = 0.95;
   double eps = 1e-8;
-  double momentum = 0.95;   // of orthogonal steps
-  double weight_decay = 0;  // decoupled, on every parameter
-  double max_norm = 1;      // of the whole gradient; larger ones are scaled down; 0: never
+  double momentum = 0.95;         // of orthogonal steps
+  double weight_decay = 0;        // decoupled, on every parameter
+  double max_norm = 1;            // of the whole gradient; larger ones are scaled down; 0: never
+  double head_learning_rate = 0;  // of the scalar head; 0: learning_rate
+  // Only the scalar head takes the step, and the norm is of its gradient; everything else stays as
+  // it is, moments and their count included.
+  bool head_only = false;
 };
 
 // optimizer, momentum, beta1, beta2, weight_decay and max_norm of a table; what it does not say
@@ -41,9 +45,9 @@ class Optimizer {
               const Kernels& kernels, ThreadPool* pool);
 
   // The state: per trained parameter the two moments (an orthogonal step has only the first), and
-  // how many steps were taken.
+  // how many steps were taken; of the scalar head, which may have taken more.
   std::vector<Floats> first_moments, second_moments;
-  int64_t steps = 0;
+  int64_t steps = 0, head_steps = 0;
 };
 
 }  // namespace hone

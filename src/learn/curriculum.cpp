@@ -10,6 +10,7 @@
 
 #include "base/exact_math.h"
 #include "base/json_fields.h"
+#include "learn/running/running_moments.h"
 #include "learn/task_stream.h"
 
 namespace hone {
@@ -90,8 +91,10 @@ class Weighted final : public Curriculum {
     // Sorted by all that is remembered of a group: averages weigh what comes last more, and a task
     // may come twice in a step.
     std::vector<std::tuple<uint64_t, std::string, double, double>> ordered;
+    const double alike = Alike(groups);
     for (const GroupOutcome& group : groups) {
-      ordered.emplace_back(group.index, group.kind, group.success, RewardEntropy(group.rewards));
+      ordered.emplace_back(group.index, group.kind, group.success,
+                           RewardEntropy(group.rewards, alike));
     }
     std::sort(ordered.begin(), ordered.end());
     double success = 0;
@@ -131,6 +134,11 @@ class Weighted final : public Curriculum {
                                             : "";
   }
 
+  std::map<std::string, double> RewardWeights() const override {
+    if (options_.order != Order::kPhases) return {};
+    return options_.phases[static_cast<size_t>(phase_)].rewards;
+  }
+
   Json ToJson() const override {
     Json::Object kinds;
     for (const auto& [kind, state] : kinds_) {
@@ -139,17 +147,20 @@ class Weighted final : public Curriculum {
                                          {"before", state.before},
                                          {"entropy", state.entropy}}));
     }
-    return Json::Of({{"tasks", tasks_.ToJson()},
-                     {"samples", samples_},
-                     {"phase", phase_},
-                     {"phase_steps", phase_steps_},
-                     {"phase_success", phase_success_},
-                     {"kinds", Json(std::move(kinds))}});
+    Json state = Json::Of({{"tasks", tasks_.ToJson()},
+                           {"samples", samples_},
+                           {"phase", phase_},
+                           {"phase_steps", phase_steps_},
+                           {"phase_success", phase_success_},
+                           {"kinds", Json(std::move(kinds))}});
+    if (options_.order == Order::kEntropy) state.Set("rewards", rewards_.ToJson());
+    return state;
   }
 
   Result<void> Restore(const Json& state) override {
     JsonErrors errors;
     Json tasks, kinds;
+    std::optional<Json> rewards;
     int64_t samples = 0, phase = 0, phase_steps = 0;
     double phase_success = 0;
     std::map<std::string, KindState> read;
@@ -161,6 +172,7 @@ class Weighted final : public Curriculum {
       fields.Required("phase_steps", &phase_steps);
       fields.Required("phase_success", &phase_success);
       fields.Required("kinds", &kinds);
+      fields.Optional("rewards", &rewards);
     }
     if (!kinds.is_object()) errors.Add("curriculum.kinds", "must be an object");
     HONE_RETURN_IF_ERROR(errors.Check());
@@ -176,6 +188,7 @@ class Weighted final : public Curriculum {
       errors.Add("curriculum.phase", "the recipe has no such phase; it is another recipe's");
     }
     HONE_RETURN_IF_ERROR(errors.Check());
+    if (rewards) HONE_RETURN_IF_ERROR(rewards_.Restore(*rewards, "curriculum.rewards"));
     HONE_RETURN_IF_ERROR(tasks_.Restore(tasks));
     samples_ = samples;
     phase_ = phase;
@@ -205,6 +218,20 @@ class Weighted final : public Curriculum {
     return weights;
   }
 
+  // How near rewards must be to be alike, once these are among all that were seen.
+  double Alike(std::span<const GroupOutcome> groups) {
+    constexpr double kRounding = 1e-9;
+    if (options_.order != Order::kEntropy) return kRounding;
+    std::vector<double> rewards;
+    for (const GroupOutcome& group : groups) {
+      std::copy_if(group.rewards.begin(), group.rewards.end(), std::back_inserter(rewards),
+                   [](double reward) { return std::isfinite(reward); });
+    }
+    std::sort(rewards.begin(), rewards.end());
+    rewards_.Add(rewards);
+    return std::max(rewards_.Spread(), kRounding);
+  }
+
   void GoOn(double success) {
     Remember(0.2, success, phase_steps_ == 0, &phase_success_);
     ++phase_steps_;
@@ -225,16 +252,18 @@ class Weighted final : public Curriculum {
   int64_t samples_ = 0;  // since the last observation
   int64_t phase_ = 0, phase_steps_ = 0;
   double phase_success_ = 0;
+  RunningMoments rewards_;  // of all groups; kEntropy
 };
 
-// "A=0.5"
-bool ReadShare(const std::string& text, std::map<std::string, double>* mix) {
+// "A=0.5", with a weight above 0, or from 0 on.
+bool ReadShare(const std::string& text, bool zero, std::map<std::string, double>* mix) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return false;
   double weight = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data() + equals + 1, end, weight);
-  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(weight) || weight <= 0) {
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(weight) || weight < 0 ||
+      (weight == 0 && !zero)) {
     return false;
   }
   return mix->emplace(text.substr(0, equals), weight).second;
@@ -242,16 +271,24 @@ bool ReadShare(const std::string& text, std::map<std::string, double>* mix) {
 
 Phase ReadPhase(RecipeTable table) {
   Phase phase;
-  std::vector<std::string> mix;
+  std::vector<std::string> mix, rewards;
   table.Read("name", &phase.name, "for logs");
   table.Read("steps", &phase.steps, "at most; the last phase has no end", AtLeast(1));
   table.Read("success", &phase.success, "above 0: over as soon as that is reached", Between(0, 1));
   table.Read("mix", &mix, "kinds and their weights: [\"A=0.5\", \"B=0.5\"]");
   for (const std::string& share : mix) {
-    if (!ReadShare(share, &phase.mix)) {
+    if (!ReadShare(share, false, &phase.mix)) {
       table.Problem("mix", fmt::format("\"{}\" must be kind=weight, with a weight above 0, each "
                                        "kind once",
                                        share));
+    }
+  }
+  table.Read("rewards", &rewards, "terms and what their weights are multiplied by: [\"call=0.5\"]");
+  for (const std::string& weight : rewards) {
+    if (!ReadShare(weight, true, &phase.rewards)) {
+      table.Problem("rewards", fmt::format("\"{}\" must be term=weight, with a weight from 0 on, "
+                                           "each term once",
+                                           weight));
     }
   }
   return phase;
@@ -294,14 +331,14 @@ CurriculumOptions ReadCurriculum(RecipeTable table) {
   return options;
 }
 
-double RewardEntropy(std::span<const double> rewards) {
+double RewardEntropy(std::span<const double> rewards, double alike) {
   std::vector<double> sorted;
   std::copy_if(rewards.begin(), rewards.end(), std::back_inserter(sorted),
                [](double reward) { return std::isfinite(reward); });
   std::sort(sorted.begin(), sorted.end());
   double entropy = 0;
   for (size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
-    while (end < sorted.size() && sorted[end] - sorted[begin] < 1e-9) ++end;
+    while (end < sorted.size() && sorted[end] - sorted[begin] < alike) ++end;
     const double share = static_cast<double>(end - begin) / static_cast<double>(sorted.size());
     entropy -= share * NaturalLog(share);
   }

@@ -21,6 +21,8 @@ struct Phase {
   int64_t steps = 100;                // at most; the last phase has no end
   double success = 0;                 // above 0: it is over as soon as that is reached
   std::map<std::string, double> mix;  // kinds and their weights; empty: as the source has them
+  // What the weights of reward terms are multiplied by while it lasts; absent: 1.
+  std::map<std::string, double> rewards = {};
 };
 
 struct CurriculumOptions {
@@ -28,7 +30,10 @@ struct CurriculumOptions {
     kSource,   // as the source has them
     kPhases,   // when, which, how, pipelines, and all together
     kDynamic,  // towards kinds that are not mastered, most of all where success stalls
-    kEntropy,  // towards kinds (or, by index, tasks) whose groups disagree most about their reward
+    // Towards kinds (or, by index, tasks) whose groups disagree most about their reward. Rewards
+    // are alike within the deviation (by n) of all rewards so far. Where there are only two values
+    // that deviation is at most half of their distance, and they are never taken for one another.
+    kEntropy,
   };
   Order order = Order::kSource;
   std::string by = "family";  // what tasks are told apart by: learn/task_stream.h
@@ -53,8 +58,9 @@ struct GroupOutcome {
   std::vector<double> rewards;  // of the leaves that were scored
 };
 
-// Entropy, in nats, of the rewards of a group, equal to 1e-9 being equal: 0 when all are.
-double RewardEntropy(std::span<const double> rewards);
+// Entropy, in nats, of the rewards of a group: 0 when all are equal. From the smallest on, rewards
+// that are less than `alike` above the smallest of their class are of one class.
+double RewardEntropy(std::span<const double> rewards, double alike = 1e-9);
 
 // Which tasks come next. A function of the options, the Rng and what was observed; the order of
 // observations in a step does not matter. Not synchronised.
@@ -71,6 +77,8 @@ class Curriculum {
   virtual std::map<std::string, double> Weights() const = 0;
   // The phase that the next step is in; empty without phases.
   virtual std::string PhaseName() const = 0;
+  // What the weights of reward terms are multiplied by in that phase; absent: 1.
+  virtual std::map<std::string, double> RewardWeights() const = 0;
 
   // Everything that Sample depends on. Restored into a curriculum of the same options, source and
   // Rng, it goes on as if nothing had happened.

@@ -50,6 +50,13 @@ TEST(Curriculum, RewardEntropyIsHighestWhereGroupsDisagree) {
   EXPECT_TRUE(std::isfinite(RewardEntropy(std::vector<double>{NAN, NAN, 1}))) << "and ends";
 }
 
+TEST(Curriculum, RewardsThatAreAlikeAreOneClass) {
+  const std::vector<double> rewards = {0.3, 5, 0, 10, 0.1, 5.1, 9.9, 0.2};
+  EXPECT_NEAR(RewardEntropy(rewards), std::log(8.0), 1e-12) << "every one is another number";
+  EXPECT_NEAR(RewardEntropy(rewards, 4), 0.5 * std::log(2.0) + 0.5 * std::log(4.0), 1e-12);
+  EXPECT_EQ(RewardEntropy(rewards, 11), 0);
+}
+
 TEST(Curriculum, TheSourcesOrderIsTheDefault) {
   const KindsSource source;
   const auto curriculum = New({}, source);
@@ -156,6 +163,52 @@ TEST(Curriculum, EntropyMovesTowardsTasksWhoseGroupsDisagree) {
   EXPECT_GE(std::count(numbers.begin(), numbers.end(), 5), 7);
 }
 
+// Rewards that are never twice the same, as judges and composite rewards give them: those of task 5
+// spread as widely as all rewards, the others by a hundredth of that around their own mean.
+TEST(Curriculum, EntropyTellsContinuousRewardsApart) {
+  const KindsSource source(12);
+  CurriculumOptions options;
+  options.order = Order::kEntropy;
+  options.by = "index";
+  options.memory = 2;
+  const auto curriculum = New(options, source);
+  Rng rng(3);
+  for (int step = 0; step < 30; ++step) {
+    std::vector<GroupOutcome> groups;
+    for (const uint64_t number : curriculum->Sample(step, 6)) {
+      GroupOutcome group{number, std::to_string(number), 0, {}};
+      for (int leaf = 0; leaf < 8; ++leaf) {
+        const double noise = rng.NextNormal();
+        group.rewards.push_back(number == 5 ? 5 * noise
+                                            : 3 * static_cast<double>(number % 4) + 0.05 * noise);
+      }
+      groups.push_back(std::move(group));
+    }
+    curriculum->Observe(groups);
+  }
+  EXPECT_GT(curriculum->Weights().at("5"), 0.7);
+}
+
+// Of two values, whichever they are, the classes are the values: nothing changes with what was
+// seen.
+TEST(Curriculum, EntropyOfTwoValuesIsThatOfTheValues) {
+  const KindsSource source(12);
+  CurriculumOptions options;
+  options.order = Order::kEntropy;
+  options.memory = 1;
+  for (const auto& [wrong, right] : {std::pair{0.0, 1.0}, std::pair{-1.0, 1.0}}) {
+    const auto curriculum = New(options, source);
+    for (const int rights : {4, 1, 7, 8, 0, 4}) {
+      GroupOutcome group{0, "A", 0, {}};
+      for (int leaf = 0; leaf < 8; ++leaf) group.rewards.push_back(leaf < rights ? right : wrong);
+      curriculum->Observe(std::vector<GroupOutcome>{group});
+      EXPECT_EQ(curriculum->ToJson().Find("kinds")->Find("A")->Find("entropy")->AsDouble(),
+                RewardEntropy(group.rewards))
+          << rights;
+    }
+  }
+}
+
 TEST(Curriculum, ResumedEqualsUninterruptedAndTheOrderOfObservationsDoesNotMatter) {
   const KindsSource source;
   for (const Order order : {Order::kSource, Order::kPhases, Order::kDynamic, Order::kEntropy}) {
@@ -227,6 +280,19 @@ name = "rest"
   for (const char* word : {"floor", "kind=weight", "only for order"}) {
     EXPECT_NE(finished.error().message().find(word), std::string::npos) << word;
   }
+}
+
+TEST(Curriculum, APhaseSaysWhatRewardsWeigh) {
+  const KindsSource source;
+  CurriculumOptions options;
+  options.order = Order::kPhases;
+  options.phases = {{"calls", 1, 0, {}, {{"call", 2}, {"outcome", 0}}}, {"open", 1, 0, {}}};
+  const auto curriculum = New(options, source);
+  EXPECT_EQ(curriculum->RewardWeights(),
+            (std::map<std::string, double>{{"call", 2}, {"outcome", 0}}));
+  curriculum->Observe(Outcomes({0, 1}, [](const std::string&) { return 0.5; }));
+  EXPECT_TRUE(curriculum->RewardWeights().empty());
+  EXPECT_TRUE(New({}, source)->RewardWeights().empty());
 }
 
 }  // namespace

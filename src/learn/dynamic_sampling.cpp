@@ -12,8 +12,10 @@ DynamicSamplingOptions ReadDynamicSampling(RecipeTable table) {
   DynamicSamplingOptions options;
   std::string pad = "shrink";
   table.Read("on", &options.on, "draw again for groups that say nothing");
+  table.Read("metric", &options.metric,
+             "what is looked at: total, success, or the name of a reward term");
   table.Read("least_deviation", &options.least_deviation,
-             "groups whose rewards deviate by at most this say nothing", AtLeast(0));
+             "groups whose values deviate by at most this say nothing", AtLeast(0));
   table.Read("rounds", &options.rounds, "of drawing in one step, at most", AtLeast(1));
   table.ReadChoice("pad", &pad, {"shrink", "unfiltered", "duplicate"},
                    "what fills the step where groups are missing then");

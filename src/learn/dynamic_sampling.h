@@ -9,8 +9,13 @@
 
 namespace hone {
 
+// What groups are told apart by, beside the names of reward terms.
+inline constexpr char kTotalMetric[] = "total", kSuccessMetric[] = "success";
+
 struct DynamicSamplingOptions {
   bool on = false;
+  // verl's filter_groups.metric: "total", "success", or the name of a reward term.
+  std::string metric = kTotalMetric;
   // Groups whose values deviate (sample standard deviation) by at most this say nothing: 0 is DAPO,
   // 1e-3 SimpleTIR, 0.1 ToolOrchestra.
   double least_deviation = 0;

@@ -68,11 +68,54 @@ void ReadKl(RecipeTable table, KlOptions* kl) {
   table.Read("target", &kl->target, "the coefficient adapts to hold this; 0: it is fixed",
              AtLeast(0));
   table.Read("horizon", &kl->horizon, "trajectories over which it adapts", AtLeast(1));
+  table.Read("sync_every", &kl->sync_every,
+             "steps after which the policy is mixed into the reference; 0: never", AtLeast(0));
+  table.Read("sync_mix", &kl->sync_mix, "how much of the policy; 1: all", Between(0, 1));
+  if (kl->sync_every > 0 && kl->coefficient == 0) {
+    table.Problem("sync_every", "there is no reference; write a coefficient above 0");
+  }
+  if (kl->sync_mix == 0) table.Problem("sync_mix", "must be above 0");
+  if (kl->sync_mix != 1 && kl->sync_every == 0) {
+    table.Problem("sync_mix", "nothing is mixed without sync_every");
+  }
   if (kl->target > 0 && kl->coefficient == 0) {
     table.Problem("target", "a target needs a coefficient above 0 to begin with");
   }
   if (kl->place == KlPlace::kReward && kl->unbiased) {
     table.Problem("unbiased", "only a KL in the loss has a ratio to be corrected by");
+  }
+}
+
+void ReadEntropy(RecipeTable* table, ObjectiveOptions* options) {
+  EntropyTarget& target = options->entropy_target;
+  const EntropyTarget usual;
+  table->Read("entropy", &options->entropy, "bonus per nat", AtLeast(0));
+  table->Read("entropy_target", &target.nats,
+              "nats per token below which the bonus adapts; 0: it is fixed", AtLeast(0));
+  table->Read("entropy_step", &target.step, "by which it adapts after each step", Above(0));
+  table->Read("entropy_most", &target.most, "that it becomes", Above(0));
+  if (target.nats > 0 && options->entropy > target.most) {
+    table->Problem("entropy", "must be at most entropy_most to begin with");
+  }
+  if (target.nats > 0) return;
+  if (target.step != usual.step) table->Problem("entropy_step", "there is no entropy_target");
+  if (target.most != usual.most) table->Problem("entropy_most", "there is no entropy_target");
+}
+
+void ReadValue(RecipeTable table, ValueOptions* value) {
+  table.Read("coefficient", &value->coefficient, "0: no critic", AtLeast(0));
+  table.Read("clip", &value->clip, "how far a value may move in an update; 0: no limit",
+             AtLeast(0));
+  table.Read("learning_rate", &value->learning_rate, "of the critic's head; 0: the policy's",
+             AtLeast(0));
+  table.Read("warmup", &value->warmup, "steps in which only the critic's head learns", AtLeast(0));
+  table.Read("normalise", &value->normalise, "it learns returns in deviations from their mean");
+  if (value->coefficient > 0) return;
+  const ValueOptions none;
+  for (const auto& [key, same] : {std::pair{"learning_rate", value->learning_rate == 0},
+                                  std::pair{"warmup", value->warmup == none.warmup},
+                                  std::pair{"normalise", value->normalise == none.normalise}}) {
+    if (!same) table.Problem(key, "there is no critic; write a coefficient above 0");
   }
 }
 
@@ -133,7 +176,7 @@ ObjectiveOptions ReadObjective(RecipeTable table) {
   }
   table.Read("temperature_up", &options.temperature_up, "sapo: for positive advantages", Above(0));
   table.Read("temperature_down", &options.temperature_down, "sapo: for the others", Above(0));
-  table.Read("entropy", &options.entropy, "bonus per nat", AtLeast(0));
+  ReadEntropy(&table, &options);
   table.Read("low_probability", &options.low_probability,
              "rarer tokens with a negative advantage are held back; 0: off", Between(0, 1));
   RecipeTable covariance = table.Table("covariance");
@@ -142,10 +185,7 @@ ObjectiveOptions ReadObjective(RecipeTable table) {
   covariance.Read("upper", &options.covariance.upper, "clip-cov: and below this");
   covariance.Read("kl_coefficient", &options.covariance.kl_coefficient, "kl-cov", AtLeast(0));
   ReadKl(table.Table("kl"), &options.kl);
-  RecipeTable value = table.Table("value");
-  value.Read("coefficient", &options.value.coefficient, "0: no critic", AtLeast(0));
-  value.Read("clip", &options.value.clip, "how far a value may move in an update; 0: no limit",
-             AtLeast(0));
+  ReadValue(table.Table("value"), &options.value);
   ReadCorrection(table.Table("correction"), &options.correction);
   return options;
 }

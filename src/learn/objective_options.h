@@ -43,11 +43,16 @@ struct KlOptions {
   KlPlace place = KlPlace::kLoss;
   double target = 0;        // above 0: the coefficient adapts to hold this
   double horizon = 10'000;  // trajectories over which it adapts
+  int64_t sync_every = 0;   // steps after which the policy is mixed into the reference; 0: never
+  double sync_mix = 1;      // how much of the policy; 1: the reference becomes the policy
 };
 
 struct ValueOptions {
-  double coefficient = 0;  // 0: no critic
-  double clip = 0.5;       // how far a value may move in one update; 0: not clipped
+  double coefficient = 0;    // 0: no critic
+  double clip = 0.5;         // how far a value may move in one update; 0: not clipped
+  double learning_rate = 0;  // highest, of the head alone; 0: the policy's
+  int64_t warmup = 0;        // steps in which the head learns and the policy stands still
+  bool normalise = false;    // the head learns returns in running deviations from their mean
 };
 
 // Weights old / sampled: only needed where the update begins with other weights than drew.
@@ -69,6 +74,13 @@ struct CovarianceOptions {
   double kl_coefficient = 1;  // KL-Cov
 };
 
+// The coefficient of the entropy bonus adapts: learn/running/entropy_controller.h.
+struct EntropyTarget {
+  double nats = 0;      // per token; 0: the coefficient is fixed
+  double step = 0.005;  // by which it changes after each step
+  double most = 1;      // that it becomes
+};
+
 struct ObjectiveOptions {
   std::string name = "ppo";
   PolicyLoss policy = PolicyLoss::kClip;
@@ -81,7 +93,8 @@ struct ObjectiveOptions {
   double temperature_up = 1;  // SAPO: of the gate for positive advantages
   double temperature_down = 1.05;
   double weight = 1;   // of the whole objective, beside others that go into the same step
-  double entropy = 0;  // bonus per nat
+  double entropy = 0;  // bonus per nat; with a target: at first
+  EntropyTarget entropy_target;
   // SimpleTIR's trouble is tokens of low probability: their gradient does not get smaller as they
   // get rarer, and they drive norms up. Below this probability, where the advantage is negative,
   // the derivative is scaled by probability / limit. 0: off.

@@ -7,6 +7,7 @@
 #include "envs/gold.h"
 #include "learn/batches.h"
 #include "learn/critic.h"
+#include "learn/dynamic_sampling.h"
 #include "learn/kl.h"
 #include "learn/task_stream.h"
 #include "record/validate.h"
@@ -28,6 +29,19 @@ std::vector<double> TotalsOf(const ScoredTree& record) {
     if (const std::optional<double> total = Total(score)) totals.push_back(*total);
   }
   return totals;
+}
+
+// What a term gave to each leaf that has it.
+std::vector<double> TermsOf(const ScoredTree& record, std::string_view name) {
+  std::vector<double> sums;
+  for (const Score& score : record.scores) {
+    std::optional<double> sum;
+    for (const RewardTerm& term : score.terms) {
+      if (term.name == name && term.value) sum = sum.value_or(0) + *term.value * term.weight;
+    }
+    if (sum) sums.push_back(*sum);
+  }
+  return sums;
 }
 
 // A group that could not begin (a prompt that does not fit, an environment that refuses) is as
@@ -152,10 +166,21 @@ Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups draw
   return scored;
 }
 
-std::vector<std::vector<double>> ScoredGroups::Rewards() const {
-  std::vector<std::vector<double>> rewards;
-  for (const ScoredTree& record : records) rewards.push_back(TotalsOf(record));
-  return rewards;
+std::vector<std::vector<double>> ScoredGroups::Values(std::string_view metric) const {
+  std::vector<std::vector<double>> values;
+  size_t leaf = 0;  // among all leaves
+  for (const ScoredTree& record : records) {
+    values.emplace_back();
+    if (metric == kTotalMetric) values.back() = TotalsOf(record);
+    if (metric != kTotalMetric && metric != kSuccessMetric) {
+      values.back() = TermsOf(record, metric);
+    }
+    for (size_t i = 0; i < record.tree.leaves.size(); ++i, ++leaf) {
+      if (metric != kSuccessMetric || !measures[leaf].counts || !measures[leaf].success) continue;
+      values.back().push_back(*measures[leaf].success ? 1 : 0);
+    }
+  }
+  return values;
 }
 
 void ScoredGroups::Append(ScoredGroups round) {

@@ -100,8 +100,10 @@ struct ScoredGroups {
   int64_t asked = 0, voids = 0, unopened = 0;
   RolloutCounts counts;
 
-  // The rewards of each group's scored leaves.
-  std::vector<std::vector<double>> Rewards() const;
+  // What groups are told apart by (DynamicSamplingOptions::metric): per group, the total of each
+  // scored leaf; with the name of a reward term, what it gave to each leaf that has it, times its
+  // weight; with "success", 1 or 0 of each leaf that the environment judged.
+  std::vector<std::vector<double>> Values(std::string_view metric) const;
   void Append(ScoredGroups round);
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "credit/methods.h"
+#include "learn/dynamic_sampling.h"
 #include "rewards/compose.h"
 #include "support/tiny_context.h"
 
@@ -92,7 +93,7 @@ TEST_F(StepTest, WhatIsDrawnIsScoredAndMeasured) {
     leaves += record.tree.leaves.size();
   }
   EXPECT_EQ(scored.measures.size(), leaves);
-  EXPECT_EQ(scored.Rewards().size(), 3u);
+  EXPECT_EQ(scored.Values("total").size(), 3u);
   EXPECT_FALSE(scored.outcomes.empty());
 }
 
@@ -174,6 +175,37 @@ TEST_F(StepTest, CreditIsAssignedAndTheKlIsARewardWhereThePlanSaysSo) {
   ASSERT_FALSE(groups.empty());
   EXPECT_FALSE(groups[0].sequences[0].reference.empty());
   EXPECT_TRUE(groups[0].sequences[0].returns.empty()) << "nobody asked a critic";
+}
+
+// Two leaves that agree in their totals and not in their terms, as with verl's
+// filter_groups.metric.
+TEST(ScoredGroups, GroupsAreToldApartByTheTotalATermOrSuccess) {
+  ScoredGroups scored;
+  ScoredTree record;
+  record.tree.leaves.resize(3);
+  record.scores = {{0, {{"outcome", 1.0}, {"call", -0.5, 2.0}}},
+                   {1, {{"outcome", 0.0}, {"call", 0.5}, {"call", -0.5}}},
+                   {2, {{"outcome", std::nullopt}}}};
+  scored.records = {ScoredTree(), record};  // the first group is not there
+  scored.measures.resize(3);
+  scored.measures[0].success = true;
+  scored.measures[1].success = false;
+  scored.measures[2].success = true;
+  scored.measures[2].counts = false;
+  using Values = std::vector<std::vector<double>>;
+  EXPECT_EQ(scored.Values("total"), (Values{{}, {0, 0}}));
+  EXPECT_EQ(scored.Values("outcome"), (Values{{}, {1, 0}}));
+  EXPECT_EQ(scored.Values("call"), (Values{{}, {-1, 0}}));
+  EXPECT_EQ(scored.Values("success"), (Values{{}, {1, 0}}));
+
+  const auto kept = [&](const char* metric) {
+    DynamicSampler sampler({.on = true}, 2);
+    sampler.Add(scored.Values(metric));
+    return sampler.kept();
+  };
+  EXPECT_EQ(kept("total"), 0u);
+  EXPECT_EQ(kept("outcome"), 1u);
+  EXPECT_EQ(kept("success"), 1u);
 }
 
 }  // namespace

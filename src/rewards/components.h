@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rewards/component_pays.h"
 #include "rewards/opinion.h"
 #include "rewards/rewarder.h"
 
@@ -16,25 +17,9 @@ namespace hone {
 // Each is scored in [0, 1] where it was earned (a call, a fault, the answer) and paid from `lost`
 // (taken away at 0) to `paid` (given at 1). Pay is asymmetric: success is paid far more than
 // failure costs, so that the policy does not learn never to call.
-struct Pay {
-  double paid = 0;
-  double lost = 0;  // not negative; subtracted
-
-  double Of(double score) const { return score * paid - (1 - score) * lost; }
-};
-
-struct ComponentOptions {
-  Pay called = {1.0, 0.2};     // when: a tool was needed; called, or not
-  Pay refrained = {0.5, 0.2};  // when: none was needed; not called, or called
-  Pay which = {1.5, 0.5};
-  Pay syntax = {0.5, 1.0};
-  Pay execution = {1.0, 1.0};
-  Pay arguments = {1.0, 0.5};
-  Pay outcome = {10.0, 0.5};
-  Pay preference = {3.0, 0.5};
-  std::map<std::string, double> weights;  // by component; 1 where absent
-  std::map<std::string, Panel> panels;    // who decides, by component; the rule where absent
-  ProgramRunner* runner = nullptr;        // for answers that are programs; borrowed
+struct ComponentOptions : ComponentPays {
+  std::map<std::string, Panel> panels;  // who decides, by component; the rule where absent
+  ProgramRunner* runner = nullptr;      // for answers that are programs; borrowed
 };
 
 // What is paid for a gold call (which, execution, arguments) is paid once per gold call; what is

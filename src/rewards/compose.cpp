@@ -75,7 +75,11 @@ Result<std::unique_ptr<Rewarder>> NewSource(const RewardOptions& reward, const s
                                             const PresetOptions& options) {
   if (reward.command) return NewCommandRewarder(*reward.command);
   if (reward.costs) return NewCosts(*reward.costs);
-  if (reward.preset) return NewPreset(*reward.preset, options);
+  if (reward.preset) {
+    PresetOptions with = options;
+    if (reward.components) with.pays = *reward.components;
+    return NewPreset(*reward.preset, with);
+  }
   std::vector<RewardPart> parts;
   for (size_t i = 0; i < reward.sum->size(); ++i) {
     HONE_ASSIGN_OR_RETURN(RewardPart part,

@@ -88,5 +88,22 @@ TEST(Compose, MistakesAreNamed) {
   EXPECT_NE(message("5").find("reward"), std::string::npos);
 }
 
+// The worked examples of docs/rewards.md, with other pays and weights.
+TEST(Compose, TheDefaultRewardPaysWhatItIsTold) {
+  TreeMaker maker;
+  maker.tree.task.reward = *ParseJson(R"({"tool_needed": true, "calls": [
+      {"name": "weather", "arguments": {"city": "Paris"}}]})");
+  maker.tree.task.answer = "Sunny";
+  maker.Begin().Call("traffic", R"({"city": "Paris"})").Answer("Heavy");
+  maker.Begin().Call("weather", R"({"city": "Paris"})").Answer("Sunny");
+  const char* usual = R"({"preset": "default", "components": {}})";
+  EXPECT_EQ(Total(Scored(usual, maker)[0]), 0.5);
+  EXPECT_EQ(Total(Scored(usual, maker)[1]), 14.5);
+  const char* other = R"({"preset": "default", "components":
+      {"outcome": [8, 1], "which": [2, 0.25], "called": [1.5, 0.2], "weights": ["outcome=0.5"]}})";
+  EXPECT_EQ(Total(Scored(other, maker)[0]), 1.5 - 0.25 + 0.5 + 0 - 0.5 * 1);
+  EXPECT_EQ(Total(Scored(other, maker)[1]), 1.5 + 2 + 1 + 1 + 0.5 * 8);
+}
+
 }  // namespace
 }  // namespace hone

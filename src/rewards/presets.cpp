@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 std::unique_ptr<Rewarder> NewDefaultReward(const PresetOptions& options) {
-  ComponentOptions components;
+  ComponentOptions components{options.pays, {}};
   components.runner = options.runner;
   components.panels = options.panels;
   return NewComponents(std::move(components));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rewards/component_pays.h"
 #include "rewards/opinion.h"
 #include "rewards/rewarder.h"
 
@@ -16,6 +17,7 @@ namespace hone {
 struct PresetOptions {
   ProgramRunner* runner = nullptr;      // answers that are programs
   std::map<std::string, Panel> panels;  // of the default preset: who decides, by component
+  ComponentPays pays;                   // of the default preset
 };
 
 // A whole reward by name.

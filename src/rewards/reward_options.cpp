@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -56,7 +57,8 @@ class JsonWriter {
  public:
   template <typename T>
   void Read(std::string_view key, const T* value, std::string_view /*comment*/, Range = {}) {
-    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    if constexpr (std::is_same_v<T, std::vector<std::string>> ||
+                  std::is_same_v<T, std::vector<double>>) {
       json.Set(std::string(key), Json::ArrayOf(*value));
     } else {
       json.Set(std::string(key), *value);
@@ -121,6 +123,37 @@ void Describe(Table* table, Schedule* schedule) {
   if (found != shapes.end()) schedule->shape = static_cast<Schedule::Shape>(found - shapes.begin());
 }
 
+template <typename Table>
+void Describe(Table* table, ComponentPays* components) {
+  constexpr std::tuple<const char*, Pay ComponentPays::*, const char*> kPays[] = {
+      {"called", &ComponentPays::called, "when a tool is needed: paid for calling, lost otherwise"},
+      {"refrained", &ComponentPays::refrained, "when none is: for not calling, per call"},
+      {"which", &ComponentPays::which, "the right tool, another one"},
+      {"syntax", &ComponentPays::syntax, "a call that can be read and fits, one that does not"},
+      {"execution", &ComponentPays::execution, "the tool ran, or did not"},
+      {"arguments", &ComponentPays::arguments, "the right arguments, none of them"},
+      {"outcome", &ComponentPays::outcome, "the right answer, a wrong one"}};
+  for (const auto& [key, member, comment] : kPays) {
+    Pay& pay = components->*member;
+    std::vector<double> numbers = {pay.paid, pay.lost};
+    table->Read(key, &numbers, comment);
+    if (numbers.size() == 2 && numbers[0] >= 0 && numbers[1] >= 0) {
+      pay = {numbers[0], numbers[1]};
+    } else {
+      table->Problem(key, "must be [what is paid, what is lost], two numbers from 0 on");
+    }
+  }
+  std::vector<std::string> weights = ToTexts(components->weights);
+  table->Read("weights", &weights, "what components are multiplied by: [\"outcome=0.5\"]");
+  if (auto read = WeightsFrom(weights); read.ok()) {
+    components->weights = *std::move(read);
+  } else {
+    table->Problem("weights", read.error().message());
+  }
+}
+
+constexpr const char* kOnlyDefault = "only the preset \"default\" has components";
+
 constexpr const char* kTermsComment = "only these; empty: all";
 
 // The table [key] of a recipe, where there is one.
@@ -177,6 +210,10 @@ void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Rew
     errors->Add(path, "needs exactly one of \"preset\", \"command\", \"costs\", \"sum\"");
   }
   fields.Optional("preset", &part->preset);
+  if (const Json* components = fields.Take("components")) {
+    ReadInner(*components, fields.PathOf("components"), {}, errors, &part->components.emplace());
+    if (part->preset != "default") errors->Add(fields.PathOf("components"), kOnlyDefault);
+  }
   if (fields.Take("command") != nullptr) Describe(&table, &part->command.emplace());
   if (const Json* costs = fields.Take("costs")) {
     ReadInner(*costs, fields.PathOf("costs"), {}, errors, &part->costs.emplace());
@@ -217,6 +254,8 @@ RewardOptions ReadRewardPart(RecipeTable* table) {
   } else {
     table->Read("preset", &part.preset.emplace("default"), "of rewards");
   }
+  ReadInner(table, "components", &part.components);
+  if (part.components && part.preset != "default") table->Problem("components", kOnlyDefault);
   ReadInner(table, "gate", &part.gate);
   ReadInner(table, "flip", &part.flip);
   if (table->Has("schedule")) {
@@ -245,6 +284,7 @@ Json ToJson(const RewardOptions& options) {
   }
   Json& json = writer.json;
   WriteInner("costs", options.costs, &json);
+  WriteInner("components", options.components, &json);
   if (options.preset) json.Set("preset", *options.preset);
   if (options.sum) {
     Json::Array parts;

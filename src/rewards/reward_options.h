@@ -7,6 +7,7 @@
 #include "base/json_fields.h"
 #include "base/recipe.h"
 #include "rewards/command_rewarder.h"
+#include "rewards/component_pays.h"
 #include "rewards/cost.h"
 #include "rewards/flipped.h"
 #include "rewards/schedule.h"
@@ -27,6 +28,7 @@ struct TermGate {
 // One reward, or one part of a sum. Exactly one of preset, command, costs and sum is there.
 struct RewardOptions {
   std::optional<std::string> preset;
+  std::optional<ComponentPays> components;  // of the preset "default"
   std::optional<CommandRewarderOptions> command;
   std::optional<CostOptions> costs;
   std::optional<std::vector<RewardOptions>> sum;

@@ -69,5 +69,40 @@ TEST(RewardOptions, AWeightIsANumberOrASchedule) {
   }
 }
 
+TEST(RewardOptions, TheDefaultRewardsPaysAreKeys) {
+  Recipe recipe = Recipe::Parse(R"(
+preset = "default"
+components = {outcome = [8, 1], which = [2, 0.25], weights = ["outcome=0.5", "when=2"]}
+)",
+                                "r.toml")
+                      .value();
+  RecipeTable root = recipe.Root();
+  const RewardOptions read = ReadRewardPart(&root);
+  ASSERT_TRUE(recipe.Finish().ok());
+  ComponentPays wanted;
+  wanted.outcome = {8, 1};
+  wanted.which = {2, 0.25};
+  wanted.weights = {{"outcome", 0.5}, {"when", 2}};
+  EXPECT_EQ(read.components, wanted);
+  EXPECT_EQ(RewardOptionsFromJson(ToJson(read), "reward")->components, wanted);
+  EXPECT_EQ(ProblemOf(R"({"preset": "default", "components": {}})"), "");
+}
+
+TEST(RewardOptions, PaysThatCannotBeAreRefused) {
+  const std::pair<const char*, const char*> problems[] = {
+      {R"({"preset": "desk", "components": {"outcome": [1, 0]}})", "only the preset"},
+      {R"({"preset": "default", "components": {"outcome": [1]}})", "two numbers from 0 on"},
+      {R"({"preset": "default", "components": {"outcome": [1, -1]}})", "two numbers from 0 on"},
+      {R"({"preset": "default", "components": {"outcomes": [1, 1]}})", "outcomes"},
+      {R"({"preset": "default", "components": {"weights": ["preference=2"]}})", "preference"},
+      {R"({"preset": "default", "components": {"weights": ["which=x"]}})", "component=weight"},
+      {R"({"preset": "default", "components": {"weights": ["which"]}})", "component=weight"},
+      {R"({"preset": "default", "components": {"weights": ["which=1", "which=2"]}})", "once"},
+  };
+  for (const auto& [json, wanted] : problems) {
+    EXPECT_NE(ProblemOf(json).find(wanted), std::string::npos) << json << ": " << ProblemOf(json);
+  }
+}
+
 }  // namespace
 }  // namespace hone

@@ -71,8 +71,10 @@ std::span<const LearningVersion> LearningVersions() {
       {"dialect", "template", 2, "what a template rewrites is no fold; nobody types its markers"},
       {"dialect", "hermes", 2, "what is rendered without old thoughts is no fold; as above"},
       {"reward", "command", 2, "numbers without a name are the term outcome"},
-      {"curriculum", "entropy", 2,
-       "groups of one task are remembered in the order of their rewards"},
+      {"curriculum", "entropy", 3,
+       "rewards within the deviation of all rewards so far are alike; runs with two values differ "
+       "in "
+       "nothing. Version 2: groups of one task are remembered in the order of their rewards"},
       {"schedule", "trajectories", 2, "schedules end where trajectories end the stage"},
       {"kl", "reward", 2, "the estimator is k1 unless the recipe says another one"},
       {"replay", "on", 2, "what is replayed is of earlier steps; counted as the authors count"},

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "credit/methods.h"
 #include "credit/short_form.h"
 #include "credit/term_needs.h"
@@ -116,6 +117,15 @@ std::optional<std::vector<std::string>> TermsOfRun(const TrainingRecipe& recipe)
   return given;
 }
 
+void CheckNames(const std::vector<std::string>& names, const std::vector<std::string>& given,
+                const char* key, RecipeTable table) {
+  for (const std::string& name : names) {
+    if (std::find(given.begin(), given.end(), name) != given.end()) continue;
+    table.Problem(key, fmt::format("the reward gives no term \"{}\"{}; it gives {}", name,
+                                   DidYouMean(name, given), Some(given)));
+  }
+}
+
 }  // namespace
 
 Result<void> CheckMarkers(const Tokenizer& tokenizer, const Dialect& dialect,
@@ -219,6 +229,21 @@ void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root) {
                 "\"loss\", or let the method read it (credit.method = \"{}:terms=outcome+kl\")",
                 method.name, method.name));
   }
+}
+
+void CheckTerms(const TrainingRecipe& recipe, RecipeTable* root) {
+  const auto given = TermsOfRun(recipe);
+  if (!given) return;
+  CheckNames(recipe.reward_scale.terms, *given, "terms", root->Table("rewards").Table("normalise"));
+  const std::string& metric = recipe.dynamic_sampling.metric;
+  if (metric != kTotalMetric && metric != kSuccessMetric) {
+    CheckNames({metric}, *given, "metric", root->Table("dynamic_sampling"));
+  }
+  std::vector<std::string> weighed;
+  for (const Phase& phase : recipe.curriculum.phases) {
+    for (const auto& [term, weight] : phase.rewards) weighed.push_back(term);
+  }
+  CheckNames(weighed, *given, "phase", root->Table("curriculum"));
 }
 
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {

@@ -25,6 +25,9 @@ void CheckGroup(const TrainingRecipe& recipe, int64_t group, RecipeTable* table)
 // rewards: a setting that can do nothing is a problem.
 void CheckCredit(const TrainingRecipe& recipe, RecipeTable* root);
 
+// Reward terms that settings name are among those that the reward can give.
+void CheckTerms(const TrainingRecipe& recipe, RecipeTable* root);
+
 // A simulator that a stage makes is asked.
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root);
 

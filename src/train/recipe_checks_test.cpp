@@ -123,5 +123,18 @@ TEST(RecipeChecks, AModelMustSpeakTheDialect) {
   EXPECT_EQ(PositionsOf(settings), 0);
 }
 
+TEST(RecipeChecks, TermsThatSettingsNameAreThoseOfTheReward) {
+  const std::string problem = ProblemOf({"rewards.normalise={scale=true, terms=['outcomes']}"});
+  EXPECT_NE(problem.find("the reward gives no term \"outcomes\""), std::string::npos) << problem;
+  EXPECT_EQ(ProblemOf({"rewards.normalise={scale=true, terms=['outcome']}"}), "");
+  EXPECT_NE(ProblemOf({"rewards.normalise.terms=['outcome']"}), "") << "nothing is done to them";
+  EXPECT_NE(ProblemOf({"dynamic_sampling={on=true, metric='acc'}"}), "");
+  for (const char* metric : {"total", "success", "outcome"}) {
+    EXPECT_EQ(ProblemOf({"dynamic_sampling={on=true, metric='" + std::string(metric) + "'}"}), "");
+  }
+  const std::string phase = "curriculum={order='phases', phase=[{rewards=['calls=2']}]}";
+  EXPECT_NE(ProblemOf({phase}).find("the reward gives no term \"calls\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone

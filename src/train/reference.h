@@ -16,14 +16,19 @@ namespace hone {
 // stage's number.
 inline constexpr char kReferencePrefix[] = "reference-";
 
-// The policy as it was when a stage began, which its KL is measured against. Of a policy that
-// trains adapters only these are kept: the weights below them are frozen, and the policy has them.
+// An earlier policy, which the KL of a stage is measured against: as it was when the stage began,
+// or mixed with later ones. Of a policy that trains adapters only these are kept: the weights below
+// them are frozen, and the policy has them.
 class Reference {
  public:
   // `begin`: the stage begins now, and what the policy is like is written into `folder`; else it is
   // read from there.
   static Result<Reference> Open(const std::filesystem::path& folder, bool begin,
                                 const Engine& policy, const Engine::Options& options);
+
+  // Becomes share * policy + (1 - share) * itself, number by number (of adapters: of their two
+  // factors), and is written into `folder`.
+  Result<void> Mix(const Engine& policy, double share, const std::filesystem::path& folder);
 
   // `policy` is the engine that is being trained; it is the same afterwards.
   std::vector<TreeLogprobs> LogProbs(std::span<const Tree> trees, Engine* policy) const;

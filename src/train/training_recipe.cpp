@@ -193,6 +193,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
     }
   }
   read.rewards = ToJson(ReadRewards(root.Table("rewards")));
+  read.reward_scale = ReadRewardScale(root.Table("rewards").Table("normalise"));
   RecipeTable credit = root.Table("credit");
   credit.Read("method", &read.credit, "of credit assignment, with settings behind a colon");
   credit.Read("mask_truncated", &read.mask_truncated,
@@ -225,6 +226,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
     CheckCredit(read, &root);
     CheckObjective(read, &root);
   }
+  CheckTerms(read, &root);
   read.answers = ReadAnswers(read, &root);
   CheckAnswers(read, &root);
   CheckRules(read, &root);

@@ -13,6 +13,7 @@
 #include "learn/curriculum.h"
 #include "learn/dynamic_sampling.h"
 #include "learn/objective_options.h"
+#include "learn/running/reward_scale.h"
 #include "learn/self_imitation.h"
 #include "rollout/practice_options.h"
 #include "simulate/backend_options.h"
@@ -73,6 +74,7 @@ struct TrainingRecipe {
   // has the real tools, always.
   BackendOptions answers;
   Json rewards = "default";  // what RewarderFromJson takes
+  RewardScaleOptions reward_scale;
   std::string credit = "grpo";
   Method method;  // of that name
   bool mask_truncated =

@@ -39,6 +39,11 @@ class Practice final : public StageOf<RlStage> {
   }
   void Check(const TrainingRecipe& recipe, RecipeTable* table) const override {
     CheckGroup(recipe, settings.group, table);
+    if (recipe.objective.value.warmup >= settings.steps) {
+      table->Problem("steps", fmt::format("in the first {} only the critic learns "
+                                          "(objective.value.warmup), and the policy never would",
+                                          recipe.objective.value.warmup));
+    }
   }
   Result<std::unique_ptr<StageRun>> Open(int64_t number, bool begin,
                                          StageContext* context) const override {
@@ -74,6 +79,9 @@ RlTraining::RlTraining(const RlStage& stage, int64_t number, StageContext* conte
       number_(number),
       context_(context),
       kl_(context->recipe->objective.kl),
+      entropy_(context->recipe->objective),
+      reward_scale_(context->recipe->reward_scale),
+      value_scale_(context->recipe->objective.value),
       replay_(context->recipe->replay),
       alarms_(context->recipe->alarms),
       demonstrations_(context) {}
@@ -92,9 +100,9 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
                         NewCurriculum(recipe.curriculum, context->environment.tasks.get(),
                                       Rng(recipe.run.seed).Split("curriculum")));
   if (recipe.objective.NeedsReference()) {
-    const auto folder = context->folder / (kReferencePrefix + std::to_string(number));
-    HONE_ASSIGN_OR_RETURN(training->reference_, Reference::Open(folder, begin, *context->engine,
-                                                                context->engine_options));
+    HONE_ASSIGN_OR_RETURN(training->reference_,
+                          StageReference::Open({context->folder, number, recipe.objective.kl},
+                                               begin, *context->engine, context->engine_options));
   }
   return training;
 }
@@ -120,23 +128,26 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     TellApart(drawn.counts.seconds);
     HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
                           Timed("rewards", ScoreGroups, ScoringAt(clock), std::move(drawn)));
-    rounds.Add(scored.Rewards());
+    rounds.Add(scored.Values(context_->recipe->dynamic_sampling.metric));
     practice.Append(std::move(scored));
   }
   NotePractice(practice, rounds, asked, &done);
 
   std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
+  reward_scale_.Apply(&chosen);
   ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
+  value_scale_.ToRewards(&views);
   const CreditOptions crediting{method, KlNow(), !terms_met_};
   HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
                                                        std::move(chosen), std::move(views)));
   NoteCredit(credited, step, &done);
 
   if (!remedies().skip_update) {
-    HONE_ASSIGN_OR_RETURN(const auto groups, TrainingGroupsOf(method, credited));
+    HONE_ASSIGN_OR_RETURN(auto groups, TrainingGroupsOf(method, credited));
+    value_scale_.Learn(&groups);
     UpdateOptions options = UpdateOptionsAt(step, clock, method);
     // What would be replayed waits where there is nothing to learn beside.
-    if (!groups.empty()) {
+    if (!groups.empty() && !WarmsUp(step)) {
       options.replayed = replay_.Take(static_cast<int64_t>(clock), rng.Split("replay"));
     }
     const UpdateReport update =
@@ -145,6 +156,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   }
   // Only now: what is replayed is of earlier steps.
   Remember(credited, step);
+  if (reference_) HONE_RETURN_IF_ERROR(reference_->AfterStep(step, *context_->engine));
   done.records = std::move(credited.records);
   return done;
 }
@@ -204,9 +216,13 @@ Result<Rollout> RlTraining::RolloutAt(int64_t step) const {
 }
 
 ScoringOptions RlTraining::ScoringAt(double clock) const {
+  std::map<std::string, double> scale = remedies().reward_scale;
+  for (const auto& [term, weight] : curriculum_->RewardWeights()) {
+    scale[term] = weight * (scale.contains(term) ? scale[term] : 1);
+  }
   return {.rewarder = rewarder_.get(),
           .clock = static_cast<int64_t>(clock),
-          .reward_scale = remedies().reward_scale,
+          .reward_scale = std::move(scale),
           .kind_by = context_->recipe->curriculum.by};
 }
 
@@ -214,7 +230,9 @@ ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records) const {
   Engine* engine = context_->engine.get();
   LogprobsFunction reference, critic;
   if (reference_) {
-    reference = [&](std::span<const Tree> trees) { return reference_->LogProbs(trees, engine); };
+    reference = [&](std::span<const Tree> trees) {
+      return reference_->now().LogProbs(trees, engine);
+    };
   }
   if (context_->recipe->objective.NeedsCritic()) {
     critic = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
@@ -228,6 +246,10 @@ KlOptions RlTraining::KlNow() const {
   return kl;
 }
 
+bool RlTraining::WarmsUp(int64_t step) const {
+  return step < context_->recipe->objective.value.warmup;
+}
+
 UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, double clock, const Method& method) {
   const TrainingRecipe& recipe = *context_->recipe;
   UpdateOptions options{.objective = recipe.objective,
@@ -236,8 +258,13 @@ UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, double clock, const Meth
                         .shared = method.shared,
                         .on_policy = true};
   options.objective.kl = KlNow();
-  options.objective.entropy += remedies().entropy_added;
+  options.objective.entropy = entropy_.coefficient() + remedies().entropy_added;
   options.optimizer.learning_rate = stage_.rate.At(step, clock) * remedies().learning_rate_scale;
+  // The head's rate rises and falls with the policy's.
+  options.optimizer.head_learning_rate =
+      recipe.objective.value.learning_rate * options.optimizer.learning_rate / stage_.rate.peak;
+  options.optimizer.head_only = WarmsUp(step);
+  if (WarmsUp(step)) return options;
   options.replay_objective = replay_.Objective(options.objective, static_cast<int64_t>(clock));
   if (const double share = remedies().demonstration_share; share > 0) {
     options.imitate = [this, share](int64_t tokens, const Rng& rng) {
@@ -284,6 +311,9 @@ void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageS
   for (const ScoredTree& record : credited.records) {
     for (const Score& score : record.scores) terms_met_ = terms_met_ || Total(score).has_value();
   }
+  for (const auto& [term, deviation] : reward_scale_.Deviations()) {
+    done->values["reward_deviation/" + term] = deviation;
+  }
   done->values["groups"] = static_cast<double>(credited.records.size());
   done->values["zero_advantage_groups"] = SilentShare(credited.credits);
   done->values["left_out"] = LeftOutShare(credited.credits);
@@ -303,7 +333,14 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
     for (const auto& [name, value] : update.all.Named()) values[name] = value;
   }
   values["grad_norm"] = update.largest_gradient;
-  values["learning_rate"] = options.optimizer.learning_rate;
+  // While only the critic learns, the policy does not.
+  values["learning_rate"] = WarmsUp(step) ? 0 : options.optimizer.learning_rate;
+  if (const ValueOptions& value = options.objective.value;
+      value.learning_rate > 0 || value.warmup > 0) {
+    const OptimizerOptions& optimizer = options.optimizer;
+    values["value_learning_rate"] =
+        optimizer.head_learning_rate > 0 ? optimizer.head_learning_rate : optimizer.learning_rate;
+  }
   done->ratio_tokens = update.first.tokens;
   values["ratio_one_tokens"] = static_cast<double>(done->ratio_tokens);
   if (done->ratio_tokens > 0) {
@@ -317,8 +354,15 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
     values["replayed"] = static_cast<double>(options.replayed.size());
   if (reference_) {
     const auto trajectories = static_cast<int64_t>(done->values.at("trajectories"));
-    if (update.all.tokens > 0) kl_.Observe(update.all.reference_kl, trajectories);
+    // A policy that stands still says nothing of what the coefficient does.
+    if (update.all.tokens > 0 && !WarmsUp(step)) {
+      kl_.Observe(update.all.reference_kl, trajectories);
+    }
     values["kl_coefficient"] = options.objective.kl.coefficient;
+  }
+  if (options.objective.entropy_target.nats > 0) {
+    if (update.all.tokens > 0 && !WarmsUp(step)) entropy_.Observe(update.all.entropy);
+    values["entropy_coefficient"] = options.objective.entropy;
   }
   for (AlarmEvent& event : alarms_.Observe(step, values)) done->alarms.push_back(std::move(event));
   done->values.merge(values);
@@ -333,16 +377,25 @@ bool RlTraining::IsOver(int64_t steps) const {
 }
 
 Json RlTraining::State() const {
-  return Json::Of({{"kl", kl_.ToJson()},
-                   {"curriculum", curriculum_->ToJson()},
-                   {"replay", replay_.ToJson()},
-                   {"alarms", alarms_.ToJson()},
-                   {"trajectories", trajectories_},
-                   {"terms_met", terms_met_}});
+  Json state = Json::Of({{"kl", kl_.ToJson()},
+                         {"curriculum", curriculum_->ToJson()},
+                         {"replay", replay_.ToJson()},
+                         {"alarms", alarms_.ToJson()},
+                         {"trajectories", trajectories_},
+                         {"terms_met", terms_met_}});
+  // What is off has no state.
+  if (reference_ && context_->recipe->objective.kl.sync_every > 0) {
+    state.Set("reference", reference_->ToJson());
+  }
+  if (context_->recipe->objective.entropy_target.nats > 0) state.Set("entropy", entropy_.ToJson());
+  if (context_->recipe->reward_scale.on()) state.Set("reward_scale", reward_scale_.ToJson());
+  if (context_->recipe->objective.value.normalise) state.Set("value_scale", value_scale_.ToJson());
+  return state;
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
   Json kl, curriculum, replay, alarms;
+  std::optional<Json> value_scale, reference, reward_scale, entropy;
   JsonErrors errors;
   {
     JsonFields fields(state, "stage_state", &errors);
@@ -352,8 +405,18 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Required("alarms", &alarms);
     fields.Optional("trajectories", &trajectories_);
     fields.Optional("terms_met", &terms_met_);
+    fields.Optional("value_scale", &value_scale);
+    fields.Optional("reference", &reference);
+    fields.Optional("reward_scale", &reward_scale);
+    fields.Optional("entropy", &entropy);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
+  if (reference && reference_) {
+    HONE_RETURN_IF_ERROR(reference_->Restore(*reference, *context_->engine));
+  }
+  if (entropy) HONE_RETURN_IF_ERROR(entropy_.Restore(*entropy));
+  if (reward_scale) HONE_RETURN_IF_ERROR(reward_scale_.Restore(*reward_scale));
+  if (value_scale) HONE_RETURN_IF_ERROR(value_scale_.Restore(*value_scale));
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));
   HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));
   HONE_RETURN_IF_ERROR(replay_.Restore(replay));

@@ -10,15 +10,18 @@
 #include "learn/curriculum.h"
 #include "learn/dynamic_sampling.h"
 #include "learn/kl.h"
+#include "learn/running/entropy_controller.h"
+#include "learn/running/reward_scale.h"
+#include "learn/running/value_scale.h"
 #include "learn/self_imitation.h"
 #include "learn/step.h"
 #include "learn/update.h"
 #include "rewards/program_runner.h"
 #include "rewards/rewarder.h"
-#include "train/reference.h"
 #include "train/stage.h"
 #include "train/stage_context.h"
 #include "train/stages/demonstration_mix.h"
+#include "train/stages/stage_reference.h"
 
 namespace hone {
 
@@ -39,7 +42,7 @@ std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& 
 class RlTraining final : public StageRun, public StageAlarms {
  public:
   // As Stage::Open. Where the objective has a reference, it is the policy at the beginning of the
-  // stage, which is kept in the run's folder.
+  // stage, or mixed with it since (train/stages/stage_reference.h), and kept in the run's folder.
   static Result<std::unique_ptr<RlTraining>> New(const RlStage& stage, int64_t number, bool begin,
                                                  StageContext* context);
 
@@ -81,6 +84,8 @@ class RlTraining final : public StageRun, public StageAlarms {
   ScoringOptions ScoringAt(double clock) const;
   ModelViews Ask(const std::vector<ScoredTree>& records) const;
   KlOptions KlNow() const;
+  // Whether only the critic learns in this step.
+  bool WarmsUp(int64_t step) const;
   UpdateOptions UpdateOptionsAt(int64_t step, double clock, const Method& method);
 
   // What comes of them goes to whatever goes on from step to step, and into the log.
@@ -97,9 +102,12 @@ class RlTraining final : public StageRun, public StageAlarms {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
   std::unique_ptr<Rewarder> rewarder_;
-  std::optional<Reference> reference_;  // none is needed where there is no KL
+  std::optional<StageReference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;
+  EntropyController entropy_;
+  RewardScale reward_scale_;
+  ValueScale value_scale_;
   SelfImitation replay_;
   AlarmController alarms_;
   DemonstrationMix demonstrations_;

@@ -75,7 +75,7 @@ TEST_F(RlTrainingTest, TasksThatCannotBeBegunAreNotPassedOverInSilence) {
 
 // TencentYoutuResearch/SPEAR takes from the buffer, updates, and only then adds the step's own.
 TEST_F(RlTrainingTest, WhatIsReplayedIsOfEarlierSteps) {
-  Prepare({"replay={on=true, capacity=1, horizon=0}"});
+  Prepare({"replay={on=true, capacity=1, horizon=0}", "credit.method='grpo:terms=call'"});
   bool replayed = false;
   for (int64_t i = 0; i < 12; ++i) {
     const bool there = training_->State().Find("replay")->Find("entries")->AsArray().size() > 1;
@@ -160,6 +160,68 @@ TEST_F(RlTrainingTest, TheStateRestoresWhatComesNext) {
   ASSERT_TRUE(other->Restore(state).ok());
   EXPECT_EQ(other->State(), state);
   EXPECT_FALSE(other->Restore(Json::Of({{"kl", 1}})).ok()) << "what is missing is an error";
+}
+
+TEST_F(RlTrainingTest, NormalisedRewardsAreThoseThatCreditReads) {
+  Prepare({"rewards.normalise.scale=true", "rewards.normalise.clip=0.5"});
+  const Result<StageStep> step = training_->Step(0);
+  ASSERT_TRUE(step.ok()) << step.error().message();
+  EXPECT_TRUE(step->values.contains("reward_deviation/outcome"));
+  for (const ScoredTree& record : step->records) {
+    for (const Score& score : record.scores) {
+      for (const RewardTerm& term : score.terms) EXPECT_LE(std::abs(term.value.value_or(0)), 0.5);
+    }
+  }
+  const Json state = training_->State();
+  ASSERT_NE(state.Find("reward_scale"), nullptr);
+  auto other =
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->context.get())
+          .value();
+  ASSERT_TRUE(other->Restore(state).ok());
+  EXPECT_EQ(other->State(), state);
+}
+
+TEST_F(RlTrainingTest, TheEntropyBonusGrowsWhileEntropyIsBelowItsTarget) {
+  Prepare({"objective.entropy=0.01", "objective.entropy_target=50"});
+  double before = 0;
+  for (int64_t i = 0; i < 3; ++i) {
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    const double wanted = i == 0 ? 0 : 0.01 + 0.005 * static_cast<double>(i);
+    EXPECT_NEAR(step->values.at("entropy_coefficient"), wanted, 1e-12);
+    before = step->values.at("entropy_loss");
+  }
+  EXPECT_LT(before, 0) << "the bonus is part of the loss";
+  const Json state = training_->State();
+  auto other =
+      RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, false, tiny_->context.get())
+          .value();
+  ASSERT_TRUE(other->Restore(state).ok());
+  EXPECT_EQ(other->State(), state);
+}
+
+TEST_F(RlTrainingTest, TheWeightsOfRewardsFollowThePhase) {
+  Prepare(
+      {"curriculum={order='phases', phase=[{name='calls', steps=1, rewards=['outcome=0', "
+       "'call=3']}, {name='answers', rewards=['call=0.5']}]}"});
+  for (int64_t i = 0; i < 2; ++i) {
+    const Result<StageStep> step = training_->Step(i);
+    ASSERT_TRUE(step.ok()) << step.error().message();
+    int64_t calls = 0;
+    for (const ScoredTree& record : step->records) {
+      for (const Score& score : record.scores) {
+        for (const RewardTerm& term : score.terms) {
+          if (term.name == "outcome") {
+            EXPECT_EQ(term.weight, i == 0 ? 0 : 1);
+          }
+          if (term.name != "call") continue;
+          ++calls;
+          EXPECT_EQ(term.weight, i == 0 ? 3 : 0.5);
+        }
+      }
+    }
+    EXPECT_GT(calls, 0);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// Everything that goes on from step to step beside the weights is part of a checkpoint.
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "support/stop_after.h"
+#include "support/tiny_recipe.h"
+
+namespace hone {
+namespace {
+
+// Stopped again and again, a run ends with the weights of one that was not.
+void ExpectSameWeightsWhenStopped(const std::vector<std::string>& overrides) {
+  const TemporaryDirectory one, two;
+  const auto recipe = [&](const TemporaryDirectory& out) {
+    return ReadTiny(out.path(), overrides).value();
+  };
+  const auto whole = Train(recipe(one), {});
+  ASSERT_TRUE(whole.ok()) << whole.error().message();
+  int interruptions = 0;
+  Result<TrainReport> report = Error(ErrorCode::kStopped, "");
+  while (!report.ok()) {
+    report = Train(recipe(two), StopAfter(5).options());
+    if (report.ok()) break;
+    ASSERT_EQ(report.error().code(), ErrorCode::kStopped) << report.error().message();
+    ASSERT_LT(++interruptions, 100);
+  }
+  EXPECT_GT(interruptions, 10);
+  EXPECT_EQ(report->weights, whole->weights);
+  EXPECT_GT(report->ratio_tokens, 0);
+}
+
+TEST(ResumedRuns, KeepCriticControllersAndReference) {
+  ExpectSameWeightsWhenStopped(
+      {"credit.method=gae-token", "objective.value.coefficient=0.5", "objective.value.warmup=2",
+       "objective.value.learning_rate=0.003", "objective.value.normalise=true",
+       "objective.kl.coefficient=0.2", "objective.kl.sync_every=2", "objective.kl.sync_mix=0.5",
+       "objective.entropy_target=50", "objective.entropy_step=0.05", "stage.1.steps=8"});
+}
+
+TEST(ResumedRuns, KeepMomentsOfRewardsAndPhases) {
+  ExpectSameWeightsWhenStopped(
+      {"credit.method=rloo:terms=outcome+call", "rewards.normalise={scale=true, clip=2}",
+       "curriculum={order='phases', phase=[{steps=3, rewards=['call=2']}, {rewards=['call=0.1']}]}",
+       "dynamic_sampling={on=true, metric='call', rounds=2, pad='unfiltered'}", "stage.1.steps=8"});
+  ExpectSameWeightsWhenStopped({"credit.method=rloo:terms=outcome+call",
+                                "curriculum={order='entropy', by='kind', memory=2}",
+                                "stage.1.steps=8"});
+}
+
+}  // namespace
+}  // namespace hone
