@@ -26,6 +26,13 @@ uint64_t KeyOf(const Channel& channel, const Group& group, const Trajectory& tra
   return 0;
 }
 
+// Units behind the actions are calls that were left out (CallSums): what was written last was
+// written instead of them.
+const Span& TokensOfAction(const Trajectory& trajectory, size_t unit) {
+  return unit < trajectory.actions.size() ? trajectory.actions[unit].tokens
+                                          : trajectory.turns.back().tokens;
+}
+
 class Application {
  public:
   Application(const Channel& channel, const Group& group, CreditBuilder* builder)
@@ -77,8 +84,8 @@ class Application {
     }
     size_t missing = 0;
     for (size_t u = 0; u < values_[i].size(); ++u) {
-      const bool fold =
-          channel_.unit == Unit::kAction && trajectory.actions[u].kind == ActionKind::kFold;
+      const bool fold = channel_.unit == Unit::kAction && u < trajectory.actions.size() &&
+                        trajectory.actions[u].kind == ActionKind::kFold;
       if (!values_[i][u]) {
         if (!fold) ++missing;
         continue;
@@ -143,7 +150,7 @@ class Application {
         builder_.Add(member.trajectory, trajectory.turns[member.unit].tokens, amount);
         break;
       case Unit::kAction:
-        builder_.Add(member.trajectory, trajectory.actions[member.unit].tokens, amount);
+        builder_.Add(member.trajectory, TokensOfAction(trajectory, member.unit), amount);
         break;
     }
   }

@@ -16,7 +16,7 @@ namespace hone {
 enum class Unit {
   kTrajectory,
   kTurn,
-  kAction,  // a call, readable or not, or a fold
+  kAction,  // a call, readable or not, or a fold; behind them, calls that were left out (CallSums)
 };
 
 // With whom a value is compared. Values of different trees are never compared.

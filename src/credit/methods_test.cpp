@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "support/credit_groups.h"
@@ -151,6 +152,34 @@ TEST(ToolPoPerCall, BaselinesArePositionPooledOrNone) {
   EXPECT_NEAR(call("toolpo-per-call:baseline=pooled", 0, 0), 2.0 / 3, 1e-6);
   EXPECT_NEAR(call("toolpo-per-call:baseline=pooled", 0, 4), -1.0 / 3, 1e-6);
   EXPECT_NEAR(call("toolpo-per-call:baseline=none", 0, 0), 1, 1e-6);
+}
+
+// The second sibling answered instead of making its second and third call.
+TEST(ToolPoPerCall, CallsThatWereLeftOutAreComparedWithThoseThatWereMade) {
+  ShortGroup group = GroupFrom(R"({"group":[
+      {"terms":{"outcome":1,"omitted":0},"turns":[
+        {"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},{"author":"tool","tokens":1},
+        {"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},{"author":"tool","tokens":1},
+        {"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":-0.25}}]},
+        {"author":"tool","tokens":1},{"tokens":3}]},
+      {"terms":{"outcome":0},"turns":[
+        {"tokens":4,"calls":[{"begin":0,"end":2,"terms":{"call":1}}]},{"author":"tool","tokens":1},
+        {"tokens":3,"terms":{"omitted":-0.25}}]}]})");
+  Score& stopped = group.record.scores[1];
+  const auto omitted = std::find_if(stopped.terms.begin(), stopped.terms.end(),
+                                    [](const auto& term) { return term.name == "omitted"; });
+  stopped.terms.push_back(RewardTerm(*omitted));  // and the third
+  const Credit credit = CreditOf("toolpo-per-call", group, true);
+  const std::vector<float>& made = credit.layers[1].advantages[0].values;
+  const std::vector<float>& left_out = credit.layers[1].advantages[1].values;
+  EXPECT_NEAR(made[4], 0.625, 1e-6) << "the second call against the one that was left out";
+  EXPECT_EQ(made[8], 0) << "a wrong third call is worth what a missing one is";
+  EXPECT_EQ(left_out[0], 0);
+  EXPECT_NEAR(left_out[4], -0.625, 1e-6);
+  EXPECT_NEAR(left_out[6], -0.625, 1e-6) << "on all that was written instead";
+  EXPECT_FALSE(HasNote(credit, NoteKind::kUnscored));
+  const Credit smeared = CreditOf("smeared", group, true);
+  EXPECT_NEAR(smeared.layers[1].advantages[0].values[0], 0.625, 1e-6) << "1.75 and 0.5";
 }
 
 TEST(ToolPo, TheMeanOverCallsDoesNotPayForNumber) {

@@ -105,8 +105,8 @@ bool Selection::Has(std::string_view name) const {
 }
 
 const std::vector<std::string>& CallTermNames() {
-  static const std::vector<std::string> names = {kCallTerm,   kWhenTerm,      kWhichTerm,
-                                                 kSyntaxTerm, kExecutionTerm, kArgumentsTerm};
+  static const std::vector<std::string> names = {
+      kCallTerm, kWhenTerm, kWhichTerm, kSyntaxTerm, kExecutionTerm, kArgumentsTerm, kOmittedTerm};
   return names;
 }
 
@@ -161,6 +161,21 @@ UnitValues ActionSums(const Group& group, const Selection& selection) {
       if (place.action < 0) continue;
       auto& value = values[i][place.action];
       value = value.value_or(0) + term.weight * *term.value;
+    }
+  }
+  return values;
+}
+
+UnitValues CallSums(const Group& group, const Selection& selection) {
+  UnitValues values = ActionSums(group, selection);
+  if (!selection.Has(kOmittedTerm)) return values;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Trajectory& trajectory = group.trajectories[i];
+    if (!trajectory.counts || trajectory.score == nullptr || trajectory.turns.empty()) continue;
+    for (const RewardTerm& term : trajectory.score->terms) {
+      // A value of 0 says that nothing was left out.
+      if (term.name != kOmittedTerm || !term.value || *term.value == 0) continue;
+      values[i].push_back(term.weight * *term.value);
     }
   }
   return values;

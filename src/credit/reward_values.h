@@ -45,6 +45,11 @@ UnitValues TurnSums(const Group& group, const Selection& selection);
 // One unit per action: the weighted sum of the terms that were earned on it, absent without any.
 UnitValues ActionSums(const Group& group, const Selection& selection);
 
+// The same, and behind the actions of a trajectory one unit for each call that it left out (the
+// term `omitted`). So who stopped is compared with those who made the call of that number. What
+// such a unit gets belongs to the trajectory's last turn.
+UnitValues CallSums(const Group& group, const Selection& selection);
+
 // Whether any term of the group that the selection has carries a value.
 bool AnyValue(const Group& group, const Selection& selection);
 

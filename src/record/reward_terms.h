@@ -7,6 +7,7 @@ namespace hone {
 
 inline constexpr char kOutcomeTerm[] = "outcome";  // what the trajectory came to
 inline constexpr char kCallTerm[] = "call";        // what one call earned
+inline constexpr char kOmittedTerm[] = "omitted";  // what one gold call that was not made costs
 
 // The components of the default reward, beside the outcome (docs/rewards.md).
 inline constexpr char kWhenTerm[] = "when";

@@ -7,6 +7,7 @@
 #include "rewards/components.h"
 #include "rewards/milestones.h"
 #include "rewards/published_rewarders.h"
+#include "rewards/switchboard_reward.h"
 
 namespace hone {
 namespace {
@@ -58,6 +59,13 @@ std::vector<Preset> BuiltInPresets() {
        {kOutcomeTerm, kCallTerm},
        {"answer", "calls"},
        [](Options options) { return NewDeskReward(options.runner); }},
+      {"switchboard",
+       "the switchboard: success; +1 for a call that is right where it stands, -0.25 for any "
+       "other, "
+       "and for one that is missing",
+       {kOutcomeTerm, kCallTerm, kOmittedTerm},
+       {"answer", "calls"},
+       [](Options options) { return NewSwitchboardReward(options.runner); }},
       {"toolrl",
        "ToolRL: format 0 or 1, graded match of calls from -3 to 3",
        {kFormatTerm, kCorrectnessTerm},

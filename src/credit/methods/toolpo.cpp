@@ -74,7 +74,7 @@ Channel PerCallChannel(MethodOptions* options, const Selection& calls) {
   Channel channel;
   channel.name = "call";
   channel.unit = Unit::kAction;
-  channel.values = [=](const Group& group) { return ActionSums(group, calls); };
+  channel.values = [=](const Group& group) { return CallSums(group, calls); };
   channel.key = baseline == "position" ? GroupKey::kPosition : GroupKey::kTree;
   if (baseline == "none") channel.normaliser.centre = Centre::kNone;
   channel.weight = options->Number("weight", 1);
