@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "envs/desk/desk_registration.h"
 #include "envs/service/service_registration.h"
+#include "envs/switchboard/switchboard_registration.h"
 #include "envs/user_registrations.h"
 
 namespace hone {
@@ -36,8 +37,11 @@ std::vector<std::string> NamesWith(bool KindTraits::*trait, EnvironmentTable tab
 }  // namespace
 
 const std::vector<RegisteredEnvironment>& BuiltInEnvironments() {
-  static const std::vector<RegisteredEnvironment> all = {desk::RegisterDesk(), desk::RegisterQuiz(),
-                                                         service::RegisterService(), RegisterData(),
+  static const std::vector<RegisteredEnvironment> all = {desk::RegisterDesk(),
+                                                         desk::RegisterQuiz(),
+                                                         service::RegisterService(),
+                                                         switchboard::RegisterSwitchboard(),
+                                                         RegisterData(),
                                                          RegisterCommand()};
   return all;
 }

@@ -32,10 +32,10 @@ std::string EnvironmentsWith(bool KindTraits::*trait,
 // The environment of a recipe (docs/environments.md):
 //
 //   [environment]
-//   kind = "data"              # desk, quiz, service, data or command
+//   kind = "data"              # desk, quiz, service, switchboard, data or command
 //   system = "You are ..."     # data
 //   train = "train.jsonl"      # data and command: task files by split (dev, test, ...)
-//   [environment.tasks]        # desk, quiz and service: which tasks are made
+//   [environment.tasks]        # what is built in: which tasks are made
 //   [environment.rules]        # budgets, and what happens to turns that cannot be read
 //
 // Only reads; problems of the recipe are reported by Recipe::Finish. An environment that is part of

@@ -27,6 +27,7 @@ using TeacherMaker =
 struct JournalingManner {
   // Plays instead of the gold agent, which slips only now and then beside it.
   TeacherMaker teacher;
+  bool teacher_alone = false;  // the gold agent does not play at all
   // The calls that show how the world of a session behaves; nobody plays then.
   std::function<std::vector<Call>(uint64_t session_seed, Rng rng)> exploration;
 };
@@ -48,7 +49,9 @@ struct KindTraits {
   // time. It takes no tools of others, and needs nothing that a recipe would have to say.
   bool in_process = false;
   bool has_teacher = false;  // LoadedEnvironment::teacher is there
-  bool asks_user = false;    // it takes the tool `user`, which a recipe's [user] plays
+  // How often the teacher errs is said by [environment.tasks], and by nobody else.
+  bool own_errors = false;
+  bool asks_user = false;  // it takes the tool `user`, which a recipe's [user] plays
 };
 
 // An environment as a recipe has it. `make` is the second step: it takes the tools that the recipe

@@ -104,7 +104,7 @@ class Recorder {
     }
     HONE_ASSIGN_OR_RETURN(const auto agent, mistakes_.AgentFor(task, rng));
     HONE_RETURN_IF_ERROR(PlayOnce(task, agent.get(), "1"));
-    if (!taught || Rng(rng).NextDouble() >= kSlips) return {};
+    if (!taught || loaded_.recording.teacher_alone || Rng(rng).NextDouble() >= kSlips) return {};
     HONE_ASSIGN_OR_RETURN(const auto slipping, mistakes_.SlippingAgentFor(task, rng));
     return PlayOnce(task, slipping.get(), "2");
   }

@@ -9,7 +9,13 @@ DemonstratorOptions ReadDemonstrator(RecipeTable* table, const EnvironmentOption
   const bool has_teacher = environment.traits.has_teacher;
   if (has_teacher) settings.agent = "teacher";
   table->ReadChoice("demonstrator", &settings.agent, {"teacher", "gold"}, "who shows how");
-  if (settings.agent == "teacher") {
+  if (settings.agent == "teacher" && environment.traits.own_errors) {
+    if (table->Has("teacher_error")) {
+      table->PassOver("teacher_error");
+      table->Problem("teacher_error",
+                     "the teacher of " + environment.kind + " errs as [environment.tasks] says");
+    }
+  } else if (settings.agent == "teacher") {
     table->Read("teacher_error", &settings.teacher_error,
                 "share of the teacher's calls that go wrong", Between(0, 1));
     if (!has_teacher) {

@@ -430,9 +430,9 @@ void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
   tasks.AddOption("--index", &arguments->index, "the first").ShowDefault();
   tasks.AddOption("--out,-o", &arguments->out, "the file; standard output when absent");
   tasks
-      .AddOption(
-          "--teacher-error", &arguments->teacher_error,
-          "write a teacher's demonstrations instead, with this share of errors (desk, service)")
+      .AddOption("--teacher-error", &arguments->teacher_error,
+                 "write a teacher's demonstrations instead, with this share of errors (desk, "
+                 "service; switchboard has its own)")
       .Between(0.0, 1.0);
   tasks.AddOption("--seed", &arguments->seed, "of the teacher").ShowDefault();
   tasks.Footer("Example:\n  hone env tasks desk --split dev -n 100 -o dev.jsonl\n");
