@@ -67,6 +67,9 @@ TEST(StageSettings, KeysOfAnotherKindAreProblems) {
             std::string::npos);
   EXPECT_NE(Read("kind = \"rl\"\nteacher_error = 0.4", "desk").problems.find("unknown key"),
             std::string::npos);
+  EXPECT_NE(Read("kind = \"sft\"\nteacher_error = 0.4", "switchboard")
+                .problems.find("errs as [environment.tasks] says"),
+            std::string::npos);
   EXPECT_NE(Read("kind = \"sft\"\nteacher_error = 2.0", "desk").problems.find("out of range"),
             std::string::npos);
 }

@@ -86,7 +86,8 @@ TEST_P(BaselinesTest, SplitsAreApart) {
 
 INSTANTIATE_TEST_SUITE_P(BuiltIn, BaselinesTest,
                          testing::Values(Baseline{"desk", "desk"}, Baseline{"quiz", "desk"},
-                                         Baseline{"service", "service"}),
+                                         Baseline{"service", "service"},
+                                         Baseline{"switchboard", "switchboard"}),
                          [](const auto& test) { return test.param.environment; });
 
 }  // namespace

@@ -49,6 +49,29 @@ TEST(SimulatedWorldTest, ThePlanSucceedsWithTheGoldOfTheWorldThatAnswers) {
   EXPECT_GT(played, 0);
 }
 
+// None of its calls is computed: the codes are the simulator's, the forms those of the real world.
+TEST(SimulatedWorldTest, TheSwitchboardHasASimulatedTwin) {
+  const LoadedEnvironment board = NewBuiltIn("switchboard").value();
+  const std::vector<Task> tasks = TasksOf(board, 100);
+  const std::vector<uint64_t> seeds(tasks.size(), 1);
+  EnvPlayer player(board.environment, Simulated());
+  const auto there =
+      GoldInWorld(*board.environment, tasks, seeds, player.executor(), "run").value();
+  int64_t other_answers = 0;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    ASSERT_EQ(there[i].void_because, "") << tasks[i].id;
+    const Task& task = there[i].task;
+    const Playthrough played = player.Run(task, board.gold_agent(task).value());
+    EXPECT_TRUE(played.success());
+    EXPECT_EQ(DumpJson(*played.final_state.Find("call_scores")), "[1,1,1,1,1,1,1,1]");
+    other_answers += task.answer == tasks[i].answer ? 0 : 1;
+    const Json &real = tasks[i].reward.Find("calls")->AsArray()[7],
+               &simulated = task.reward.Find("calls")->AsArray()[7];
+    EXPECT_EQ(*real.Find("arguments")->Find("f"), *simulated.Find("arguments")->Find("f"));
+  }
+  EXPECT_GT(other_answers, 90);
+}
+
 // What is accepted beside the gold call is worked out anew as well.
 TEST(SimulatedWorldTest, TheSumIsTheSimulatedWorldsEitherWayRound) {
   const LoadedEnvironment desk = NewBuiltIn("desk").value();

@@ -11,7 +11,7 @@ namespace {
 
 TEST(EnvCommandTest, ListAndShow) {
   const std::string list = Hone({"env", "list"}).standard_output;
-  for (const char* name : {"desk", "quiz", "service"}) {
+  for (const char* name : {"desk", "quiz", "service", "switchboard"}) {
     EXPECT_NE(list.find(name), std::string::npos);
   }
   const SubprocessResult show = Hone({"env", "show", "desk", "--split", "test", "--index", "3"});
@@ -38,6 +38,16 @@ TEST(EnvCommandTest, APersonCanBeTheAgent) {
   EXPECT_NE(played.standard_output.find("result {\"result\":2}"), std::string::npos)
       << played.standard_output;
   EXPECT_NE(played.standard_output.find("answered, 1 calls, success"), std::string::npos);
+}
+
+TEST(EnvCommandTest, ThePlansOfTheSwitchboardPlay) {
+  const SubprocessResult played =
+      Hone({"env", "play", "switchboard", "--agent", "gold", "-n", "20", "--json"});
+  EXPECT_EQ(played.exit_code, 0) << played.standard_error;
+  const SubprocessResult person = Hone({"env", "play", "switchboard"}, "nothing\n");
+  EXPECT_EQ(person.exit_code, 0) << person.standard_error;
+  EXPECT_NE(person.standard_output.find("answered, 0 calls"), std::string::npos)
+      << person.standard_output;
 }
 
 TEST(EnvCommandTest, TasksAreWrittenAndChecked) {

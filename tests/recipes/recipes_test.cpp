@@ -97,7 +97,13 @@ class RecipesTest : public testing::TestWithParam<std::string> {
     return {"tasks=40", "steps=10", "batch=8", "layers=1", "width=16", "heads=2"};
   }
 
-  // Overrides that make a run of a second out of a recipe of the desk or of the service desk.
+  static std::string SmallTasks(const std::string& kind) {
+    if (kind == "desk") return "{kinds=['day_after', 'clock'], chatter=0.0}";
+    if (kind == "switchboard") return "{operations=8, forms=3, codes=8, calls=2}";
+    return "{kinds=['status'], max_goals=1}";
+  }
+
+  // Overrides that make a run of a second out of a recipe of a built-in environment.
   std::vector<std::string> Overrides(const TrainingRecipe& recipe) const {
     std::vector<std::string> overrides = {"run.out=" + directory_.path().string(),
                                           "run.threads=1",
@@ -113,9 +119,9 @@ class RecipesTest : public testing::TestWithParam<std::string> {
                                           "rollout.turn_tokens=32",
                                           "dynamic_sampling.rounds=2",
                                           "evaluation={every=0, test_tasks=0}"};
-    const bool desk = recipe.environment.kind == "desk";
-    overrides.push_back(desk ? "environment.tasks={kinds=['day_after', 'clock'], chatter=0.0}"
-                             : "environment.tasks={kinds=['status'], max_goals=1}");
+    const std::string& kind = recipe.environment.kind;
+    const bool desk = kind == "desk";
+    overrides.push_back("environment.tasks=" + SmallTasks(kind));
     for (size_t i = 0; i < recipe.stages.size(); ++i) {
       for (const std::string& setting : Small(*recipe.stages[i], desk)) {
         overrides.push_back(fmt::format("stage.{}.{}", i, setting));

@@ -63,7 +63,7 @@ Result<std::string> List(bool json) {
     const EnvironmentTraits& traits = loaded.environment->traits();
     const std::string_view kind = EnvironmentKindName(traits.kind);
     array.push_back(Json::Of({{"name", one.name}, {"kind", kind}, {"about", traits.about}}));
-    view += fmt::format("{:<9}{:<13}{}\n", one.name, kind, traits.about);
+    view += fmt::format("{:<13}{:<13}{}\n", one.name, kind, traits.about);
   }
   return json ? DumpJson(array) + "\n" : view;
 }

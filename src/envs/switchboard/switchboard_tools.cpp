@@ -5,8 +5,6 @@
 namespace hone::switchboard {
 namespace {
 
-constexpr double kCallPrice = 0.002;
-
 Json WordOf(std::string_view about) {
   return Json::Of({{"type", "string"}, {"description", about}});
 }
@@ -29,7 +27,6 @@ ToolSpec OperationSpec(const Board& board) {
   // It could be computed, but then a simulated world would be the real one.
   spec.effect = Effect::kReads;
   spec.resource = "board";
-  spec.price = kCallPrice;
   return spec;
 }
 
