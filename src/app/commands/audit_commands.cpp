@@ -26,11 +26,21 @@ struct AuditArguments {
   std::vector<std::string> methods;  // empty: all that the reward can feed
   std::string reward;                // empty: that of the model's run
   std::string loss = "ppo";
-  std::string html;
+  std::string html, markdown;
   int64_t groups = 64, group = 8;
   double learning_rate = 3e-4;
   uint64_t seed = 1;
 };
+
+// Whether every method that is asked for compares with a greedy trajectory: others do not want one
+// among theirs.
+bool WantGreedy(const std::vector<std::string>& methods) {
+  return !methods.empty() &&
+         std::all_of(methods.begin(), methods.end(), [](const std::string& name) {
+           const Result<Method> method = NewMethod(name);
+           return method.ok() && method->needs_greedy;
+         });
+}
 
 // The batch that every method gets: tasks of train, drawn by the model on the real tools, scored.
 Result<ScoredGroups> DrawBatch(const AuditArguments& arguments, const EvaluationSetup& setup) {
@@ -51,6 +61,7 @@ Result<ScoredGroups> DrawBatch(const AuditArguments& arguments, const Evaluation
       PoseTasks({.environment = &context.environment, .curriculum = curriculum.get()},
                 {.groups = static_cast<size_t>(arguments.groups),
                  .leaves = arguments.group,
+                 .greedy = WantGreedy(arguments.methods) ? 1 : 0,
                  .scope = "audit",
                  .rng = rng}));
   HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, DrawGroups(rollout, std::move(posed)));
@@ -104,6 +115,9 @@ Result<std::string> AuditAndShow(const AuditArguments& arguments, bool json) {
   if (!arguments.html.empty()) {
     HONE_RETURN_IF_ERROR(WriteFileAtomic(arguments.html, AuditPage(findings)));
   }
+  if (!arguments.markdown.empty()) {
+    HONE_RETURN_IF_ERROR(WriteFileAtomic(arguments.markdown, AuditMarkdown(findings)));
+  }
   if (json) return DumpJson(ToJson(findings)) + "\n";
   return AuditView(findings, Terminal::Of(stdout));
 }
@@ -141,6 +155,7 @@ void AddCreditAudit(Command credit, std::shared_ptr<CommandContext> context) {
   audit.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
   audit.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   audit.AddOption("--html", &arguments->html, "write a page with pictures, too");
+  audit.AddOption("--markdown", &arguments->markdown, "write the table as Markdown, too");
   audit.Footer(
       "The model draws one batch on the real tools. Each method credits the same batch, and a "
       "copy\n"

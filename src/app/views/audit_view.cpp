@@ -74,6 +74,27 @@ std::string AuditView(const AuditFindings& findings, const Terminal& terminal) {
   return text;
 }
 
+std::string AuditMarkdown(const AuditFindings& findings) {
+  std::string text = AuditHeading(findings) + "\n\n| method |", rule = "|---|";
+  for (const AuditColumn& column : kAuditColumns) {
+    text += fmt::format(" {} ({}) |", column.head, CallsAudited(findings, column));
+    rule += "---|";
+  }
+  text += "\n" + rule + "\n";
+  for (const CreditAudit& audit : findings.audits) {
+    text += fmt::format("| {} |", audit.method);
+    for (const AuditColumn& column : kAuditColumns) {
+      text += fmt::format(" {} |", AuditPercent(audit.*column.share));
+    }
+    text += "\n";
+  }
+  if (!findings.refused.empty()) text += "\nNot audited, for want of what they read:";
+  for (size_t i = 0; i < findings.refused.size(); ++i) {
+    text += fmt::format("{} `{}`", i == 0 ? "" : ",", findings.refused[i].first);
+  }
+  return text + (findings.refused.empty() ? "" : ".\n");
+}
+
 std::string AuditPage(const AuditFindings& findings) {
   std::string body = fmt::format("<h1>What one update does to single calls</h1>\n<p>{}</p>\n",
                                  EscapeHtml(AuditHeading(findings)));

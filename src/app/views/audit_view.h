@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "learn/credit_audit.h"
 
-// What `hone credit audit` has found: for a terminal, as a page, and as JSON.
+// What `hone credit audit` has found: for a terminal, as Markdown, as a page, and as JSON.
 
 namespace hone {
 
@@ -22,6 +22,8 @@ struct AuditFindings {
 
 // A row per method. Long reasons why methods were refused are told below.
 std::string AuditView(const AuditFindings& findings, const Terminal& terminal);
+// The same as a section of a Markdown page.
+std::string AuditMarkdown(const AuditFindings& findings);
 // The same, with a picture per share.
 std::string AuditPage(const AuditFindings& findings);
 Json ToJson(const AuditFindings& findings);

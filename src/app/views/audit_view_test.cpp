@@ -26,6 +26,13 @@ TEST(AuditView, IsARowPerMethodWithWhatTheSharesAreOf) {
   EXPECT_NE(text.find("igpo    wants \"<gain>\""), std::string::npos) << text;
 }
 
+TEST(AuditView, MarkdownHasTheSameTable) {
+  const std::string text = AuditMarkdown(Findings());
+  EXPECT_NE(text.find("| method | right calls that rose (8) |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| grpo | 25 % [12, 50] | - | 100 % [100, 100] |\n"), std::string::npos);
+  EXPECT_NE(text.find("Not audited, for want of what they read: `igpo`.\n"), std::string::npos);
+}
+
 TEST(AuditView, APageNeedsNothingBesideItAndEscapesWhatItShows) {
   const std::string page = AuditPage(Findings());
   EXPECT_NE(page.find("<svg"), std::string::npos);

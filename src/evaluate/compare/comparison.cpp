@@ -120,7 +120,11 @@ std::vector<Reader> ReadersOf(const ComparedSection& section) {
       {{"calls", "calls per task", Unit::kNumber, true},
        [=](const ComparedRun& run) { return Calls(run, test); }},
       {{"wasted_calls", "wasted calls per task", Unit::kNumber, true},
-       [=](const ComparedRun& run) { return Wasted(run, test); }}};
+       [=](const ComparedRun& run) { return Wasted(run, test); }},
+      {{"start_calls/greedy", "calls per task, start, greedy", Unit::kNumber, false},
+       [=](const ComparedRun& run) { return Calls(run, "before/test/greedy"); }},
+      {{"calls/greedy", "calls per task, greedy", Unit::kNumber, true},
+       [=](const ComparedRun& run) { return Calls(run, "after/test/greedy"); }}};
   readers[0].kind.paired = readers[1].kind.paired = false;
   for (const std::string& family : Families(section)) {
     if (family.empty()) continue;

@@ -93,7 +93,8 @@ struct TableLayout {
 std::vector<TableLayout> TableLayouts(const SectionReport& report) {
   std::vector<TableLayout> layouts = {
       {"Success on test", {"start/sampled", "start/greedy", "test/sampled", "test/greedy"}, true},
-      {"Calls (test, sampled)", {"needless_calls", "calls", "wasted_calls"}},
+      {"Calls (test, sampled unless it says greedy)",
+       {"needless_calls", "calls", "wasted_calls", "start_calls/greedy", "calls/greedy"}},
       {"Success by family (test, sampled)", {}},
       {"What never occurs in training",
        {"unseen-kinds/sampled", "unseen-kinds/greedy", "unseen-phrases/sampled",
