@@ -136,9 +136,9 @@ TEST(TrainingRecipe, ThereMustBeSomethingToDo) {
   EXPECT_TRUE(Says(ProblemsOf({"stage=[{kind='sfft'}]"}), "did you mean \"sft\""));
 }
 
-TEST(TrainingRecipe, OnlyDeskAndServiceHaveATeacher) {
+TEST(TrainingRecipe, OnlySomeEnvironmentsHaveATeacher) {
   EXPECT_TRUE(Says(ProblemsOf({"environment={kind='quiz'}", "stage.0.demonstrator=teacher"}),
-                   "only desk and service have a teacher"));
+                   "only desk, service and switchboard have a teacher"));
 }
 
 }  // namespace

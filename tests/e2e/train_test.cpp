@@ -55,9 +55,9 @@ TEST_F(TrainTest, EveryKindOfBadRecipeIsRefusedAtOnceWithAllTheOthers) {
             "model.dialect=tagged:deskk", "rollout.turn_tokens=4000", "answers.mode=replay",
             "answers.journal=not-there.sqlite", "stage.0.demonstrator=teacher"});
   EXPECT_EQ(result.exit_code, 1);
-  for (const char* part :
-       {"the task file nowhere.jsonl is not there", "grpo", "deskk", "context of 192",
-        "there is no journal \"not-there.sqlite\"", "only desk and service have a teacher"}) {
+  for (const char* part : {"the task file nowhere.jsonl is not there", "grpo", "deskk",
+                           "context of 192", "there is no journal \"not-there.sqlite\"",
+                           "only desk, service and switchboard have a teacher"}) {
     EXPECT_NE(result.standard_error.find(part), std::string::npos) << part << "\n"
                                                                    << result.standard_error;
   }
