@@ -9,7 +9,6 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/failure.h"
-#include "app/proof_commands.h"
 #include "app/report.h"
 #include "engine/kernels/asked.h"
 

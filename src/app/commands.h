@@ -41,6 +41,9 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context);
 void AddEval(Command program, std::shared_ptr<CommandContext> context);
 void AddRunReport(Command program, std::shared_ptr<CommandContext> context);
 void AddCompare(Command program, std::shared_ptr<CommandContext> context);
+// What lets others check a claim: the founding question answered, a run derived again.
+void AddProve(Command program, std::shared_ptr<CommandContext> context);
+void AddReplay(Command program, std::shared_ptr<CommandContext> context);
 void AddDash(Command program, std::shared_ptr<CommandContext> context);
 void AddPipe(Command program, std::shared_ptr<CommandContext> context);
 void AddHelp(Command program, std::shared_ptr<CommandContext> context);

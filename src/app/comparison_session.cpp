@@ -32,16 +32,6 @@ Result<void> CheckSomethingThere(const CarriedOut& carried_out, const SessionOpt
                            options.ledger.empty() ? " has" : " and " + options.ledger + " have"));
 }
 
-// As if of every grid the first setting had been chosen.
-ComparisonFile WithFirstSettings(ComparisonFile comparison) {
-  for (ComparisonArm& arm : comparison.arms) {
-    if (arm.grid.empty()) continue;
-    arm.changes.insert(arm.changes.end(), arm.grid[0].begin(), arm.grid[0].end());
-    arm.grid.clear();
-  }
-  return comparison;
-}
-
 Result<std::vector<ComparedRun>> Make(const ComparisonFile& comparison,
                                       const std::vector<PlannedRun>& runs,
                                       const SessionOptions& options, ComparisonLedger* ledger) {
@@ -149,6 +139,13 @@ ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& 
     warnings.insert(warnings.end(), notes.begin(), notes.end());
     sections.push_back(ToJson(section, findings.reports.back()));
   }
+  Json::Array claims;
+  std::vector<ClaimFinding> found;
+  for (const Claim& claim : comparison.claims) {
+    found.push_back(FindingOf(claim, findings.sections));
+    claims.push_back(ToJson(claim, found.back()));
+  }
+  findings.claims = ClaimTables(comparison.claims, found, findings.sections);
   findings.problems = CheckStarts(carried_out.records);
   findings.tables.push_back(TuningTable(comparison, carried_out.tuned));
   for (const ComparedRun& record : carried_out.records) {
@@ -161,6 +158,7 @@ ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& 
   findings.json = Json::Of({{"event", "end"},
                             {"title", comparison.title},
                             {"command", command},
+                            {"claims", std::move(claims)},
                             {"sections", std::move(sections)},
                             {"tuning", TuningJson(comparison, carried_out.tuned)},
                             {"problems", Json::ArrayOf(findings.problems)},
@@ -172,6 +170,7 @@ Result<std::string> WriteFindings(ComparisonText head, const ComparisonFindings&
                                   const std::vector<ComparedRun>& records,
                                   const std::filesystem::path& folder, const std::string& name,
                                   const std::string& copy) {
+  head.claims = findings.claims;
   head.tables = findings.tables;
   const std::string markdown =
       ComparisonMarkdown(head, findings.sections, findings.reports, records, findings.problems);

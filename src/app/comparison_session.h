@@ -46,6 +46,7 @@ struct ComparisonFindings {
   std::vector<ComparedSection> sections;
   std::vector<SectionReport> reports;
   std::vector<std::string> problems;  // starts that differ and should not
+  std::vector<ReportTable> claims;    // what was expected and what came of it
   std::vector<ReportTable> tables;    // that are of no section
   int64_t failed = 0;                 // runs
   Json json;                          // all of it, as an event "end"

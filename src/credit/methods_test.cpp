@@ -295,6 +295,22 @@ TEST(ToolPoSiblings, ACallThatIsLeftOutCounts) {
   EXPECT_NEAR(seen.advantages[1].values[2], 1.0 / 3 - 0.25 + 1.0 / 12, 1e-6);
 }
 
+// What a missing call costs belongs to who stopped instead: beside a sibling who called wrongly,
+// stopping is no better.
+TEST(ToolPoSiblings, WhatAMissingCallCostsIsReadWhereThereIsATermForIt) {
+  const auto member = [](const char* omitted, const std::string& turns) {
+    return std::string(R"({"terms":{"outcome":0,"omitted":)") + omitted + R"(},"turns":[)" + turns +
+           R"({"tokens":1}]})";
+  };
+  const std::string group = "{\"group\":[" + member("0", kRightCall) + "," +
+                            member("0", kNeedlessCall) + "," + member("-0.25", "") + "]}";
+  const Credit credit = CreditOf("toolpo-siblings:absent=0", group);
+  // 1, -0.25 and -0.25 at the prompt.
+  EXPECT_NEAR(credit.advantages[0].values[0], 1 - 0.5 / 3, 1e-6);
+  EXPECT_NEAR(credit.advantages[2].values[0], -0.25 - 0.5 / 3, 1e-6);
+  EXPECT_EQ(credit.advantages[1].values[0], credit.advantages[2].values[0]);
+}
+
 // Where all siblings make the same needless call, a comparison of second calls with second calls
 // says nothing.
 TEST(ToolPoSiblings, ANeedlessCallThatEverybodyMakesIsSeen) {

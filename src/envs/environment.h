@@ -82,6 +82,9 @@ struct EnvironmentTraits {
   EnvironmentKind kind = EnvironmentKind::kToolUse;
   std::string about;                      // one line
   std::vector<std::string> hidden_tools;  // of the toolbox: the environment's, not the agent's
+  // Episodes go by what the calls were answered alone: what is right need not be known, so that no
+  // plan is carried out in the world that answers (envs/gold.h).
+  bool judged_by_answers = false;
 };
 
 // The rules. Immutable and thread-safe.

@@ -135,6 +135,11 @@ Result<std::vector<GoldTask>> GoldInWorld(const Environment& environment,
                                           std::span<const uint64_t> seeds, Executor* executor,
                                           const std::string& run) {
   CHECK(tasks.size() == seeds.size(), "one seed per task");
+  if (environment.traits().judged_by_answers) {
+    std::vector<GoldTask> as_they_are;
+    for (const Task& task : tasks) as_they_are.push_back({task, {}});
+    return as_they_are;
+  }
   std::vector<std::unique_ptr<Inquiry>> inquiries;
   std::map<std::string, int> met;  // how often a task is among them: each may have another world
   for (size_t i = 0; i < tasks.size(); ++i) {

@@ -28,6 +28,9 @@ struct GoldTask {
 // gold calls; its answer stays only where all of them are answered from the journal or computed,
 // which is then the real world's; else the answer goes, and only the calls teach.
 //
+// Where the environment goes by answers alone (EnvironmentTraits::judged_by_answers) nothing is
+// carried out, and tasks stay as they are.
+//
 // For worlds without consequences: the plans' writes are carried out. `seeds` are those that the
 // episodes will be opened with, one per task. The executor must have no other calls under way. The
 // error names a task that is not one.

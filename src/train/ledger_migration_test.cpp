@@ -86,8 +86,8 @@ TEST_P(LedgerMigration, TheRunsThatWereMadeAreThoseThatAreNamed) {
     }
     ++proven;
   }
-  EXPECT_EQ(proven + made_anew, GetParam() == "prove" ? 192 : 143);
-  EXPECT_EQ(made_anew, GetParam() == "prove" ? 0 : 53);
+  EXPECT_EQ(proven + made_anew, GetParam() == "chains" ? 192 : 143);
+  EXPECT_EQ(made_anew, GetParam() == "chains" ? 0 : 53);
 }
 
 // Runs whose recipes were told apart when everything was hashed are told apart by what they say.
@@ -135,7 +135,7 @@ TEST_P(LedgerMigration, ABumpedMethodVoidsItsRunsAndNoOthers) {
   EXPECT_GT(others, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Comparisons, LedgerMigration, testing::Values("results", "prove"),
+INSTANTIATE_TEST_SUITE_P(Comparisons, LedgerMigration, testing::Values("results", "chains"),
                          [](const auto& one) { return one.param; });
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST(Recipes, AllReadAndSayWhatTheyAreFor) {
 // Who changes a recipe that results are published of makes its runs again, or takes their lines
 // out.
 TEST(Recipes, TheLedgersAreOfTheRecipesAsTheyAre) {
-  for (const std::string name : {"results", "prove"}) {
+  for (const std::string name : {"results", "chains"}) {
     const std::string file = HONE_SOURCE_DIR "/comparisons/" + name;
     const ComparisonFile plan = ReadComparison({.files = {file + ".toml"}}).value();
     const std::vector<PlannedRun> runs = PlanRuns(plan, "/tmp/none").value();

@@ -11,7 +11,7 @@ namespace {
 
 // Greedy calls per task of test, before and after practice with a method.
 std::pair<double, double> GreedyCalls(const std::string& method, const std::filesystem::path& out) {
-  Result<Recipe> recipe = Recipe::Load(HONE_SOURCE_DIR "/recipes/prove.toml");
+  Result<Recipe> recipe = Recipe::Load(HONE_SOURCE_DIR "/recipes/chains.toml");
   if (!recipe.ok()) return {0, 0};
   for (const std::string& change :
        {"run.name=" + method, "run.out=" + out.string(),

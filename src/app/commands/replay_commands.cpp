@@ -5,7 +5,7 @@
 #include "app/command_line.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
-#include "app/proof_commands.h"
+#include "app/commands.h"
 #include "app/report.h"
 #include "app/views/replay_view.h"
 #include "train/verify/verify_run.h"

@@ -42,6 +42,8 @@ uint64_t ActionHash(const Node& node, const Action& action) {
 }
 
 // A turn is one decision, or as many as it has actions; what is written around them is part of it.
+// Behind the actions `earned` has what the calls that were left out cost: the last decision did
+// that.
 std::vector<Decision> DecisionsOf(const Group& group, const Trajectory& trajectory,
                                   const std::vector<std::optional<double>>& earned) {
   std::vector<Decision> decisions;
@@ -60,6 +62,9 @@ std::vector<Decision> DecisionsOf(const Group& group, const Trajectory& trajecto
       begin = end;
       situation = Mixed(situation, ActionHash(node, action));
     }
+  }
+  for (size_t left_out = trajectory.actions.size(); left_out < earned.size(); ++left_out) {
+    decisions.back().value += earned[left_out].value_or(0);
   }
   return decisions;
 }
@@ -119,7 +124,7 @@ Method ToolPoSiblings(MethodOptions* options) {
                               static_cast<size_t>(options->Number("absent", 1, 0, 1000))};
   method.estimators = {{"call", [=](const Group& group, CreditBuilder* builder) {
                           const UnitValues sums = TrajectorySums(group, calls),
-                                           earned = ActionSums(group, calls);
+                                           earned = CallSums(group, calls);
                           std::vector<std::vector<Decision>> decided(sums.size());
                           for (size_t i = 0; i < sums.size(); ++i) {
                             const Trajectory& trajectory = group.trajectories[i];

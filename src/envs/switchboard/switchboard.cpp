@@ -49,12 +49,18 @@ Result<RightCourse> CourseOf(const Task& task) {
   return course;
 }
 
+// How calls are judged.
+struct Judging {
+  int64_t tries = 0;           // of one call; 0: nobody counts them
+  bool by_acceptance = false;  // a call that is accepted has the right form
+};
+
 class SwitchboardEpisode final : public Episode {
  public:
-  SwitchboardEpisode(Opening opening, RightCourse course, int64_t tries)
+  SwitchboardEpisode(Opening opening, RightCourse course, const Judging& judging)
       : opening_(std::make_shared<const Opening>(std::move(opening))),
         course_(std::make_shared<const RightCourse>(std::move(course))),
-        tries_(tries),
+        judging_(judging),
         code_(course_->first) {}
 
   const Opening& opening() const override { return *opening_; }
@@ -63,7 +69,7 @@ class SwitchboardEpisode final : public Episode {
     EnvironmentTurn reply;
     for (size_t i = 0; i < turn.calls.size(); ++i) {
       Judge(turn.calls[i], turn.results[i]);
-      if (tries_ > 0 && refused_ >= tries_) reply.ending = Ending::kBudget;
+      if (judging_.tries > 0 && refused_ >= judging_.tries) reply.ending = Ending::kBudget;
     }
     answer_ = turn.answer;
     if (answer_) reply.ending = Ending::kAnswered;
@@ -72,7 +78,8 @@ class SwitchboardEpisode final : public Episode {
 
   Json final_state() const override {
     return FinalStateWriter()
-        .Verdict(answer_ == course_->answer)
+        .Verdict(judging_.by_acceptance ? done_ == course_->steps.size() && answer_ == reached_
+                                        : answer_ == course_->answer)
         .Answer(answer_ ? Json(*answer_) : Json())
         .Own("call_scores", Json::ArrayOf(scores_))
         .Take();
@@ -91,10 +98,12 @@ class SwitchboardEpisode final : public Episode {
     refused_ = done ? 0 : refused_ + 1;
     if (!done) return scores_.push_back(0);
     const std::vector<RightCourse::Step>& steps = course_->steps;
-    const bool right = next_ < steps.size() && *operation == steps[next_].operation &&
-                       form != nullptr && *form == steps[next_].form && code != nullptr &&
-                       *code == code_;
+    const bool in_place = next_ < steps.size() && *operation == steps[next_].operation &&
+                          code != nullptr && *code == code_;
+    const bool right = in_place && (judging_.by_acceptance ||
+                                    (form != nullptr && *form == steps[next_].form));
     scores_.push_back(right ? 1 : 0);
+    done_ += right ? 1 : 0;
     // What was passed over is missing; what comes behind it can still be right.
     const auto made = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(next_), steps.end(),
                                    [&](const auto& step) { return step.operation == *operation; });
@@ -102,13 +111,16 @@ class SwitchboardEpisode final : public Episode {
     const Result<Json> value = ParseJson(result.content);
     const std::string* returned = value.ok() ? TextIn(*value, "c") : nullptr;
     if (returned != nullptr) code_ = *returned;
+    if (right) reached_ = code_;
   }
 
   std::shared_ptr<const Opening> opening_;
   std::shared_ptr<const RightCourse> course_;
-  int64_t tries_;        // of one call; 0: nobody counts them
+  Judging judging_;
   std::string code_;     // the last one
   size_t next_ = 0;      // step that is to be done
+  size_t done_ = 0;      // right calls
+  std::string reached_;  // the code that the last of them returned
   int64_t refused_ = 0;  // calls in a row
   std::vector<int64_t> scores_;
   std::optional<std::string> answer_;
@@ -116,11 +128,12 @@ class SwitchboardEpisode final : public Episode {
 
 class Switchboard final : public Environment {
  public:
-  Switchboard(std::shared_ptr<const Toolbox> tools, int64_t tries, bool list_tools)
-      : tools_(std::move(tools)), tries_(tries) {
+  Switchboard(std::shared_ptr<const Toolbox> tools, const Judging& judging, bool list_tools)
+      : tools_(std::move(tools)), judging_(judging) {
     traits_.name = "switchboard";
     traits_.kind = EnvironmentKind::kToolUse;
     traits_.about = "chains of operations with a form each, which nobody tells";
+    traits_.judged_by_answers = judging.by_acceptance;
     if (list_tools) schemas_ = VisibleTools(*this);
   }
 
@@ -135,12 +148,12 @@ class Switchboard final : public Environment {
     const Json* own = task.metadata.Find("seed");
     opening.session_seed = own == nullptr ? seed : own->AsUint64().value_or(seed);
     return std::unique_ptr<Episode>(
-        std::make_unique<SwitchboardEpisode>(std::move(opening), std::move(course), tries_));
+        std::make_unique<SwitchboardEpisode>(std::move(opening), std::move(course), judging_));
   }
 
  private:
   const std::shared_ptr<const Toolbox> tools_;
-  const int64_t tries_;
+  const Judging judging_;
   EnvironmentTraits traits_;
   Json schemas_ = Json::Array();
 };
@@ -153,9 +166,10 @@ Result<std::shared_ptr<const Environment>> NewSwitchboard(std::shared_ptr<const 
   HONE_ASSIGN_OR_RETURN(
       Toolbox toolbox,
       Toolbox::Of({{NewSwitchboardToolkit(std::move(board), options.loud), ToolLimits{}}}));
-  return std::shared_ptr<const Environment>(
-      std::make_shared<Switchboard>(std::make_shared<const Toolbox>(std::move(toolbox)),
-                                    options.loud ? options.tries : 0, list_tools));
+  const Judging judging{.tries = options.loud ? options.tries : 0,
+                        .by_acceptance = options.judge_by_acceptance};
+  return std::shared_ptr<const Environment>(std::make_shared<Switchboard>(
+      std::make_shared<const Toolbox>(std::move(toolbox)), judging, list_tools));
 }
 
 Rules SwitchboardRules(const SwitchboardOptions& options) {

@@ -16,7 +16,9 @@ namespace hone::switchboard {
 // when so many calls were refused in a row.
 //
 // What is right is taken from the task alone ("answer", "reward.calls"), so that it holds in the
-// world that answers, whichever that is.
+// world that answers, whichever that is. With judge_by_acceptance only the operations are: a call
+// is right if it was accepted where it stood, and success is that all of them were, in order, and
+// that the last code was told. With the real tool that is the same.
 Result<std::shared_ptr<const Environment>> NewSwitchboard(std::shared_ptr<const Board> board,
                                                           const SwitchboardOptions& options,
                                                           bool list_tools);

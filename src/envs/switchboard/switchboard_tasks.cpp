@@ -151,11 +151,18 @@ SwitchboardOptions ReadSwitchboardOptions(RecipeTable table) {
   table.Read("calls", &options.calls, "operations of a request", Between(2, kMostOperations));
   table.ReadChoice("mode", &mode, {"silent", "loud"}, "what a wrong form gets");
   table.Read("tries", &options.tries, "loud: of one call, then the episode ends", AtLeast(1));
+  std::string judge = "gold";
+  table.ReadChoice("judge", &judge, {"gold", "accepted"},
+                   "what makes a call right: the task's plan, or (loud) that it was accepted");
+  options.judge_by_acceptance = judge == "accepted";
   table.Read("habits", &board.habits, "share of operations with a bad habit of the teacher's",
              Between(0, 1));
   table.Read("shared_habit", &board.shared_habit, "one form and one habit for all: the control");
   table.Read("drift", &drift, "first training task with other conventions; 0: none", AtLeast(0));
   options.loud = mode == "loud";
+  if (options.judge_by_acceptance && !options.loud) {
+    table.Problem("judge", "\"accepted\" wants mode = \"loud\": a silent world accepts everything");
+  }
   options.seed = static_cast<uint64_t>(seed);
   board.world = static_cast<uint64_t>(world);
   options.drift = static_cast<uint64_t>(drift);

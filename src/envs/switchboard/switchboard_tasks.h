@@ -15,6 +15,8 @@ struct SwitchboardOptions {
   int64_t calls = 8;   // operations of a request
   bool loud = false;   // a wrong form is refused; else it returns another code
   int64_t tries = 3;   // loud: of one call, then the episode ends
+  // Loud: a call is right if it was accepted, whoever answers; what is right is not looked at.
+  bool judge_by_acceptance = false;
   uint64_t drift = 0;  // the number of the first training task after the drift; 0: there is none
 };
 

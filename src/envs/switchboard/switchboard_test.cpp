@@ -225,5 +225,52 @@ TEST_F(SwitchboardTest, TasksThatAreNoneAreRefused) {
   EXPECT_NE(opened.error().message().find("needs the arguments"), std::string::npos);
 }
 
+// Where nobody knows what is right, acceptance tells: with the real tool the verdicts and scores
+// are those of the gold plan, whatever the agent does. Only who stops early and happens to tell the
+// right code is not believed.
+TEST_F(SwitchboardTest, JudgedByAcceptanceTheRealToolSaysWhatTheGoldPlanSays) {
+  for (uint64_t i = 0; i < 40; ++i) {
+    std::vector<std::pair<bool, std::string>> said;
+    for (const bool by_acceptance : {false, true}) {
+      Use({.calls = 4, .loud = true, .judge_by_acceptance = by_acceptance});
+      const Task task = tasks_->Make(Split::kTrain, i);
+      const Playthrough played = Run(
+          task,
+          [&](size_t call, Json* arguments) {
+            if (i % 3 != 0 && call == i % 4) Spoil(arguments);
+          },
+          i % 5 == 0 ? 3 : SIZE_MAX);
+      said.emplace_back(played.success() && i % 5 != 0, Scores(played));
+      if (by_acceptance && i % 5 == 0) EXPECT_FALSE(played.success());
+    }
+    EXPECT_EQ(said[0], said[1]) << "task " << i;
+  }
+}
+
+// In a world that accepts another form, that one is right there, and the gold plan is not asked.
+TEST_F(SwitchboardTest, JudgedByAcceptanceAnotherWorldHasItsOwnRight) {
+  Use({.calls = 3, .loud = true, .judge_by_acceptance = true});
+  const Task task = tasks_->Make(Split::kTrain, 0);
+  const auto episode = player_->environment().Open(task, 1).value();
+  const Plan plan = *PlanOf(task).value();
+  std::string code = plan.calls[0].arguments.Find("c")->AsString();
+  for (size_t call = 0; call < 3; ++call) {
+    Json arguments = plan.calls[call].arguments;
+    Spoil(&arguments);
+    arguments.Set("c", code);
+    code = board_->codes()[call];
+    AgentTurn turn;
+    turn.calls = {{kOperationTool, arguments, {}}};
+    turn.results.emplace_back();
+    turn.results[0].content = DumpJson(Json::Of({{"c", code}}));
+    EXPECT_FALSE(episode->Step(turn).ending);
+  }
+  AgentTurn last;
+  last.answer = code;
+  EXPECT_EQ(episode->Step(last).ending, Ending::kAnswered);
+  EXPECT_EQ(DumpJson(*episode->final_state().Find("call_scores")), "[1,1,1]");
+  EXPECT_TRUE(episode->final_state().Find("verdict")->AsBool());
+}
+
 }  // namespace
 }  // namespace hone::switchboard

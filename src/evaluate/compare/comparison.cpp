@@ -378,6 +378,14 @@ std::string_view StatusName(ComparedRun::Status status) {
   return "";
 }
 
+std::vector<std::string> PairedQuantities() {
+  std::vector<std::string> names;
+  for (const Reader& reader : ReadersOf({})) {
+    if (reader.kind.paired) names.push_back(reader.kind.name);
+  }
+  return names;
+}
+
 std::optional<double> DevOverRun(const ComparedRun& run) {
   const Cells mean = MeanOfDev(run);
   return mean.empty() ? std::nullopt : mean[0];

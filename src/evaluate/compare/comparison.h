@@ -130,6 +130,9 @@ struct SectionReport {
   std::vector<std::string> warnings;  // starts that differ and should not, seeds that are missing
 };
 
+// Names of the kinds whose differences say something about arms, whatever the section.
+std::vector<std::string> PairedQuantities();
+
 // The interval of a quantity depends on the values alone: the same runs give the same report.
 SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options = {});
 

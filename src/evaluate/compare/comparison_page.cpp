@@ -99,7 +99,11 @@ std::string ComparisonPage(const ComparisonText& head, const std::vector<Compare
                            std::span<const ComparedRun> runs,
                            const std::vector<std::string>& problems) {
   std::string body = fmt::format("<h1>{}</h1>\n", EscapeHtml(head.title));
-  body += Paragraphs(head.text, "") + head.front_html;
+  body += Paragraphs(head.text, "");
+  for (const ReportTable& table : head.claims) {
+    body += fmt::format("<h2>{}</h2>\n{}", EscapeHtml(table.heading), HtmlTable(table.rows));
+    body += Paragraphs(table.note, " class=\"dim\"");
+  }
   for (const std::string& problem : problems) {
     body += fmt::format("<p class=\"beware\"><b>Beware:</b> {}.</p>\n", EscapeHtml(problem));
   }

@@ -429,7 +429,9 @@ std::string ComparisonMarkdown(const ComparisonText& head,
   std::string text = fmt::format("# {}\n\n", head.title);
   if (!head.text.empty()) text += head.text + "\n\n";
   if (!head.command.empty()) text += fmt::format("Made by\n\n    {}\n\n", head.command);
-  text += head.front_markdown;
+  for (const ReportTable& table : head.claims) {
+    text += fmt::format("## {}\n\n{}\n{}\n\n", table.heading, MarkdownTable(table.rows), table.note);
+  }
   for (const std::string& problem : problems) text += fmt::format("**Beware:** {}.\n\n", problem);
   for (size_t i = 0; i < sections.size(); ++i) {
     const ComparedSection& section = sections[i];

@@ -48,8 +48,7 @@ struct ComparisonText {
   std::string title;
   std::string text;
   std::string command;  // that made it
-  // What else stands in front of the sections, as it is; the same in both forms.
-  std::string front_markdown = {}, front_html = {};
+  std::vector<ReportTable> claims = {};  // in front of the sections
   std::vector<ReportTable> tables = {};  // behind the sections; those without rows are left out
 };
 std::string ComparisonMarkdown(const ComparisonText& head,

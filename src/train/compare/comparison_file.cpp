@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/toml.h"
+#include "train/compare/claim_reader.h"
 #include "train/recipe_identity.h"
 
 namespace hone {
@@ -120,6 +121,7 @@ class FileReader {
       RecipeTable& table = tables[i];
       ComparisonArm arm = ReadArm(&table, defaults.set);
       ReadGrid(&table, ElementOf(arms, i), &arm);
+      ReadLike(&table, &arm);
       if (named_.contains(arm.name)) {
         table.Problem("name", fmt::format("there are two arms \"{}\"", arm.name));
       }
@@ -138,6 +140,7 @@ class FileReader {
       comparison_->text += (comparison_->text.empty() ? "" : "\n\n") + question;
     }
     CheckTuningSeeds(&root);
+    for (RecipeTable& table : root.Tables("claim")) ReadClaim(&table, comparison_);
   }
 
  private:
@@ -216,6 +219,19 @@ class FileReader {
     }
   }
 
+  // Whose setting it takes: an arm that was read before.
+  void ReadLike(RecipeTable* table, ComparisonArm* arm) const {
+    table->Read("like", &arm->like, "takes the setting that is chosen for this arm");
+    if (arm->like.empty()) return;
+    const auto found = named_.find(arm->like);
+    if (found == named_.end() || found->second.grid.empty()) {
+      table->Problem("like", fmt::format("there is no [[arm]] \"{}\" with a grid before this one{}",
+                                         arm->like, DidYouMean(arm->like, order_)));
+    } else if (!arm->grid.empty()) {
+      table->Problem("like", "an arm has a grid or is like another, not both");
+    }
+  }
+
   void ReadSection(RecipeTable* table, TomlValue* file, Defaults defaults) {
     ComparisonSection section;
     table->Read("title", &section.title, "");
@@ -237,6 +253,7 @@ class FileReader {
       own.push_back(ReadArm(&tables[i], defaults.set));
       ReadGrid(&tables[i], ElementOf(file == nullptr ? nullptr : file->Find("arm"), i),
                &own.back());
+      ReadLike(&tables[i], &own.back());
     }
     Fill(names, own, defaults, table, &section);
   }
@@ -420,26 +437,20 @@ Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_
 
 Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
                                          const std::filesystem::path& folder) {
-  // Seeds of an arm are those of all sections that it occurs in.
-  std::vector<std::set<uint64_t>> seeds(comparison.arms.size());
-  std::set<uint64_t> all;
+  std::vector<std::pair<size_t, uint64_t>> order;  // arm and seed
+  std::set<std::pair<size_t, uint64_t>> known;
+  const auto add = [&](size_t arm, uint64_t seed) {
+    if (comparison.arms[arm].Open()) return;
+    if (known.emplace(arm, seed).second) order.emplace_back(arm, seed);
+  };
   for (const ComparisonSection& section : comparison.sections) {
-    for (const size_t arm : section.arms) {
-      if (!comparison.arms[arm].grid.empty()) continue;  // its setting is not known yet
-      seeds[arm].insert(section.seeds.begin(), section.seeds.end());
-    }
+    std::vector<size_t> arms = section.arms;
     for (const StartControl& control : section.start_controls) {
-      if (control.made) seeds[control.arm].insert(section.seeds.begin(), section.seeds.end());
+      if (control.made) arms.push_back(control.arm);
     }
-    all.insert(section.seeds.begin(), section.seeds.end());
-  }
-  std::vector<std::pair<size_t, uint64_t>> order;
-  for (const uint64_t seed : all) {
-    if (seeds[0].contains(seed)) order.emplace_back(0, seed);
-  }
-  for (const uint64_t seed : all) {
-    for (size_t arm = 1; arm < comparison.arms.size(); ++arm) {
-      if (seeds[arm].contains(seed)) order.emplace_back(arm, seed);
+    for (const uint64_t seed : section.seeds) add(arms[0], seed);
+    for (const uint64_t seed : section.seeds) {
+      for (const size_t arm : arms) add(arm, seed);
     }
   }
   std::vector<PlannedRun> runs;

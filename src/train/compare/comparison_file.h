@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "evaluate/compare/claims.h"
 #include "train/training_recipe.h"
 
 // What is compared with what: recipes x seeds, in sections that each ask one question. Read from
@@ -23,6 +24,12 @@ struct ComparisonArm {
   // Settings to choose among (train/compare/tuning.h), each some changes more; empty: none. Until
   // one is chosen there are no runs of the arm.
   std::vector<std::vector<std::string>> grid;
+  // An arm with a grid, whose chosen setting this one takes, too; empty: none. Until that one is
+  // chosen there are no runs of this arm either.
+  std::string like;
+
+  // What is run is not known yet.
+  bool Open() const { return !grid.empty() || !like.empty(); }
 
   bool operator==(const ComparisonArm&) const = default;
 };
@@ -60,6 +67,7 @@ struct ComparisonFile {
   std::vector<ComparisonArm> arms;  // each once, wherever it occurs
   std::vector<ComparisonSection> sections;
   std::string choose = "dev/over-run";  // what settings are chosen by; or "dev/end"
+  std::vector<Claim> claims;            // what is expected of them
 };
 
 // What the command line says; it goes over what a file says.
@@ -102,8 +110,8 @@ struct PlannedRun {
 Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_t seed,
                            const std::filesystem::path& folder);
 
-// All runs in the order they should be made: the first arm with every seed, so that what is shared
-// is made early; then seed by seed. All problems of all recipes at once.
+// All runs in the order they should be made: section by section; of each the first arm with every
+// seed, so that what is shared is made early, then seed by seed. All problems of all recipes at once.
 Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
                                          const std::filesystem::path& folder);
 

@@ -113,6 +113,87 @@ baseline = "c"
   }
 }
 
+TEST_F(ComparisonPlanTest, RunsGoSectionBySection) {
+  Recipe("a.toml");
+  const std::string file = Write("all.toml", R"(
+seeds = 2
+[[arm]]
+recipe = "a.toml"
+[[section]]
+title = "First"
+arms = ["a"]
+[[section.arm]]
+name = "b"
+recipe = "a.toml"
+[[section]]
+title = "Second"
+seeds = 3
+arms = ["a"]
+)");
+  const auto plan = ReadComparison({.files = {file}});
+  ASSERT_TRUE(plan.ok()) << plan.error().message();
+  std::string order;
+  for (const PlannedRun& run : PlanRuns(*plan, directory_.path() / "out").value()) {
+    order += plan->arms[run.arm].name + std::to_string(run.seed) + " ";
+  }
+  EXPECT_EQ(order, "a1 a2 b1 b2 a3 ");
+}
+
+TEST_F(ComparisonPlanTest, ClaimsNameASectionItsArmsAndAMeasure) {
+  Recipe("a.toml");
+  const std::string arms = R"(
+[[arm]]
+recipe = "a.toml"
+[[arm]]
+name = "b"
+recipe = "a.toml"
+[[section]]
+title = "Both"
+arms = ["a", "b"]
+[[section]]
+title = "One"
+arms = ["a"]
+)";
+  const std::string good = Write("good.toml", arms + R"(
+[[claim]]
+arm = "b"
+against = "a"
+predicted = 1.5
+[[claim]]
+title = "Higher"
+section = "Both"
+arm = "b"
+against = "a"
+measure = "test/sampled"
+large = 10
+primary = true
+)");
+  const auto plan = ReadComparison({.files = {good}});
+  ASSERT_TRUE(plan.ok()) << plan.error().message();
+  ASSERT_EQ(plan->claims.size(), 2u);
+  EXPECT_EQ(plan->claims[0].title, "b against a");
+  EXPECT_TRUE(plan->claims[0].OfTrajectories());
+  EXPECT_EQ(plan->claims[0].predicted, 1.5);
+  EXPECT_FALSE(plan->claims[0].large);
+  EXPECT_TRUE(plan->claims[1].primary);
+  const std::string bad = Write("bad.toml", arms + R"(
+[[claim]]
+section = "Both of them"
+[[claim]]
+section = "One"
+arm = "b"
+against = "a"
+measure = "test/sampeld"
+)");
+  const auto refused = ReadComparison({.files = {bad}});
+  ASSERT_FALSE(refused.ok());
+  for (const char* part : {"there is no section \"Both of them\"", "there is no arm \"b\"",
+                           "\"test/sampeld\" (did you mean \"test/sampled\"?)"}) {
+    EXPECT_NE(refused.error().message().find(part), std::string::npos)
+        << refused.error().message();
+  }
+}
+
 TEST_F(ComparisonPlanTest, WhatCannotBeComparedIsRefused) {
   const std::string recipe = Recipe("a.toml");
   EXPECT_FALSE(ReadComparison({}).ok());

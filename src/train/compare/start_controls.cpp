@@ -123,6 +123,7 @@ class ControlMaker {
     arm.name = fmt::format("start-{:g}-{}", temperature, arm.name);
     arm.label = arm.name;
     arm.grid.clear();
+    arm.like.clear();
     for (std::string change :
          {starts_[from]->only, fmt::format("evaluation.temperature={:g}", temperature),
           std::string("evaluation.more=[]")}) {

@@ -89,6 +89,17 @@ std::string Percent(const std::optional<double>& value) {
   return value ? fmt::format("{:.1f}", 100 * *value) : "-";
 }
 
+// The setting of the arm of this name, and of those that are like it.
+void Settle(const std::string& name, const std::vector<std::string>& changes,
+            ComparisonFile* comparison) {
+  for (ComparisonArm& arm : comparison->arms) {
+    if (arm.name != name && arm.like != name) continue;
+    arm.changes.insert(arm.changes.end(), changes.begin(), changes.end());
+    arm.grid.clear();
+    arm.like.clear();
+  }
+}
+
 }  // namespace
 
 std::string TriedSetting::Text() const { return fmt::format("{}", fmt::join(changes, ", ")); }
@@ -133,13 +144,20 @@ std::vector<TunedArm> ChooseSettings(const ComparisonFile& comparison,
   return tuned;
 }
 
+ComparisonFile WithFirstSettings(ComparisonFile comparison) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> first;
+  for (const ComparisonArm& arm : comparison.arms) {
+    if (!arm.grid.empty()) first.emplace_back(arm.name, arm.grid[0]);
+  }
+  for (const auto& [name, changes] : first) Settle(name, changes, &comparison);
+  return comparison;
+}
+
 ComparisonFile WithChosen(ComparisonFile comparison, const std::vector<TunedArm>& tuned) {
   for (const TunedArm& one : tuned) {
     if (!one.chosen) continue;
-    ComparisonArm& arm = comparison.arms[one.arm];
-    const std::vector<std::string>& changes = one.tried[*one.chosen].changes;
-    arm.changes.insert(arm.changes.end(), changes.begin(), changes.end());
-    arm.grid.clear();
+    const std::string name = comparison.arms[one.arm].name;
+    Settle(name, one.tried[*one.chosen].changes, &comparison);
   }
   return comparison;
 }

@@ -41,7 +41,11 @@ struct TunedArm {
 std::vector<TunedArm> ChooseSettings(const ComparisonFile& comparison,
                                      const std::vector<ComparedRun>& tuning);
 
-// The comparison with what was chosen. Arms without a choice keep their grid and have no runs.
+// As if of every grid the first setting had been chosen.
+ComparisonFile WithFirstSettings(ComparisonFile comparison);
+
+// The comparison with what was chosen. Arms without a choice keep their grid and have no runs;
+// those that are like them have none either.
 ComparisonFile WithChosen(ComparisonFile comparison, const std::vector<TunedArm>& tuned);
 
 // Every run that was made to choose. Without any there are no rows.

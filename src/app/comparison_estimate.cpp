@@ -1,4 +1,4 @@
-#include "app/proof_estimate.h"
+#include "app/comparison_estimate.h"
 
 #include <map>
 #include <set>
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "evaluate/compare/comparison_text.h"
+#include "train/compare/tuning.h"
 #include "train/recipe_identity.h"
 #include "train/run_estimate.h"
 
@@ -31,21 +32,73 @@ int64_t TrajectoriesOf(const TrainingRecipe& recipe) {
   return trajectories;
 }
 
+// Adds up runs; what takes as long as another is measured once.
+class CostEstimator {
+ public:
+  explicit CostEstimator(ComparisonEstimate* estimate) : estimate_(estimate) {}
+
+  Result<void> Add(const ComparisonFile& comparison, const std::filesystem::path& out) {
+    HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, out));
+    for (const PlannedRun& run : runs) {
+      HONE_RETURN_IF_ERROR(Add(run, comparison.arms[run.arm].name));
+    }
+    return {};
+  }
+
+ private:
+  Result<void> Add(const PlannedRun& run, const std::string& name) {
+    const auto [place, added] = places_.emplace(CostOf(run.recipe), estimate_->kinds.size());
+    if (added) {
+      HONE_ASSIGN_OR_RETURN(ComparisonEstimate::Kind kind, Measure(run.recipe));
+      kind.name = name;
+      estimate_->kinds.push_back(std::move(kind));
+    }
+    ComparisonEstimate::Kind& kind = estimate_->kinds[place->second];
+    ++kind.runs;
+    if (imitations_.insert(run.start_key).second) ++kind.imitations;
+    if (run.recipe.LearnsSimulator() && simulators_.insert(run.start_key).second) {
+      ++kind.simulators;
+    }
+    return {};
+  }
+
+  static Result<ComparisonEstimate::Kind> Measure(TrainingRecipe recipe) {
+    recipe.run.threads = 1;
+    HONE_ASSIGN_OR_RETURN(const RunEstimate measured, EstimateRun(recipe));
+    ComparisonEstimate::Kind kind;
+    kind.trajectories = TrajectoriesOf(recipe);
+    kind.tokens = measured.tokens_per_demonstration;
+    for (size_t i = 0; i < measured.stages.size(); ++i) {
+      const RunEstimate::Stage& stage = measured.stages[i];
+      const StageTraits& traits = recipe.stages[i]->traits();
+      (traits.practice          ? kind.rl_seconds
+       : traits.trains_policy() ? kind.imitation_seconds
+                                : kind.simulator_seconds) +=
+          static_cast<double>(stage.steps) * stage.seconds_per_step;
+    }
+    return kind;
+  }
+
+  ComparisonEstimate* estimate_;
+  std::map<std::string, size_t> places_;
+  std::set<std::string> imitations_, simulators_;  // real and simulated runs share imitation
+};
+
 }  // namespace
 
-double ProofEstimate::Kind::Seconds() const {
+double ComparisonEstimate::Kind::Seconds() const {
   return static_cast<double>(imitations) * imitation_seconds +
          static_cast<double>(simulators) * simulator_seconds +
          static_cast<double>(runs) * rl_seconds;
 }
 
-double ProofEstimate::CoreSeconds() const {
+double ComparisonEstimate::CoreSeconds() const {
   double seconds = 0;
   for (const Kind& kind : kinds) seconds += kind.Seconds();
   return seconds;
 }
 
-Json ProofEstimate::ToJson(int64_t jobs) const {
+Json ComparisonEstimate::ToJson(int64_t jobs) const {
   Json::Array list;
   for (const Kind& kind : kinds) {
     list.push_back(Json::Of({{"name", kind.name},
@@ -63,7 +116,7 @@ Json ProofEstimate::ToJson(int64_t jobs) const {
                    {"seconds", CoreSeconds() / static_cast<double>(jobs)}});
 }
 
-std::string ProofEstimate::Table(int64_t jobs) const {
+std::string ComparisonEstimate::Table(int64_t jobs) const {
   TableRows rows = {{"like", "runs", "trajectories each", "tokens per trajectory", "imitation, s",
                      "simulator, s", "rl, s", "together, min"}};
   for (const Kind& kind : kinds) {
@@ -82,38 +135,13 @@ std::string ProofEstimate::Table(int64_t jobs) const {
       jobs);
 }
 
-Result<ProofEstimate> EstimateProof(const ComparisonFile& comparison,
+Result<ComparisonEstimate> EstimateComparison(const ComparisonFile& comparison,
                                     const std::filesystem::path& out) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, out));
-  ProofEstimate estimate;
-  std::map<std::string, size_t> places;
-  std::set<std::string> imitations, simulators;  // real and simulated runs share imitation
-  for (const PlannedRun& run : runs) {
-    const auto [place, added] = places.emplace(CostOf(run.recipe), estimate.kinds.size());
-    if (added) {
-      TrainingRecipe one = run.recipe;
-      one.run.threads = 1;
-      HONE_ASSIGN_OR_RETURN(const RunEstimate measured, EstimateRun(one));
-      ProofEstimate::Kind& kind = estimate.kinds.emplace_back();
-      kind.name = comparison.arms[run.arm].name;
-      kind.trajectories = TrajectoriesOf(one);
-      kind.tokens = measured.tokens_per_demonstration;
-      for (size_t i = 0; i < measured.stages.size(); ++i) {
-        const RunEstimate::Stage& stage = measured.stages[i];
-        const StageTraits& traits = one.stages[i]->traits();
-        (traits.practice          ? kind.rl_seconds
-         : traits.trains_policy() ? kind.imitation_seconds
-                                  : kind.simulator_seconds) +=
-            static_cast<double>(stage.steps) * stage.seconds_per_step;
-      }
-    }
-    ProofEstimate::Kind& kind = estimate.kinds[place->second];
-    ++kind.runs;
-    if (imitations.insert(run.start_key).second) ++kind.imitations;
-    if (run.recipe.LearnsSimulator() && simulators.insert(run.start_key).second) {
-      ++kind.simulators;
-    }
-  }
+  ComparisonEstimate estimate;
+  CostEstimator estimator(&estimate);
+  const ComparisonFile tuning = TuningOf(comparison);
+  if (!tuning.arms.empty()) HONE_RETURN_IF_ERROR(estimator.Add(tuning, out));
+  HONE_RETURN_IF_ERROR(estimator.Add(WithFirstSettings(comparison), out));
   return estimate;
 }
 

@@ -1,4 +1,4 @@
-#include "app/proof_estimate.h"
+#include "app/comparison_estimate.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-TEST(ProofEstimate, RunsThatTakeAsLongAreEstimatedOnceAndWhatTheyShareIsCountedOnce) {
+TEST(ComparisonEstimate, RunsThatTakeAsLongAreEstimatedOnceAndWhatTheyShareIsCountedOnce) {
   const TemporaryDirectory folder;
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "tiny.toml", TinyRecipe("runs")).ok());
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "all.toml", R"(
@@ -29,7 +29,7 @@ set = ["stage.1.steps=8"]
                   .ok());
   const ComparisonFile plan =
       ReadComparison({.files = {(folder.path() / "all.toml").string()}}).value();
-  const auto estimate = EstimateProof(plan, folder.path() / "out");
+  const auto estimate = EstimateComparison(plan, folder.path() / "out");
   ASSERT_TRUE(estimate.ok()) << estimate.error().message();
   ASSERT_EQ(estimate->kinds.size(), 2u) << "credit takes no time, steps do";
   EXPECT_EQ(estimate->kinds[0].runs, 6);

@@ -10,7 +10,7 @@ namespace hone {
 
 // What a comparison will take, before it begins: runs that differ in nothing that takes time are
 // estimated once, and what they share is counted once.
-struct ProofEstimate {
+struct ComparisonEstimate {
   // Seconds are those of one core on a machine that does nothing else.
   struct Kind {
     std::string name;                                     // of the first arm that is like this
@@ -32,7 +32,7 @@ struct ProofEstimate {
 };
 
 // Tries each kind of run for some seconds (train/run_estimate.h).
-Result<ProofEstimate> EstimateProof(const ComparisonFile& comparison,
+Result<ComparisonEstimate> EstimateComparison(const ComparisonFile& comparison,
                                     const std::filesystem::path& out);
 
 }  // namespace hone

@@ -1,0 +1,189 @@
+#include "evaluate/compare/claims.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+const ComparedArm* ArmOf(const ComparedSection& section, std::string_view name) {
+  for (const ComparedArm& arm : section.arms) {
+    if (arm.name == name) return &arm;
+  }
+  return nullptr;
+}
+
+// The two of the claim alone, so that the report of the section is about them.
+std::optional<ComparedSection> PairIn(const ComparedSection& section, const Claim& claim) {
+  const ComparedArm* arm = ArmOf(section, claim.arm);
+  const ComparedArm* against = ArmOf(section, claim.against);
+  if (arm == nullptr || against == nullptr) return std::nullopt;
+  ComparedSection pair{.arms = {*against, *arm}, .seeds = section.seeds, .goal = section.goal};
+  pair.given_start = section.given_start;
+  return pair;
+}
+
+const std::string& StartOf(const ComparedArm& arm, uint64_t seed) {
+  static const std::string unknown;
+  for (const ComparedRun* run : arm.runs) {
+    if (run->seed == seed) return run->start;
+  }
+  return unknown;
+}
+
+void FindRatio(const ComparedSection& pair, const SectionReport& report,
+               const BootstrapOptions& options, ClaimFinding* finding) {
+  finding->neutral = 1;
+  Table logarithms;
+  std::vector<std::vector<std::string>> starts;
+  for (size_t s = 0; s < pair.seeds.size(); ++s) {
+    const std::optional<Reached>&other = report.goals[0].by_seed[s],
+          &own = report.goals[1].by_seed[s];
+    if (!other || !own || other->AtLeast() <= 0 || own->AtLeast() <= 0) continue;
+    logarithms.push_back({std::log(other->AtLeast() / own->AtLeast())});
+    starts.push_back({StartOf(pair.arms[0], pair.seeds[s]), StartOf(pair.arms[1], pair.seeds[s])});
+    finding->arrived += own->at ? 1 : 0;
+    finding->arrived_against += other->at ? 1 : 0;
+  }
+  finding->pairs = static_cast<int64_t>(logarithms.size());
+  finding->log_rank = report.goals[1].log_rank;
+  if (logarithms.empty()) return;
+  const Clusters clusters = pair.given_start ? Clusters() : ClustersByStart(starts);
+  finding->clusters = ClusterCount(clusters, logarithms.size());
+  const Interval mean = BootstrapMean(logarithms, Rng(0).Split("claim"), options, clusters);
+  finding->value = Interval{std::exp(mean.value), std::exp(mean.low), std::exp(mean.high)};
+}
+
+void FindDifference(const SectionReport& report, const std::string& measure,
+                    ClaimFinding* finding) {
+  for (size_t k = 0; k < report.kinds.size(); ++k) {
+    if (report.kinds[k].name != measure || !report.kinds[k].paired) continue;
+    const Difference& difference = report.differences[1][k];
+    finding->kind = report.kinds[k];
+    finding->value = difference.mean;
+    finding->pairs = difference.more + difference.less + difference.equal;
+    finding->clusters = ClusterCount(difference.clusters, static_cast<size_t>(finding->pairs));
+  }
+}
+
+// A prediction as its measurement is written.
+std::string PredictedText(const Claim& claim, const ClaimFinding& finding) {
+  if (!claim.predicted) return "-";
+  if (claim.OfTrajectories()) return fmt::format("{:.2f}x", *claim.predicted);
+  const bool share = finding.kind.unit == QuantityKind::Unit::kShare;
+  return fmt::format("{:+.{}f}", *claim.predicted, share ? 1 : 2);
+}
+
+std::string MeasuredText(const Claim& claim, const ClaimFinding& finding) {
+  if (!finding.value) return "-";
+  const bool says_more = finding.clusters > 2;
+  if (!claim.OfTrajectories()) {
+    return DifferenceText(finding.kind, {.mean = finding.value, .has_interval = says_more});
+  }
+  std::string text = fmt::format("{:.2f}x", finding.value->value);
+  if (says_more) text += fmt::format(" [{:.2f}, {:.2f}]", finding.value->low, finding.value->high);
+  return text;
+}
+
+// What was predicted, in the unit of the finding.
+double PredictedValue(const Claim& claim, const ClaimFinding& finding) {
+  const bool share = !claim.OfTrajectories() && finding.kind.unit == QuantityKind::Unit::kShare;
+  return *claim.predicted / (share ? 100 : 1);
+}
+
+std::string InsideText(const Claim& claim, const ClaimFinding& finding) {
+  if (!claim.predicted || !finding.value || finding.clusters < 3) return "-";
+  const double predicted = PredictedValue(claim, finding);
+  return predicted >= finding.value->low && predicted <= finding.value->high ? "yes" : "no";
+}
+
+TableRows RowsOf(const std::vector<Claim>& claims, const std::vector<ClaimFinding>& findings,
+                 const std::vector<ComparedSection>& sections, bool primary) {
+  TableRows rows = {{"claim", "where", "of", "predicted", "measured", "prediction inside",
+                     "arrived, of pairs", "log-rank p", "what it shows"}};
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    const ClaimFinding& finding = findings[i];
+    if (claim.primary != primary) continue;
+    const bool times = claim.OfTrajectories();
+    rows.push_back(
+        {claim.title, sections[claim.section].title,
+         times                        ? "trajectories to the goal"
+         : finding.kind.label.empty() ? claim.measure
+                                      : finding.kind.label,
+         PredictedText(claim, finding), MeasuredText(claim, finding), InsideText(claim, finding),
+         times ? fmt::format("{} and {} of {}", finding.arrived, finding.arrived_against,
+                             finding.pairs)
+               : fmt::format("{} pairs", finding.pairs),
+         finding.log_rank ? fmt::format("{:.3f}", finding.log_rank->p) : "-",
+         ClaimVerdict(claim, finding)});
+  }
+  return rows.size() > 1 ? rows : TableRows();
+}
+
+}  // namespace
+
+ClaimFinding FindingOf(const Claim& claim, const std::vector<ComparedSection>& sections,
+                       const BootstrapOptions& options) {
+  ClaimFinding finding;
+  finding.neutral = claim.OfTrajectories() ? 1 : 0;
+  const std::optional<ComparedSection> pair = PairIn(sections[claim.section], claim);
+  if (!pair) return finding;
+  const SectionReport report = ReportSection(*pair, options);
+  if (claim.OfTrajectories()) {
+    FindRatio(*pair, report, options, &finding);
+  } else {
+    FindDifference(report, claim.measure, &finding);
+  }
+  return finding;
+}
+
+std::string ClaimVerdict(const Claim& claim, const ClaimFinding& finding) {
+  if (!finding.value) return "not measured";
+  if (finding.clusters < 3) return "too few seeds";
+  const Interval& value = *finding.value;
+  if (value.high < finding.neutral) return "the other way";
+  if (value.low <= finding.neutral) return "no effect shown";
+  const double scale =
+      !claim.OfTrajectories() && finding.kind.unit == QuantityKind::Unit::kShare ? 100 : 1;
+  return claim.large && scale * value.low >= *claim.large ? "shown, large" : "shown";
+}
+
+std::vector<ReportTable> ClaimTables(const std::vector<Claim>& claims,
+                                     const std::vector<ClaimFinding>& findings,
+                                     const std::vector<ComparedSection>& sections) {
+  constexpr char kRatio[] =
+      "Trajectories: how many times as many the other arm takes, the geometric mean over pairs of "
+      "one seed. Who did not arrive counts as arriving when the run ended: the true ratio is "
+      "further from 1. In brackets 95 % intervals over seeds.";
+  std::vector<ReportTable> tables;
+  for (const bool primary : {true, false}) {
+    TableRows rows = RowsOf(claims, findings, sections, primary);
+    if (rows.empty()) continue;
+    tables.push_back({primary ? "What was claimed beforehand: the primary measures"
+                              : "What else was predicted",
+                      std::move(rows), kRatio});
+  }
+  return tables;
+}
+
+Json ToJson(const Claim& claim, const ClaimFinding& finding) {
+  Json json = Json::Of({{"title", claim.title},
+                        {"arm", claim.arm},
+                        {"against", claim.against},
+                        {"measure", claim.measure},
+                        {"primary", claim.primary},
+                        {"predicted", claim.predicted ? Json(*claim.predicted) : Json()},
+                        {"measured", IntervalJson(finding.value)},
+                        {"pairs", finding.pairs},
+                        {"verdict", ClaimVerdict(claim, finding)}});
+  if (claim.OfTrajectories()) {
+    json.Set("arrived", Json::Of({{"arm", finding.arrived}, {"against", finding.arrived_against}}));
+    json.Set("log_rank_p", finding.log_rank ? Json(finding.log_rank->p) : Json());
+  }
+  return json;
+}
+
+}  // namespace hone
