@@ -25,6 +25,18 @@ inline bool IsOneOf(std::string_view text, const auto& texts) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
+// Whether `name` fits a pattern in which '*' stands for any characters.
+inline bool FitsPattern(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t at = star; at <= name.size(); ++at) {
+    if (FitsPattern(rest, name.substr(at))) return true;
+  }
+  return false;
+}
+
 // How many characters at the end of `text` could be the beginning of `word`: the length of the
 // longest proper prefix of `word` that the text ends with.
 inline size_t PartialSuffix(std::string_view text, std::string_view word) {

@@ -79,6 +79,7 @@ class Recorder {
       HONE_RETURN_IF_ERROR(RecordTask(task, Rng(options_.seed).Split("record").Split(i)));
       ++report_.episodes;
       if (responder_->size() >= kCommit) HONE_RETURN_IF_ERROR(Commit());
+      if (Left() == 0) break;
     }
     HONE_RETURN_IF_ERROR(Commit());
     return report_;
@@ -127,8 +128,20 @@ class Recorder {
     return {};
   }
 
+  // Calls that are still wanted beside those that wait to be committed.
+  size_t Left() const {
+    if (options_.calls == 0) return SIZE_MAX;
+    const size_t made = static_cast<size_t>(report_.calls) + responder_->size();
+    const auto wanted = static_cast<size_t>(options_.calls);
+    return made < wanted ? wanted - made : 0;
+  }
+
   Result<void> Commit() {
-    const std::vector<JournalEntry> entries = responder_->Take();
+    std::vector<JournalEntry> entries = responder_->Take();
+    if (options_.calls > 0) {
+      const auto room = static_cast<size_t>(options_.calls - report_.calls);
+      if (entries.size() > room) entries.resize(room);
+    }
     HONE_ASSIGN_OR_RETURN(const AddReport added, journal_->Add(entries, {}));
     if (!added.conflicts.empty()) {
       return Error(ErrorCode::kInvalidArgument,

@@ -12,6 +12,7 @@ struct JournalingOptions {
   std::string run = "record";  // under which the calls are recorded; no two recordings alike
   Split split = Split::kTrain;
   uint64_t episodes = 1000;  // less where there are fewer tasks
+  int64_t calls = 0;         // over once so many are there, the rest is left out; 0: all
   bool gold = false;         // gold agents play, and nobody else
   double mistakes = 0.6;     // share of calls that go wrong
   uint64_t seed = 1;         // of the mistakes; which tasks there are is the environment's

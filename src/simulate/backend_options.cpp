@@ -122,6 +122,7 @@ BackendOptions ReadBackend(RecipeTable root, BackendOptions backend) {
   }
   if (const auto user = root.OptionalTable("user")) backend.user = ReadUser(*user);
   backend.faults = ReadFaultRules(root);
+  backend.conditions = ReadServingConditions(root);
   backend.redaction = ReadRedactionOptions(root.Table("redact"));
   if (const std::optional<std::string> problem = ProblemOf(backend))
     table.Problem("mode", *problem);

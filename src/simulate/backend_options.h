@@ -21,6 +21,7 @@ namespace hone {
 //   [simulator]               # who plays the tools (simulate/simulator_options.h)
 //   [user]                    # who plays the user, in environments that ask for one
 //   [[faults]]                # what goes wrong on purpose (tools/faults.h)
+//   [[conditions]]            # what real tools cost and how long they take (tools/conditions.h)
 //   [redact]                  # what is kept secret (tools/journal/redact.h)
 //
 // So one recipe is an environment with real tools and its simulated twin; the mode is the
@@ -31,6 +32,7 @@ struct BackendOptions {
   std::optional<SimulatorOptions> simulator;
   std::optional<ToolkitOptions> user;  // a toolkit of the tool `user` (simulate/user_simulator.h)
   std::vector<FaultRule> faults;
+  std::vector<ServingConditions> conditions;  // in training, of tools that are part of the program
   RedactionOptions redaction;
 
   // Whether any tool is asked in earnest.

@@ -36,6 +36,7 @@ struct FaultRule {
   InjectedFault kind = InjectedFault::kTimeout;
   std::string tool = "*";  // a name, or with '*' for any characters
   double probability = 1;  // drawn for each attempt, from its identity
+  bool outage = false;     // drawn for each task instead: all its calls fail together, or none
   std::vector<int64_t>
       calls;              // which calls of the tool in a trajectory, counted from 1; empty: all
   int64_t every = 1;      // every n-th of them

@@ -88,7 +88,11 @@ Result<ExecutorOptions> OptionsFor(const RoutingOptions& routing, const Toolbox&
     if (routing.recorded != nullptr) fallible.push_back(NewLookupResponder(routing.recorded));
   }
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {
-    fallible.push_back(NewLiveResponder(toolbox, timeline, options.journal));
+    std::shared_ptr<Responder> live = NewLiveResponder(toolbox, timeline, options.journal);
+    if (!routing.conditions.empty()) {
+      live = NewServedResponder(std::move(live), routing.conditions, timeline, routing.bill);
+    }
+    fallible.push_back(std::move(live));
   }
   if (Simulates(mode)) fallible.push_back(routing.simulator);
 

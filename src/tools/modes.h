@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/conditions.h"
 #include "tools/executor.h"
 #include "tools/faults.h"
 #include "tools/journal/redact.h"
@@ -34,6 +35,8 @@ struct RoutingOptions {
   std::shared_ptr<const Redactor> redactor;  // takes secrets out first of all; null: nothing
   uint64_t seed = 0;
   std::shared_ptr<Journal> recorded;  // a second one to look equal calls up in; may be null
+  std::vector<ServingConditions> conditions = {};  // on which the real tools serve
+  std::shared_ptr<Bill> bill = {};                 // of conditions; null where there are none
 };
 
 // The responders of these options, in order, and the journal to record to. Outcomes that a journal

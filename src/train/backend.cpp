@@ -11,6 +11,11 @@ Backend::~Backend() {
   simulator_.reset();
 }
 
+std::optional<Backend::Spent> Backend::spent() const {
+  if (bill_ == nullptr) return std::nullopt;
+  return Spent{.nanodollars = bill_->nanodollars(), .time = timeline_->Now()};
+}
+
 Result<void> Backend::Open(const BackendOptions& backend, RoutingOptions answers,
                            const Toolbox& toolbox) {
   HONE_ASSIGN_OR_RETURN(Redactor redactor, Redactor::Create(backend.redaction));
@@ -65,6 +70,11 @@ Result<std::unique_ptr<Backend>> Backend::ForTraining(const TrainingRecipe& reci
   const bool at_once = in_process && (!recipe.Simulates() || backend.simulator->kind == "random");
   world->timeline_ = at_once ? NewVirtualTimeline() : NewRealTimeline();
   RoutingOptions answers{.mode = backend.mode, .faults = backend.faults, .seed = recipe.run.seed};
+  if (!backend.conditions.empty()) {
+    world->bill_ = std::make_shared<Bill>();
+    answers.conditions = backend.conditions;
+    answers.bill = world->bill_;
+  }
   // What others answer is written down, so that a run that was killed need not ask again. What is
   // computed here is the same every time.
   if (backend.mode == ToolMode::kLive && !in_process) answers.mode = ToolMode::kRecord;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "train/training_recipe.h"
 
@@ -34,6 +35,13 @@ class Backend {
   Executor* executor() { return executor_.get(); }
   // Null where nothing is simulated.
   const Simulator* simulator() const { return simulator_.get(); }
+  // What the real tools have cost so far and how long it took, on conditions ([[conditions]]);
+  // absent: there are none.
+  struct Spent {
+    int64_t nanodollars = 0;
+    Clock::Duration time{0};
+  };
+  std::optional<Spent> spent() const;
 
  private:
   Backend() = default;
@@ -41,6 +49,7 @@ class Backend {
 
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<Simulator> simulator_;
+  std::shared_ptr<Bill> bill_;  // null: there are no conditions
   std::unique_ptr<Executor> executor_;
 };
 

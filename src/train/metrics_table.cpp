@@ -54,6 +54,10 @@ constexpr Metric kMetrics[] = {
     {kDrawn, "shared_tokens", "share", kNeither, "tokens that several trajectories have in common"},
     {kDrawn, "real_calls", "calls", kNeither, "answered by real tools"},
     {kDrawn, "simulated_calls", "calls", kNeither, "answered by the simulator"},
+    {kDrawn, "spent/dollars", "dollars", kLower, "what real tools cost on their `[[conditions]]`"},
+    {kDrawn, "spent/hours", "hours", kLower,
+     "how long they took on these conditions, on a virtual clock; drawing tokens takes no time "
+     "there"},
     {kDrawn, "curriculum/*", "weight", kNeither,
      "how often the curriculum draws this kind of task"},
     {kDrawn, "reward_deviation/*", "reward", kNeither,

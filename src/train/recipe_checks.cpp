@@ -15,6 +15,7 @@
 #include "rollout/policy.h"
 #include "text/bpe_trainer.h"
 #include "text/template_dialect.h"
+#include "train/backend.h"
 
 namespace hone {
 namespace {
@@ -259,6 +260,11 @@ void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
     root->Problem("simulator",
                   "nothing says whether it is asked in training; write answers.mode = "
                   "\"simulate\", or \"live\" for the tools themselves");
+  }
+  if (!recipe.answers.conditions.empty() && !HasToolsInProcess(recipe)) {
+    root->Problem("conditions",
+                  "are of tools that are part of Hone, which cost nothing and answer at once; "
+                  "these tools have prices and latencies of their own");
   }
   if (recipe.LearnsSimulator() && !recipe.Simulates()) {
     root->Problem("answers", "a simulator is made that nobody asks; write mode = \"simulate\"");

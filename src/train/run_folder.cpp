@@ -95,6 +95,34 @@ Result<void> AppendLine(const std::filesystem::path& file, std::string line) {
 
 }  // namespace
 
+double TrainingState::TotalOf(std::string_view name) const {
+  const Json* total = totals.Find(name);
+  return total == nullptr ? 0 : total->AsDouble();
+}
+
+void TrainingState::AddTotal(std::string_view name, double value) {
+  totals.Set(name, TotalOf(name) + value);
+}
+
+void TrainingState::NextStage() {
+  ++stage;
+  stage_step = 0;
+  stage_state = Json();
+  anchor = 0;
+}
+
+Result<void> TrainingState::NoteMadeBy(size_t made_in, const std::string& policy, bool found) {
+  const std::string key = std::to_string(made_in);
+  if (!found && made_by.Find(key) != nullptr) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("what stage {} made is no longer in the cache (run.cache), and the "
+                             "policy that made it is gone; begin the run again under another name",
+                             made_in + 1));
+  }
+  made_by.Set(key, policy);
+  return {};
+}
+
 Json TrainingState::ToJson() const {
   return Json::Of({{"format", kFormat},
                    {"version", kVersion},
@@ -108,7 +136,8 @@ Json TrainingState::ToJson() const {
                    {"best", best ? Json(*best) : Json()},
                    {"best_step", best_step},
                    {"start", start},
-                   {"anchor", anchor}});
+                   {"anchor", anchor},
+                   {"made_by", made_by}});
 }
 
 Result<TrainingState> TrainingState::FromJson(const Json& json) {
@@ -132,6 +161,7 @@ Result<TrainingState> TrainingState::FromJson(const Json& json) {
     fields.Required("best_step", &state.best_step);
     fields.Optional("start", &state.start);
     fields.Optional("anchor", &state.anchor);  // older ones have none
+    fields.Optional("made_by", &state.made_by);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (format != kFormat || version != kVersion) {

@@ -19,9 +19,12 @@ namespace hone {
 
 // How far a run is, beside its weights: what a checkpoint has in training.json.
 struct TrainingState {
-  int64_t stage = 0;                  // of the recipe's
-  int64_t stage_step = 0;             // steps of it that are done
-  int64_t step = 0;                   // steps of all stages that are done
+  int64_t stage = 0;       // of the recipe's
+  int64_t stage_step = 0;  // steps of it that are done
+  int64_t step = 0;        // steps of all stages that are done
+  // By number of a stage that made something with the policy as it was then: the hash of the
+  // weights it had, by which what was made is found again.
+  Json made_by = Json::Object();
   Json stage_state;                   // of the stage: its curriculum, controllers, alarms
   Json totals = Json::Object();       // numbers that add up over the run
   Json evaluations = Json::Object();  // what was measured, by name
@@ -32,6 +35,14 @@ struct TrainingState {
   // Whose checkpoint a roll-back goes to, which therefore stays; 0: there is none in this stage.
   // Where a run is interrupted does not move it, or its weights would depend on that.
   int64_t anchor = 0;
+
+  // Of `totals`; 0 where there is none of that name.
+  double TotalOf(std::string_view name) const;
+  void AddTotal(std::string_view name, double value);
+  void NextStage();
+  // That a stage made something with this policy. An error when it was made before and what came of
+  // it was not found: that policy is gone.
+  Result<void> NoteMadeBy(size_t made_in, const std::string& policy, bool found);
 
   Json ToJson() const;
   static Result<TrainingState> FromJson(const Json& json);

@@ -119,6 +119,8 @@ class Stage {
   virtual double SecondsPerStep(const EpisodeFigures& figures) const = 0;
   // Who shows how it is done; null: nobody.
   virtual const DemonstratorOptions* demonstrator() const { return nullptr; }
+  // Whether what it makes hangs on the policy as it is then.
+  virtual bool needs_policy() const { return traits_.trains_policy(); }
   // Whether it fits the rest of the recipe; problems go to its table.
   virtual void Check(const TrainingRecipe& /*recipe*/, RecipeTable* /*table*/) const {}
 

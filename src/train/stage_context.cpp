@@ -100,7 +100,7 @@ Result<Json> StageContext::InputsOf(size_t stage) {
   }
   Json inputs = StageInputs(*recipe, stage);
   inputs.Set("environment_is", environment_is);
-  if (recipe->stages[stage]->traits().trains_policy()) {
+  if (recipe->stages[stage]->needs_policy()) {
     inputs.Set("model", SaidPart(*recipe, "model"));
     inputs.Set("before", engine->WeightsHash());
   }
@@ -108,6 +108,7 @@ Result<Json> StageContext::InputsOf(size_t stage) {
 }
 
 void StageContext::Provide(StageProduct product, const std::filesystem::path& made) {
+  made_last = made;
   switch (product) {
     case StageProduct::kPolicy: return;  // the engine has it
     case StageProduct::kSimulator: simulator = made; return;

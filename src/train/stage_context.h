@@ -37,6 +37,7 @@ struct StageContext {
   std::unique_ptr<Engine> engine;   // the policy
   std::filesystem::path simulator;  // what a stage has made; empty: none has
   std::filesystem::path recorded;   // the journal that a stage has made; empty: none has
+  std::filesystem::path made_last;  // the folder of the last of both
   std::filesystem::path folder;     // of the run
   PassTimes* times = nullptr;
 

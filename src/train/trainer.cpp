@@ -9,6 +9,7 @@
 #include "train/run_beginning.h"
 #include "train/run_ending.h"
 #include "train/stage_cache.h"
+#include "train/stages/record_cost.h"
 #include "train/stages/step_means.h"
 
 namespace hone {
@@ -36,7 +37,7 @@ class Trainer {
     HONE_RETURN_IF_ERROR(Finish());
     TrainReport report{.state = state_,
                        .weights = context_->engine->WeightsHash(),
-                       .ratio_tokens = static_cast<int64_t>(TotalOf("ratio_tokens")),
+                       .ratio_tokens = static_cast<int64_t>(state_.TotalOf("ratio_tokens")),
                        .checkpoint = folder_->CheckpointPath(state_.step)};
     Settle();
     report.seconds = seconds_;
@@ -48,23 +49,15 @@ class Trainer {
   double WallTime() const { return options_.wall_time ? options_.wall_time() : NowOfMachine(); }
   TrainObserver& observer() { return options_.observer != nullptr ? *options_.observer : nobody_; }
 
-  double TotalOf(std::string_view name) const {
-    const Json* total = state_.totals.Find(name);
-    return total == nullptr ? 0 : total->AsDouble();
-  }
-  void AddTotal(std::string_view name, double value) {
-    state_.totals.Set(name, TotalOf(name) + value);
-  }
-
   // What passed since the last time goes to the whole; returns it.
   std::map<std::string, double> Settle() {
     std::map<std::string, double> since = times_.seconds();
     for (const auto& [name, seconds] : since) {
       seconds_[name] += seconds;
-      AddTotal("seconds/" + name, seconds);
+      state_.AddTotal("seconds/" + name, seconds);
     }
     wall_ += times_.wall();
-    AddTotal("wall_seconds", times_.wall());
+    state_.AddTotal("wall_seconds", times_.wall());
     times_.Restart();
     return since;
   }
@@ -94,7 +87,6 @@ class Trainer {
 
   // A new optimiser: what another stage's gradients were like is of no use.
   void FreshEngine(bool critic);
-  void NextStage();
   Result<void> Save();
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
@@ -161,13 +153,6 @@ void Trainer::FreshEngine(bool critic) {
   Model model = context_->engine->model();
   if (critic) AddScalarHead(&model);
   context_->engine = std::make_unique<Engine>(std::move(model), context_->engine_options);
-}
-
-void Trainer::NextStage() {
-  ++state_.stage;
-  state_.stage_step = 0;
-  state_.stage_state = Json();
-  state_.anchor = 0;
 }
 
 Result<void> Trainer::Save() {
@@ -271,7 +256,9 @@ std::vector<const ScoredTree*> Trainer::Stored(const std::vector<ScoredTree>& re
 Result<void> Trainer::RunStage(size_t number) {
   const bool trains = recipe_.stages[number]->traits().trains_policy();
   HONE_RETURN_IF_ERROR(trains ? TrainPolicy(number) : Make(number));
-  NextStage();
+  // What the real tools were asked for a record counts as the run's, whoever made it.
+  if (!trains) AddCostOfRecord(context_->made_last, recipe_.answers.conditions, &state_);
+  state_.NextStage();
   HONE_RETURN_IF_ERROR(Save());
   return MayStop();
 }
@@ -306,6 +293,9 @@ Result<Trainer::SharedOutput> Trainer::FindShared(size_t number) {
     ours = inputs == state_.stage_state;
     inputs = state_.stage_state;
   }
+  // Nor are they those that made something for later stages.
+  const Json* made_by = state_.made_by.Find(std::to_string(number));
+  if (made_by != nullptr) inputs.Set("before", *made_by);
   HONE_ASSIGN_OR_RETURN(FileLock lock, LockOf(stage.kind(), inputs));
   auto made = ours ? cache_.Find(stage.kind(), inputs) : std::nullopt;
   Announce(number, made.has_value());
@@ -318,6 +308,10 @@ Result<void> Trainer::Make(size_t number) {
   if (stage.traits().trains_policy()) return {};
   HONE_ASSIGN_OR_RETURN(const SharedOutput output, FindShared(number));
   std::filesystem::path made = output.made.value_or("");
+  if (stage.needs_policy()) {
+    const std::string& policy = output.inputs.Find("before")->AsString();
+    HONE_RETURN_IF_ERROR(state_.NoteMadeBy(number, policy, output.made.has_value()));
+  }
   if (!output.made) {
     const auto tell = [&](int64_t step, int64_t steps, const StepValues& values) {
       observer().OnStep({std::string(stage.kind()), step, steps, values, /*of_policy=*/false});
@@ -399,9 +393,11 @@ Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   HONE_ASSIGN_OR_RETURN(StageStep done, run->Step(state_.stage_step));
   ++state_.stage_step;
   ++state_.step;
-  if (done.ratio_tokens > 0) AddTotal("ratio_tokens", static_cast<double>(done.ratio_tokens));
-  for (const char* name : {"trajectories", "sampled_tokens", "real_calls", "simulated_calls"}) {
-    if (done.values.contains(name)) AddTotal(name, done.values[name]);
+  if (done.ratio_tokens > 0)
+    state_.AddTotal("ratio_tokens", static_cast<double>(done.ratio_tokens));
+  for (const char* name : {"trajectories", "sampled_tokens", "real_calls", "simulated_calls",
+                           "spent/dollars", "spent/hours"}) {
+    if (done.values.contains(name)) state_.AddTotal(name, done.values[name]);
   }
   const bool last = run->IsOver(state_.stage_step);
   const auto due = [&](int64_t every) { return state_.stage_step % every == 0; };

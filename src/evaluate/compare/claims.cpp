@@ -25,33 +25,29 @@ std::optional<ComparedSection> PairIn(const ComparedSection& section, const Clai
   return pair;
 }
 
-const std::string& StartOf(const ComparedArm& arm, uint64_t seed) {
-  static const std::string unknown;
-  for (const ComparedRun* run : arm.runs) {
-    if (run->seed == seed) return run->start;
-  }
-  return unknown;
-}
-
-void FindRatio(const ComparedSection& pair, const SectionReport& report,
-               const BootstrapOptions& options, ClaimFinding* finding) {
-  finding->neutral = 1;
+void FindRatio(const ComparedSection& pair, Effort effort, const BootstrapOptions& options,
+               ClaimFinding* finding) {
   Table logarithms;
   std::vector<std::vector<std::string>> starts;
-  for (size_t s = 0; s < pair.seeds.size(); ++s) {
-    const std::optional<Reached>&other = report.goals[0].by_seed[s],
-          &own = report.goals[1].by_seed[s];
-    if (!other || !own || other->AtLeast() <= 0 || own->AtLeast() <= 0) continue;
-    logarithms.push_back({std::log(other->AtLeast() / own->AtLeast())});
-    starts.push_back({StartOf(pair.arms[0], pair.seeds[s]), StartOf(pair.arms[1], pair.seeds[s])});
-    finding->arrived += own->at ? 1 : 0;
-    finding->arrived_against += other->at ? 1 : 0;
+  std::vector<Reached> own, others;
+  for (const uint64_t seed : pair.seeds) {
+    const ComparedRun *against = pair.arms[0].OfSeed(seed), *run = pair.arms[1].OfSeed(seed);
+    if (against == nullptr || run == nullptr) continue;
+    const std::optional<Reached> a = ReachedOn(*run, pair.goal, effort),
+                                 b = ReachedOn(*against, pair.goal, effort);
+    if (!a || !b || a->AtLeast() <= 0 || b->AtLeast() <= 0) continue;
+    logarithms.push_back({std::log(b->AtLeast() / a->AtLeast())});
+    starts.push_back({against->start, run->start});
+    own.push_back(*a);
+    others.push_back(*b);
+    finding->arrived += a->at ? 1 : 0;
+    finding->arrived_against += b->at ? 1 : 0;
   }
   finding->pairs = static_cast<int64_t>(logarithms.size());
-  finding->log_rank = report.goals[1].log_rank;
   if (logarithms.empty()) return;
   const Clusters clusters = pair.given_start ? Clusters() : ClustersByStart(starts);
   finding->clusters = ClusterCount(clusters, logarithms.size());
+  finding->log_rank = LogRankTest(own, others, clusters);
   const Interval mean = BootstrapMean(logarithms, Rng(0).Split("claim"), options, clusters);
   finding->value = Interval{std::exp(mean.value), std::exp(mean.low), std::exp(mean.high)};
 }
@@ -71,7 +67,7 @@ void FindDifference(const SectionReport& report, const std::string& measure,
 // A prediction as its measurement is written.
 std::string PredictedText(const Claim& claim, const ClaimFinding& finding) {
   if (!claim.predicted) return "-";
-  if (claim.OfTrajectories()) return fmt::format("{:.2f}x", *claim.predicted);
+  if (claim.effort()) return fmt::format("{:.2f}x", *claim.predicted);
   const bool share = finding.kind.unit == QuantityKind::Unit::kShare;
   return fmt::format("{:+.{}f}", *claim.predicted, share ? 1 : 2);
 }
@@ -79,7 +75,7 @@ std::string PredictedText(const Claim& claim, const ClaimFinding& finding) {
 std::string MeasuredText(const Claim& claim, const ClaimFinding& finding) {
   if (!finding.value) return "-";
   const bool says_more = finding.clusters > 2;
-  if (!claim.OfTrajectories()) {
+  if (!claim.effort()) {
     return DifferenceText(finding.kind, {.mean = finding.value, .has_interval = says_more});
   }
   std::string text = fmt::format("{:.2f}x", finding.value->value);
@@ -89,7 +85,7 @@ std::string MeasuredText(const Claim& claim, const ClaimFinding& finding) {
 
 // What was predicted, in the unit of the finding.
 double PredictedValue(const Claim& claim, const ClaimFinding& finding) {
-  const bool share = !claim.OfTrajectories() && finding.kind.unit == QuantityKind::Unit::kShare;
+  const bool share = !claim.effort() && finding.kind.unit == QuantityKind::Unit::kShare;
   return *claim.predicted / (share ? 100 : 1);
 }
 
@@ -107,35 +103,41 @@ TableRows RowsOf(const std::vector<Claim>& claims, const std::vector<ClaimFindin
     const Claim& claim = claims[i];
     const ClaimFinding& finding = findings[i];
     if (claim.primary != primary) continue;
-    const bool times = claim.OfTrajectories();
-    rows.push_back(
-        {claim.title, sections[claim.section].title,
-         times                        ? "trajectories to the goal"
-         : finding.kind.label.empty() ? claim.measure
-                                      : finding.kind.label,
-         PredictedText(claim, finding), MeasuredText(claim, finding), InsideText(claim, finding),
-         times ? fmt::format("{} and {} of {}", finding.arrived, finding.arrived_against,
-                             finding.pairs)
-               : fmt::format("{} pairs", finding.pairs),
-         finding.log_rank ? fmt::format("{:.3f}", finding.log_rank->p) : "-",
-         ClaimVerdict(claim, finding)});
+    const bool times = claim.effort().has_value();
+    rows.push_back({claim.title, sections[claim.section].title,
+                    times                        ? claim.measure + " to the goal"
+                    : finding.kind.label.empty() ? claim.measure
+                                                 : finding.kind.label,
+                    PredictedText(claim, finding), MeasuredText(claim, finding),
+                    InsideText(claim, finding),
+                    times ? fmt::format("{} and {} of {}", finding.arrived, finding.arrived_against,
+                                        finding.pairs)
+                          : fmt::format("{} pairs", finding.pairs),
+                    finding.log_rank ? fmt::format("{:.3f}", finding.log_rank->p) : "-",
+                    ClaimVerdict(claim, finding)});
   }
   return rows.size() > 1 ? rows : TableRows();
 }
 
 }  // namespace
 
+std::optional<Effort> Claim::effort() const {
+  if (measure == "trajectories") return Effort::kTrajectories;
+  if (measure == "dollars") return Effort::kDollars;
+  if (measure == "hours") return Effort::kHours;
+  return std::nullopt;
+}
+
 ClaimFinding FindingOf(const Claim& claim, const std::vector<ComparedSection>& sections,
                        const BootstrapOptions& options) {
   ClaimFinding finding;
-  finding.neutral = claim.OfTrajectories() ? 1 : 0;
+  finding.neutral = claim.effort() ? 1 : 0;
   const std::optional<ComparedSection> pair = PairIn(sections[claim.section], claim);
   if (!pair) return finding;
-  const SectionReport report = ReportSection(*pair, options);
-  if (claim.OfTrajectories()) {
-    FindRatio(*pair, report, options, &finding);
+  if (const std::optional<Effort> effort = claim.effort()) {
+    FindRatio(*pair, *effort, options, &finding);
   } else {
-    FindDifference(report, claim.measure, &finding);
+    FindDifference(ReportSection(*pair, options), claim.measure, &finding);
   }
   return finding;
 }
@@ -146,8 +148,7 @@ std::string ClaimVerdict(const Claim& claim, const ClaimFinding& finding) {
   const Interval& value = *finding.value;
   if (value.high < finding.neutral) return "the other way";
   if (value.low <= finding.neutral) return "no effect shown";
-  const double scale =
-      !claim.OfTrajectories() && finding.kind.unit == QuantityKind::Unit::kShare ? 100 : 1;
+  const double scale = !claim.effort() && finding.kind.unit == QuantityKind::Unit::kShare ? 100 : 1;
   return claim.large && scale * value.low >= *claim.large ? "shown, large" : "shown";
 }
 
@@ -155,16 +156,16 @@ std::vector<ReportTable> ClaimTables(const std::vector<Claim>& claims,
                                      const std::vector<ClaimFinding>& findings,
                                      const std::vector<ComparedSection>& sections) {
   constexpr char kRatio[] =
-      "Trajectories: how many times as many the other arm takes, the geometric mean over pairs of "
+      "To the goal: how many times as many the other arm takes, the geometric mean over pairs of "
       "one seed. Who did not arrive counts as arriving when the run ended: the true ratio is "
       "further from 1. In brackets 95 % intervals over seeds.";
   std::vector<ReportTable> tables;
   for (const bool primary : {true, false}) {
     TableRows rows = RowsOf(claims, findings, sections, primary);
     if (rows.empty()) continue;
-    tables.push_back({primary ? "What was claimed beforehand: the primary measures"
-                              : "What else was predicted",
-                      std::move(rows), kRatio});
+    tables.push_back(
+        {primary ? "What was claimed beforehand: the primary measures" : "What else was predicted",
+         std::move(rows), kRatio});
   }
   return tables;
 }
@@ -179,7 +180,7 @@ Json ToJson(const Claim& claim, const ClaimFinding& finding) {
                         {"measured", IntervalJson(finding.value)},
                         {"pairs", finding.pairs},
                         {"verdict", ClaimVerdict(claim, finding)}});
-  if (claim.OfTrajectories()) {
+  if (claim.effort()) {
     json.Set("arrived", Json::Of({{"arm", finding.arrived}, {"against", finding.arrived_against}}));
     json.Set("log_rank_p", finding.log_rank ? Json(finding.log_rank->p) : Json());
   }

@@ -13,9 +13,9 @@
 
 namespace hone {
 
-// One arm against another. The measure "trajectories" is how many times as many of them the other
-// takes to the section's goal; any other is a quantity of the report ("test/sampled"), arm minus
-// other.
+// One arm against another. The measures "trajectories", "dollars" and "hours" are how many times as
+// many of them the other takes to the section's goal; any other is a quantity of the report
+// ("test/sampled"), arm minus other.
 struct Claim {
   std::string title;         // a sentence
   size_t section = 0;        // place
@@ -26,16 +26,17 @@ struct Claim {
   std::optional<double> predicted;
   std::optional<double> large;  // from here on an effect is called large
 
-  bool OfTrajectories() const { return measure == "trajectories"; }
+  // What is counted to the goal; absent: the measure is a difference.
+  std::optional<Effort> effort() const;
 };
 
 struct ClaimFinding {
-  // A ratio (of trajectories) or a difference. Absent: no pair of runs is finished.
+  // A ratio (of what it takes to the goal) or a difference. Absent: no pair of runs is finished.
   std::optional<Interval> value;
   QuantityKind kind;  // of a difference
   int64_t pairs = 0;
   size_t clusters = 0;  // pairs that begin with policies of their own
-  // Of trajectories: who arrived at the goal, and the test that counts who never does.
+  // Of ratios: who arrived at the goal, and the test that counts who never does.
   int64_t arrived = 0, arrived_against = 0;
   std::optional<LogRank> log_rank;
 

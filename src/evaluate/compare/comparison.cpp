@@ -149,6 +149,13 @@ std::vector<Reader> ReadersOf(const ComparedSection& section) {
   readers.push_back(
       {{"real_calls", "real calls in rl", Unit::kCount, false},
        [](const ComparedRun& run) { return run.real_calls ? Cells{*run.real_calls} : Cells{}; }});
+  const auto spent = [](std::string name, std::string label, auto ComparedRun::*value) {
+    return Reader{
+        {std::move(name), std::move(label), Unit::kNumber, false},
+        [=](const ComparedRun& run) { return run.*value ? Cells{*(run.*value)} : Cells{}; }};
+  };
+  readers.push_back(spent("dollars", "dollars", &ComparedRun::dollars));
+  readers.push_back(spent("hours", "hours", &ComparedRun::hours));
   readers.push_back(
       number("ratio_tokens", "tokens of ratio 1", Unit::kCount, &ComparedRun::ratio_tokens));
   readers.push_back(number("seconds", "wall time of rl", Unit::kSeconds, &ComparedRun::seconds));
@@ -202,21 +209,13 @@ Clusters ClustersIn(const ComparedSection& section,
 
 Rng RngOf(std::string_view name) { return Rng(0).Split("comparison").Split(name); }
 
-// The run of the arm with this seed; null: it has not finished.
-const ComparedRun* RunOf(const ComparedArm& arm, uint64_t seed) {
-  for (const ComparedRun* run : arm.runs) {
-    if (run->seed == seed) return run;
-  }
-  return nullptr;
-}
-
 Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, const Reader& reader,
                     const BootstrapOptions& options) {
   Quantity quantity;
   std::vector<Cells> rows;
   std::vector<std::vector<std::string>> starts;
   for (const uint64_t seed : section.seeds) {
-    const ComparedRun* run = RunOf(arm, seed);
+    const ComparedRun* run = arm.OfSeed(seed);
     Cells cells = run == nullptr ? Cells{} : reader.read(*run);
     const std::optional<double> mean = MeanOf(cells);
     quantity.by_seed.push_back(mean);
@@ -252,8 +251,8 @@ Difference DifferenceOf(const ComparedSection& section, const Side& first, const
   std::vector<Cells> baseline;
   std::vector<std::vector<std::string>> starts;
   for (const uint64_t seed : section.seeds) {
-    const ComparedRun* a = RunOf(first.arm, seed);
-    const ComparedRun* b = RunOf(other_side.arm, seed);
+    const ComparedRun* a = first.arm.OfSeed(seed);
+    const ComparedRun* b = other_side.arm.OfSeed(seed);
     difference.by_seed.emplace_back();
     if (a == nullptr || b == nullptr) continue;
     Cells ours = first.read(*a), theirs = other_side.read(*b);
@@ -285,7 +284,7 @@ std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
   for (size_t i = 0; i < goals.size(); ++i) {
     std::vector<Reached> known;
     for (const uint64_t seed : section.seeds) {
-      const ComparedRun* run = RunOf(section.arms[i], seed);
+      const ComparedRun* run = section.arms[i].OfSeed(seed);
       goals[i].by_seed.push_back(run == nullptr ? std::nullopt : ReachedOn(*run, section.goal));
       if (goals[i].by_seed.back()) known.push_back(*goals[i].by_seed.back());
     }
@@ -300,8 +299,8 @@ std::vector<GoalTimes> GoalsOf(const ComparedSection& section) {
       if (!goals[i].by_seed[s] || !baseline.by_seed[s]) continue;
       a.push_back(*goals[i].by_seed[s]);
       b.push_back(*baseline.by_seed[s]);
-      starts.push_back({RunOf(section.arms[i], section.seeds[s])->start,
-                        RunOf(section.arms[section.baseline], section.seeds[s])->start});
+      starts.push_back({section.arms[i].OfSeed(section.seeds[s])->start,
+                        section.arms[section.baseline].OfSeed(section.seeds[s])->start});
     }
     if (!a.empty()) goals[i].race = Race(a, b);
     if (!a.empty()) goals[i].log_rank = LogRankTest(a, b, ClustersIn(section, starts));
@@ -368,6 +367,13 @@ std::optional<double> MeanGoldCalls(const ComparedSection& section) {
 
 }  // namespace
 
+const ComparedRun* ComparedArm::OfSeed(uint64_t seed) const {
+  for (const ComparedRun* run : runs) {
+    if (run->seed == seed) return run;
+  }
+  return nullptr;
+}
+
 std::string_view StatusName(ComparedRun::Status status) {
   switch (status) {
     case ComparedRun::Status::kFinished: return "finished";
@@ -412,9 +418,15 @@ Clusters ClustersByStart(std::span<const std::vector<std::string>> starts_by_row
   return clusters;
 }
 
-std::optional<Reached> ReachedOn(const ComparedRun& run, double goal) {
+double EffortOf(const DevPoint& point, Effort effort) {
+  return effort == Effort::kDollars ? point.dollars
+         : effort == Effort::kHours ? point.hours
+                                    : point.trajectories;
+}
+
+std::optional<Reached> ReachedOn(const ComparedRun& run, double goal, Effort effort) {
   if (run.dev.empty()) return std::nullopt;
-  Reached reached{.watched = run.dev.back().trajectories};
+  Reached reached{.watched = EffortOf(run.dev.back(), effort)};
   const Cells start = OfAll(run, "before/test/sampled", "success");
   // The last look below the goal; none where not even the start is known, or it was above.
   std::optional<DevPoint> below;
@@ -424,10 +436,11 @@ std::optional<Reached> ReachedOn(const ComparedRun& run, double goal) {
       below = point;
       continue;
     }
-    reached.at = point.trajectories;
+    reached.at = EffortOf(point, effort);
     if (below) {
       const double share = (goal - below->sampled) / (point.sampled - below->sampled);
-      reached.at = below->trajectories + share * (point.trajectories - below->trajectories);
+      const double from = EffortOf(*below, effort);
+      reached.at = from + share * (EffortOf(point, effort) - from);
     }
     break;
   }
@@ -468,7 +481,7 @@ SectionReport ReportSection(const ComparedSection& section, const BootstrapOptio
     }
     std::string missing;
     for (const uint64_t seed : section.seeds) {
-      if (RunOf(arm, seed) == nullptr) missing += fmt::format(" {}", seed);
+      if (arm.OfSeed(seed) == nullptr) missing += fmt::format(" {}", seed);
     }
     if (!missing.empty()) {
       report.warnings.push_back(fmt::format("{}: not finished (seed{})", arm.label, missing));

@@ -20,7 +20,11 @@ struct DevPoint {
   double trajectories = 0;  // sampled until then
   double sampled = 0;
   double greedy = 0;
+  double dollars = 0, hours = 0;  // that the real tools took until then, on their conditions
 };
+// What it takes to get somewhere.
+enum class Effort { kTrajectories, kDollars, kHours };
+double EffortOf(const DevPoint& point, Effort effort);
 
 // One training run, as far as it has come.
 struct ComparedRun {
@@ -36,11 +40,13 @@ struct ComparedRun {
   double trajectories = 0;    // all of rl
   double sampled_tokens = 0;  // of them
   std::optional<double> real_calls;  // made during rl; absent: it was not counted
-  double ratio_tokens = 0;           // whose ratio was exactly 1
-  double seconds = 0;     // of wall time that the steps of rl took, evaluation on dev included
-  std::string start;      // SHA-256 of the weights that rl began with; empty: unknown
-  std::string start_key;  // of what they depend on: equal ones must begin alike
-  std::string weights;    // SHA-256 at the end; empty: unknown
+  // What real tools took, recordings for a simulator included; absent: no conditions are said.
+  std::optional<double> dollars, hours;
+  double ratio_tokens = 0;  // whose ratio was exactly 1
+  double seconds = 0;       // of wall time that the steps of rl took, evaluation on dev included
+  std::string start;        // SHA-256 of the weights that rl began with; empty: unknown
+  std::string start_key;    // of what they depend on: equal ones must begin alike
+  std::string weights;      // SHA-256 at the end; empty: unknown
   std::string folder;
 };
 std::string_view StatusName(ComparedRun::Status status);
@@ -49,6 +55,9 @@ std::string_view StatusName(ComparedRun::Status status);
 struct ComparedArm {
   std::string name, label;
   std::vector<const ComparedRun*> runs;  // finished ones
+
+  // Null: that one has not finished.
+  const ComparedRun* OfSeed(uint64_t seed) const;
 };
 
 // What the arms began with, measured without rl: a row beside theirs.
@@ -144,9 +153,11 @@ std::optional<double> DevOverRun(const ComparedRun& run);
 // cluster. Empty: none has one in common with another. Starts that are not known are nobody's.
 Clusters ClustersByStart(std::span<const std::vector<std::string>> starts_by_row);
 
-// When the run reached this success on dev (sampled), in trajectories: between the last look below
-// it and the first that is not, along a straight line from what was measured before rl on.
-std::optional<Reached> ReachedOn(const ComparedRun& run, double goal);
+// When the run reached this success on dev (sampled), in trajectories or what else it took: between
+// the last look below it and the first that is not, along a straight line from what was measured
+// before rl on.
+std::optional<Reached> ReachedOn(const ComparedRun& run, double goal,
+                                 Effort effort = Effort::kTrajectories);
 
 // Runs that should have begun with the same weights and did not: one sentence each. A run without
 // rl ends with what rl would have begun with.

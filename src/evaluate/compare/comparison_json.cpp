@@ -122,26 +122,33 @@ Json ToJson(const ComparedSection& section, const SectionReport& report) {
 Json ToJson(const ComparedRun& run) {
   Json::Array dev;
   for (const DevPoint& point : run.dev) {
-    dev.push_back(Json::Of({{"trajectories", point.trajectories},
-                            {"sampled", point.sampled},
-                            {"greedy", point.greedy}}));
+    Json one = Json::Of({{"trajectories", point.trajectories},
+                         {"sampled", point.sampled},
+                         {"greedy", point.greedy}});
+    if (run.dollars) one.Set("dollars", point.dollars);
+    if (run.hours) one.Set("hours", point.hours);
+    dev.push_back(std::move(one));
   }
-  return Json::Of({{"arm", run.arm},
-                   {"seed", run.seed},
-                   {"status", StatusName(run.status)},
-                   {"why", run.why},
-                   {"steps", run.steps},
-                   {"trajectories", run.trajectories},
-                   {"sampled_tokens", run.sampled_tokens},
-                   {"real_calls", Number(run.real_calls)},
-                   {"ratio_one_tokens", run.ratio_tokens},
-                   {"seconds", run.seconds},
-                   {"start", run.start},
-                   {"start_key", run.start_key},
-                   {"weights", run.weights},
-                   {"folder", run.folder},
-                   {"dev", std::move(dev)},
-                   {"evaluations", run.evaluations}});
+  Json json = Json::Of({{"arm", run.arm},
+                        {"seed", run.seed},
+                        {"status", StatusName(run.status)},
+                        {"why", run.why},
+                        {"steps", run.steps},
+                        {"trajectories", run.trajectories},
+                        {"sampled_tokens", run.sampled_tokens},
+                        {"real_calls", Number(run.real_calls)},
+                        {"ratio_one_tokens", run.ratio_tokens},
+                        {"seconds", run.seconds},
+                        {"start", run.start},
+                        {"start_key", run.start_key},
+                        {"weights", run.weights},
+                        {"folder", run.folder},
+                        {"dev", std::move(dev)},
+                        {"evaluations", run.evaluations}});
+  // Ledgers of runs without conditions stay as they are.
+  if (run.dollars) json.Set("dollars", *run.dollars);
+  if (run.hours) json.Set("hours", *run.hours);
+  return json;
 }
 
 Result<ComparedRun> ComparedRunFromJson(const Json& json) {
@@ -167,6 +174,8 @@ Result<ComparedRun> ComparedRunFromJson(const Json& json) {
     fields.Required("folder", &run.folder);
     fields.Required("dev", &dev);
     fields.Required("evaluations", &run.evaluations);
+    fields.Optional("dollars", &run.dollars);
+    fields.Optional("hours", &run.hours);
   }
   for (size_t i = 0; i < dev.size(); ++i) {
     JsonFields fields(dev[i], fmt::format("dev[{}]", i), &errors);
@@ -174,6 +183,8 @@ Result<ComparedRun> ComparedRunFromJson(const Json& json) {
     fields.Required("trajectories", &point.trajectories);
     fields.Required("sampled", &point.sampled);
     fields.Required("greedy", &point.greedy);
+    fields.Optional("dollars", &point.dollars);
+    fields.Optional("hours", &point.hours);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   using Status = ComparedRun::Status;

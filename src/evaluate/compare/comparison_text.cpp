@@ -101,7 +101,8 @@ std::vector<TableLayout> TableLayouts(const SectionReport& report) {
         "unseen-phrases/greedy"}},
       {"Success on dev, sampled, over the whole run", {"dev/mean"}},
       {"What it took",
-       {"trajectories", "sampled_tokens", "real_calls", "ratio_tokens", "seconds"}}};
+       {"trajectories", "sampled_tokens", "real_calls", "dollars", "hours", "ratio_tokens",
+        "seconds"}}};
   for (const QuantityKind& kind : report.kinds) {
     if (kind.name.starts_with("family/")) layouts[2].kinds.push_back(kind.name);
   }
@@ -430,7 +431,8 @@ std::string ComparisonMarkdown(const ComparisonText& head,
   if (!head.text.empty()) text += head.text + "\n\n";
   if (!head.command.empty()) text += fmt::format("Made by\n\n    {}\n\n", head.command);
   for (const ReportTable& table : head.claims) {
-    text += fmt::format("## {}\n\n{}\n{}\n\n", table.heading, MarkdownTable(table.rows), table.note);
+    text +=
+        fmt::format("## {}\n\n{}\n{}\n\n", table.heading, MarkdownTable(table.rows), table.note);
   }
   for (const std::string& problem : problems) text += fmt::format("**Beware:** {}.\n\n", problem);
   for (size_t i = 0; i < sections.size(); ++i) {

@@ -39,11 +39,13 @@ void CheckArm(RecipeTable* table, const char* key, const std::string& name,
 
 void CheckMeasure(RecipeTable* table, const Claim& claim) {
   std::vector<std::string> measures = PairedQuantities();
-  measures.emplace_back("trajectories");
+  for (const char* to_the_goal : {"trajectories", "dollars", "hours"}) {
+    measures.emplace_back(to_the_goal);
+  }
   if (std::find(measures.begin(), measures.end(), claim.measure) != measures.end()) return;
-  table->Problem("measure", fmt::format("there is no \"{}\"{}; write one of {}", claim.measure,
-                                        DidYouMean(claim.measure, measures),
-                                        fmt::join(measures, ", ")));
+  table->Problem("measure",
+                 fmt::format("there is no \"{}\"{}; write one of {}", claim.measure,
+                             DidYouMean(claim.measure, measures), fmt::join(measures, ", ")));
 }
 
 }  // namespace
@@ -53,8 +55,9 @@ void ReadClaim(RecipeTable* table, ComparisonFile* comparison) {
   table->Read("title", &claim.title, "a sentence");
   table->Read("arm", &claim.arm, "who should be better");
   table->Read("against", &claim.against, "than whom");
-  table->Read("measure", &claim.measure,
-              "trajectories (to the goal, against / arm) or a quantity (arm - against)");
+  table->Read(
+      "measure", &claim.measure,
+      "trajectories, dollars or hours (to the goal, against / arm) or a quantity (arm - against)");
   table->Read("primary", &claim.primary, "what the comparison is made for");
   claim.predicted = OptionalNumber(table, "predicted", "times; of shares points");
   claim.large = OptionalNumber(table, "large", "from here on an effect is called large");

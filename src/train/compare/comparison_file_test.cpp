@@ -172,7 +172,7 @@ primary = true
   ASSERT_TRUE(plan.ok()) << plan.error().message();
   ASSERT_EQ(plan->claims.size(), 2u);
   EXPECT_EQ(plan->claims[0].title, "b against a");
-  EXPECT_TRUE(plan->claims[0].OfTrajectories());
+  EXPECT_TRUE(plan->claims[0].effort() == Effort::kTrajectories);
   EXPECT_EQ(plan->claims[0].predicted, 1.5);
   EXPECT_FALSE(plan->claims[0].large);
   EXPECT_TRUE(plan->claims[1].primary);
@@ -189,8 +189,7 @@ measure = "test/sampeld"
   ASSERT_FALSE(refused.ok());
   for (const char* part : {"there is no section \"Both of them\"", "there is no arm \"b\"",
                            "\"test/sampeld\" (did you mean \"test/sampled\"?)"}) {
-    EXPECT_NE(refused.error().message().find(part), std::string::npos)
-        << refused.error().message();
+    EXPECT_NE(refused.error().message().find(part), std::string::npos) << refused.error().message();
   }
 }
 

@@ -68,6 +68,7 @@ void ReadLog(const std::filesystem::path& file, ComparedRun* record) {
   const Result<std::string> text = ReadFile(file);
   if (!text.ok()) return;
   double trajectories = 0;
+  DevPoint spent;
   for (size_t begin = 0; begin < text->size();) {
     const size_t end = std::min(text->find('\n', begin), text->size());
     const Result<Json> line = ParseJson(std::string_view(*text).substr(begin, end - begin));
@@ -75,9 +76,16 @@ void ReadLog(const std::filesystem::path& file, ComparedRun* record) {
     if (!line.ok() || line->Find("trajectories") == nullptr) continue;
     trajectories += NumberOf(*line, "trajectories");
     record->seconds += NumberOf(*line, "time/step");
+    spent.dollars += NumberOf(*line, "spent/dollars");
+    spent.hours += NumberOf(*line, "spent/hours");
     if (line->Find("dev/sampled") == nullptr) continue;
-    record->dev.push_back(
-        {trajectories, NumberOf(*line, "dev/sampled"), NumberOf(*line, "dev/greedy")});
+    record->dev.push_back({trajectories, NumberOf(*line, "dev/sampled"),
+                           NumberOf(*line, "dev/greedy"), spent.dollars, spent.hours});
+  }
+  // What was recorded before, or in between, counts from the beginning on.
+  for (DevPoint& point : record->dev) {
+    point.dollars += record->dollars.value_or(0) - spent.dollars;
+    point.hours += record->hours.value_or(0) - spent.hours;
   }
 }
 
@@ -344,6 +352,10 @@ ComparedRun ReadComparedRun(const ComparisonFile& comparison, const PlannedRun& 
       record.real_calls = NumberOf(state->totals, "real_calls");
     }
     record.start = state->start;
+  }
+  if (state && !run.recipe.answers.conditions.empty()) {
+    record.dollars = NumberOf(state->totals, "spent/dollars");
+    record.hours = NumberOf(state->totals, "spent/hours");
   }
   ReadLog(folder / "metrics.jsonl", &record);
   record.weights = TextOf(note, "weights");

@@ -1,5 +1,7 @@
 #include "train/stages/journal_stage.h"
 
+#include "train/stages/record_cost.h"
+
 namespace hone {
 namespace {
 
@@ -24,6 +26,7 @@ std::shared_ptr<Stage> ReadJournalStage(RecipeTable table,
                                         const EnvironmentOptions& /*environment*/) {
   JournalStage stage;
   table.Read("tasks", &stage.tasks, "played on the real tools for the record", AtLeast(1));
+  table.Read("calls", &stage.calls, "that are recorded at most; 0: all", AtLeast(0));
   table.Read("gold", &stage.gold, "as plans say, and nothing else");
   if (!stage.gold) {
     table.Read("mistakes", &stage.mistakes, "share of the calls that go wrong there",
@@ -39,10 +42,14 @@ Result<JournalingReport> MakeJournal(const JournalStage& stage, StageContext* co
                           Journal::Open(folder / kRecordedJournal));
     const JournalingOptions recording{
         .episodes = static_cast<uint64_t>(stage.tasks),
+        .calls = stage.calls,
         .gold = stage.gold,
         .mistakes = stage.mistakes,
         .seed = Rng(context->recipe->run.seed).Split("journal").NextU64()};
-    return JournalPlay(context->environment, recording, journal.get());
+    HONE_ASSIGN_OR_RETURN(JournalingReport played,
+                          JournalPlay(context->environment, recording, journal.get()));
+    HONE_RETURN_IF_ERROR(NoteRecordedCalls(folder, played.by_tool));
+    return played;
   });
 }
 

@@ -9,6 +9,7 @@ namespace hone {
 // Calls of real tools are recorded, for a run that is answered by the record: `kind = "record"`.
 struct JournalStage {
   int64_t tasks = 5'000;  // the first ones of train (evaluate/journaling.h)
+  int64_t calls = 0;      // above 0: so many are recorded, and no more
   double mistakes = 0.6;  // share of the calls that go wrong there
   bool gold = false;      // what plans do, and nothing else
 };

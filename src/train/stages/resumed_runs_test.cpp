@@ -48,5 +48,18 @@ TEST(ResumedRuns, KeepMomentsOfRewardsAndPhases) {
                                 "stage.1.steps=8"});
 }
 
+// A simulator that the policy itself refreshed is found again by the policy that made it.
+TEST(ResumedRuns, KeepARefreshedSimulator) {
+  const std::string small = "layers=1, width=16, heads=2, positions=128, steps=4, batch=4";
+  ExpectSameWeightsWhenStopped(
+      {"simulator={kind='learned'}",
+       "stage=[{kind='sft', steps=60, batch=8, learning_rate=0.01, warmup=5}, {kind='simulator', "
+       "tasks=10, " +
+           small +
+           "}, {kind='rl', steps=4, groups=4, group=4}, {kind='simulator', tasks=6, "
+           "played_by='policy', " +
+           small + "}, {kind='rl', steps=4, groups=4, group=4}]"});
+}
+
 }  // namespace
 }  // namespace hone

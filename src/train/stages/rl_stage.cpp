@@ -110,6 +110,7 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
 Result<StageStep> RlTraining::Step(int64_t step) {
   const Rng rng = RngOf(step);
   const CallCounts asked = backend_->executor()->counts().by_source;
+  const std::optional<Backend::Spent> spent = backend_->spent();
   const double clock = Clock(step);
   HONE_ASSIGN_OR_RETURN(const Method method,
                         context_->recipe->MethodAt(static_cast<int64_t>(clock)));
@@ -132,6 +133,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     practice.Append(std::move(scored));
   }
   NotePractice(practice, rounds, asked, &done);
+  NoteSpent(spent, &done);
 
   std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
   reward_scale_.Apply(&chosen);
@@ -305,6 +307,14 @@ void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler
   values["simulated_calls"] = since(CallSource::kSimulator);
   trajectories_ += practice.counts.leaves;
   curriculum_->Observe(practice.outcomes);
+}
+
+void RlTraining::NoteSpent(const std::optional<Backend::Spent>& before, StageStep* done) const {
+  if (!before) return;
+  const Backend::Spent now = *backend_->spent();
+  const std::chrono::duration<double, std::ratio<3600>> hours = now.time - before->time;
+  done->values["spent/dollars"] = static_cast<double>(now.nanodollars - before->nanodollars) / 1e9;
+  done->values["spent/hours"] = hours.count();
 }
 
 void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done) {

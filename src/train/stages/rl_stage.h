@@ -91,6 +91,8 @@ class RlTraining final : public StageRun, public StageAlarms {
   // What comes of them goes to whatever goes on from step to step, and into the log.
   void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
                     const CallCounts& asked, StageStep* done);
+  // What the real tools cost since then.
+  void NoteSpent(const std::optional<Backend::Spent>& before, StageStep* done) const;
   void NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done);
   void Remember(const CreditedGroups& credited, int64_t step);
   void NoteUpdate(const UpdateOptions& options, const UpdateReport& update, int64_t step,

@@ -1,8 +1,15 @@
 #include "train/stages/simulator_stage.h"
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 #include "evaluate/journaling.h"
+#include "rollout/chains.h"
+#include "rollout/rollout.h"
 #include "simulate/journaled_calls.h"
 #include "simulate/simulator_options.h"
+#include "train/stages/record_cost.h"
 
 namespace hone {
 namespace {
@@ -19,6 +26,7 @@ class SimulatorMaking final : public StageOf<SimulatorStage> {
     return static_cast<double>(settings.model.batch) * figures.tokens / 2 /
            figures.train_tokens_per_second;
   }
+  bool needs_policy() const override { return settings.by_policy; }
   Result<void> Make(StageContext* context, const std::filesystem::path& folder,
                     const MakingProgress& progress) const override {
     const auto tell = [&](const TrainingProgress& now) {
@@ -29,13 +37,113 @@ class SimulatorMaking final : public StageOf<SimulatorStage> {
   }
 };
 
+using CallsByTool = std::map<std::string, int64_t>;
+
+// What whoever shows how to do it calls, and what is answered.
+Result<CallsByTool> RecordTeacher(const SimulatorStage& stage, StageContext* context,
+                                  Journal* journal) {
+  const JournalingOptions recording{
+      .episodes = static_cast<uint64_t>(stage.tasks),
+      .calls = stage.calls,
+      .mistakes = stage.mistakes,
+      .seed = Rng(context->recipe->run.seed).Split("record").NextU64()};
+  HONE_ASSIGN_OR_RETURN(const JournalingReport played,
+                        JournalPlay(context->environment, recording, journal));
+  return played.by_tool;
+}
+
+// The tasks that the policy plays for the record, other ones each time.
+std::vector<GroupRequest> TasksForThePolicy(const SimulatorStage& stage,
+                                            const StageContext& context, int64_t recorded) {
+  Rng rng = Rng(context.recipe->run.seed).Split("refresh").Split(static_cast<uint64_t>(recorded));
+  const TaskSource& tasks = *context.environment.tasks;
+  const std::optional<uint64_t> count = tasks.count(Split::kTrain);
+  constexpr uint64_t kMany = uint64_t{1} << 32;
+  std::vector<GroupRequest> requests;
+  for (int64_t i = 0; i < stage.tasks; ++i) {
+    requests.push_back({.task = tasks.Make(Split::kTrain, rng.Below(count.value_or(kMany))),
+                        .seed = rng.NextU64(),
+                        .scope = fmt::format("refresh-{}-{}", recorded, i)});
+  }
+  return requests;
+}
+
+// The same of the policy, on top of what is there.
+Result<CallsByTool> RecordPolicy(const SimulatorStage& stage, StageContext* context,
+                                 const std::filesystem::path& file, int64_t recorded) {
+  const TrainingRecipe& recipe = *context->recipe;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> real,
+                        Backend::Real(recipe, context->environment, file));
+  HONE_ASSIGN_OR_RETURN(const Policy policy,
+                        context->PolicyAt(recipe.rollout.policy.sampling.temperature, 0));
+  RolloutOptions options = recipe.rollout.options;
+  options.run = recipe.run.name;
+  const std::unique_ptr<Strategy> each = NewChains();
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
+                        Rollout::New(std::move(options), context->environment.environment.get(),
+                                     policy, each.get(), real->executor()));
+  HONE_ASSIGN_OR_RETURN(const RolloutResult played,
+                        rollout.Run(TasksForThePolicy(stage, *context, recorded)));
+  CallsByTool calls;
+  for (const Tree& tree : played.trees) {
+    for (const Node& node : tree.nodes) {
+      for (const Call& call : node.calls) ++calls[call.name];
+    }
+  }
+  return calls;
+}
+
+Result<int64_t> CallsIn(const std::filesystem::path& file, const StageContext& context) {
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(file));
+  HONE_ASSIGN_OR_RETURN(const JournaledCalls calls,
+                        ReadRecordedCalls(journal.get(), context.environment.environment->tools()));
+  return static_cast<int64_t>(calls.calls.size());
+}
+
+// The journal of the simulator that is there, as the beginning of the next one's.
+Result<void> CopyRecord(const StageContext& context, const std::filesystem::path& to) {
+  const std::filesystem::path from = context.simulator / kRecordedJournal;
+  std::error_code failed;
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
+  if (!failed) return {};
+  return Error(ErrorCode::kNotFound,
+               fmt::format("{}: {}; played_by = \"policy\" adds to the record of an earlier stage "
+                           "of kind \"simulator\"",
+                           from.string(), failed.message()));
+}
+
+Result<void> Record(const SimulatorStage& stage, StageContext* context,
+                    const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / kRecordedJournal;
+  CallsByTool calls;
+  if (stage.by_policy) {
+    HONE_RETURN_IF_ERROR(CopyRecord(*context, file));
+    HONE_ASSIGN_OR_RETURN(const int64_t so_far, CallsIn(file, *context));
+    HONE_ASSIGN_OR_RETURN(calls, RecordPolicy(stage, context, file, so_far));
+  } else {
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(file));
+    HONE_ASSIGN_OR_RETURN(calls, RecordTeacher(stage, context, journal.get()));
+  }
+  return NoteRecordedCalls(folder, calls);
+}
+
 }  // namespace
 
 std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table,
                                           const EnvironmentOptions& /*environment*/) {
   SimulatorStage stage;
   table.Read("tasks", &stage.tasks, "played on the real tools for the record", AtLeast(1));
-  table.Read("mistakes", &stage.mistakes, "share of the calls that go wrong there", Between(0, 1));
+  table.Read("calls", &stage.calls, "that are recorded at most; 0: all", AtLeast(0));
+  std::string played_by = "teacher";
+  table.ReadChoice("played_by", &played_by, {"teacher", "policy"},
+                   "policy: the policy plays, and its calls are added to the record so far");
+  stage.by_policy = played_by == "policy";
+  if (!stage.by_policy) {
+    table.Read("mistakes", &stage.mistakes, "share of the calls that go wrong there",
+               Between(0, 1));
+  } else if (stage.calls > 0) {
+    table.Problem("calls", "is of played_by = \"teacher\"; the policy plays its tasks to the end");
+  }
   stage.model = ReadLearnedOptions(table);
   return std::make_shared<SimulatorMaking>(std::move(stage));
 }
@@ -43,16 +151,10 @@ std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table,
 Result<TrainingReport> MakeSimulator(const SimulatorStage& stage, StageContext* context,
                                      const std::filesystem::path& folder,
                                      const std::function<void(const TrainingProgress&)>& progress) {
+  HONE_RETURN_IF_ERROR(
+      context->times->Run("recording", [&] { return Record(stage, context, folder); }));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal,
                         Journal::Open(folder / kRecordedJournal));
-  HONE_RETURN_IF_ERROR(context->times->Run("recording", [&]() -> Result<void> {
-    const JournalingOptions recording{
-        .episodes = static_cast<uint64_t>(stage.tasks),
-        .mistakes = stage.mistakes,
-        .seed = Rng(context->recipe->run.seed).Split("record").NextU64()};
-    const auto played = JournalPlay(context->environment, recording, journal.get());
-    return played.ok() ? Result<void>() : Result<void>(played.error());
-  }));
   HONE_ASSIGN_OR_RETURN(const JournaledCalls recorded, context->times->Run("recording", [&] {
     return ReadRecordedCalls(journal.get(), context->environment.environment->tools());
   }));

@@ -11,7 +11,11 @@ namespace hone {
 // Calls of real tools are recorded, and a model learns to answer like them: `kind = "simulator"`.
 struct SimulatorStage {
   int64_t tasks = 20'000;  // played for the record (evaluate/journaling.h), all on train
+  int64_t calls = 0;       // above 0: so many are recorded, and no more
   double mistakes = 0.6;   // share of the calls that go wrong there
+  // The policy as it is now plays instead, and what the tools answer is added to what the stage
+  // before this one recorded: a simulator is refreshed where the policy goes.
+  bool by_policy = false;
   LearnedOptions model;
 };
 std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table, const EnvironmentOptions& environment);

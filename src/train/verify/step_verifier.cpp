@@ -17,7 +17,7 @@ namespace {
 bool IsOfEvaluation(const std::string& name) { return name.starts_with("dev/"); }
 // Numbers that say who answered, which a replay of a journal does differently.
 bool SaysWhoAnswered(const std::string& name) {
-  return name == "real_calls" || name == "simulated_calls";
+  return name == "real_calls" || name == "simulated_calls" || name.starts_with("spent/");
 }
 
 std::string NumberText(double value) {
