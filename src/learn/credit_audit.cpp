@@ -17,8 +17,17 @@ double SumOver(const std::vector<float>& values, const Span& span) {
   return std::accumulate(values.begin() + span.begin, values.begin() + span.end, 0.0);
 }
 
-// What each call of a trajectory is, in their order.
-std::vector<CallVerdict> VerdictsOf(const std::vector<const Call*>& calls, const GoldCalls& gold) {
+// What each call of a trajectory is, in their order. An environment that judges calls where they
+// stand knows better than the gold plan: behind a wrong call the right ones are others.
+std::vector<CallVerdict> VerdictsOf(const TrajectoryView& view, const GoldCalls& gold) {
+  const std::vector<const Call*> calls = view.bare_calls();
+  if (const std::optional<std::vector<bool>> said = view.said_right()) {
+    std::vector<CallVerdict> verdicts;
+    for (const bool right : *said) {
+      verdicts.push_back(right ? CallVerdict::kRight : CallVerdict::kWrong);
+    }
+    return verdicts;
+  }
   const CallScore score = ScoreCalls(calls, gold);
   std::vector<CallVerdict> verdicts;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -81,7 +90,7 @@ Result<std::vector<AuditedCall>> CallsOf(std::span<const ScoredTree> records) {
     for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
       if (!measures[leaf].counts || !measures[leaf].success) continue;
       const TrajectoryView view = TrajectoryOf(tree, static_cast<int32_t>(leaf));
-      const std::vector<CallVerdict> verdicts = VerdictsOf(view.bare_calls(), *labels.calls);
+      const std::vector<CallVerdict> verdicts = VerdictsOf(view, *labels.calls);
       for (size_t i = 0; i < verdicts.size(); ++i) {
         const TrajectoryView::MadeCall& made = view.calls[i];
         const Node& node = tree.nodes[static_cast<size_t>(made.node)];

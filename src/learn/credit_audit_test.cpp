@@ -127,5 +127,19 @@ TEST(CallVerdict, IsByTheGoldCallsOfTheTask) {
   EXPECT_EQ(none[0].verdict, CallVerdict::kNeedless);
 }
 
+// Behind a wrong call the right ones are not those of the plan: the environment says which they
+// are.
+TEST(CallVerdict, IsTheEnvironmentsWhereItJudgesCalls) {
+  const Json gold = Json::Array{Json::Of({{"name", "op"}, {"arguments", Json::Of({{"c", "a"}})}}),
+                                Json::Of({{"name", "op"}, {"arguments", Json::Of({{"c", "b"}})}})};
+  ScoredTree record =
+      Asked({Made("op", Json::Of({{"c", "x"}})), Made("op", Json::Of({{"c", "y"}}))}, gold);
+  record.tree.leaves[0].final_state.Set("call_scores", Json::Array{0, 1});
+  const auto calls = CallsOf({{record}}).value();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].verdict, CallVerdict::kWrong);
+  EXPECT_EQ(calls[1].verdict, CallVerdict::kRight);
+}
+
 }  // namespace
 }  // namespace hone

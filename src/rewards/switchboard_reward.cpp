@@ -1,6 +1,5 @@
 #include "rewards/switchboard_reward.h"
 
-#include "record/final_state.h"
 #include "record/reward_terms.h"
 #include "rewards/outcome.h"
 
@@ -10,15 +9,8 @@ namespace {
 constexpr double kRightHere = 1, kWrongHere = -0.25;
 
 std::vector<bool> RightCalls(const TrajectoryView& trajectory, const GoldCalls& gold) {
+  if (std::optional<std::vector<bool>> said = trajectory.said_right()) return *std::move(said);
   std::vector<bool> right(trajectory.calls.size(), false);
-  const Json* said = FinalState(*trajectory.final_state).call_scores();
-  if (said != nullptr && said->is_array()) {
-    const Json::Array& scores = said->AsArray();
-    for (size_t i = 0; i < right.size() && i < scores.size(); ++i) {
-      right[i] = scores[i].is_number() && scores[i].AsDouble() >= 1;
-    }
-    return right;
-  }
   const CallScore score = ScoreCalls(trajectory.bare_calls(), gold);
   for (size_t i = 0; i < right.size(); ++i) {
     const int32_t index = score.gold_of[i];

@@ -97,6 +97,17 @@ bool TrajectoryView::failed_by_others() const {
   return BrokenByOthers({.ending = ending, .blame = blame});
 }
 
+std::optional<std::vector<bool>> TrajectoryView::said_right() const {
+  const Json* said = FinalState(*final_state).call_scores();
+  if (said == nullptr || !said->is_array()) return std::nullopt;
+  const Json::Array& scores = said->AsArray();
+  std::vector<bool> right(calls.size(), false);
+  for (size_t i = 0; i < right.size() && i < scores.size(); ++i) {
+    right[i] = scores[i].is_number() && scores[i].AsDouble() >= 1;
+  }
+  return right;
+}
+
 std::vector<const Call*> TrajectoryView::bare_calls() const {
   std::vector<const Call*> bare;
   for (const MadeCall& made : calls) bare.push_back(made.call);

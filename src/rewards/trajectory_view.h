@@ -56,6 +56,9 @@ struct TrajectoryView {
   // Every turn could be read and the last one answered.
   bool well_formed() const { return faults.empty() && ending == Ending::kAnswered; }
   std::vector<const Call*> bare_calls() const;
+  // Of each call, whether the environment says that it was right where it stood (call_scores, 1 or
+  // more); absent: it does not judge calls.
+  std::optional<std::vector<bool>> said_right() const;
 
   bool ends_in_turn = false;  // the leaf is a policy node
   std::optional<Span> answer_span;

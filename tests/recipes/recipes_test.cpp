@@ -16,6 +16,9 @@
 #include "text/bpe_trainer.h"
 #include "text/dialect.h"
 #include "train/compare/comparison_ledger.h"
+#include "train/compare/comparison_runs.h"
+#include "train/compare/start_controls.h"
+#include "train/compare/tuning.h"
 #include "train/run_estimate.h"
 #include "train/trainer.h"
 
@@ -170,6 +173,25 @@ TEST(Recipes, TheLedgersAreOfTheRecipesAsTheyAre) {
     EXPECT_EQ(static_cast<size_t>(counted), ledger.size()) << file << ".jsonl has runs of others";
     EXPECT_GT(counted, 0) << file;
   }
+}
+
+// The same where settings are chosen first: runs that chose, runs of what was chosen, and controls.
+TEST(Recipes, TheLedgerOfTheSwitchboardIsOfItsRecipesAsTheyAre) {
+  const std::string file = HONE_SOURCE_DIR "/comparisons/switchboard";
+  const ComparisonFile asked = ReadComparison({.files = {file + ".toml"}}).value();
+  const ComparisonLedger ledger = ComparisonLedger::Open(file + ".jsonl").value();
+  const auto kept = [&](const ComparisonFile& comparison, const std::vector<PlannedRun>& runs) {
+    return std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) {
+      return ledger.Find(comparison, run) != nullptr;
+    });
+  };
+  const ComparisonFile tuning = TuningOf(asked);
+  const std::vector<PlannedRun> tried = PlanRuns(tuning, "/tmp/none").value();
+  const std::vector<TunedArm> tuned = ChooseSettings(asked, ReadRuns(tuning, tried, &ledger));
+  const ComparisonFile chosen = WithControls(WithChosen(asked, tuned));
+  const std::vector<PlannedRun> runs = PlanRuns(chosen, "/tmp/none").value();
+  EXPECT_EQ(static_cast<size_t>(kept(tuning, tried) + kept(chosen, runs)), ledger.size())
+      << "it has runs of others";
 }
 
 // The names of all keys in it.

@@ -15,20 +15,20 @@ constexpr char kProof[] = "comparisons/switchboard.toml",
                kQuickProof[] = "comparisons/switchboard-quick.toml";
 
 struct CompareArguments {
-  std::string verb;    // "compare" or "prove"; the reports' files are named so, too
+  std::string verb;  // "compare" or "prove"; the reports' files are named so, too
   ComparisonRequest request;
   int64_t jobs = 1;
   std::string out;
   std::string ledger;    // file; empty: none
   std::string markdown;  // file; empty: none beside the folder's own
+  std::string proof;     // prove: a comparison file; empty: the one that asks the question
   bool quick = false;    // prove
   bool no_controls = false;
   bool report_only = false;
   bool plan = false;
 
-  // The question that is asked where no file is named.
   void AskTheFoundingQuestion() {
-    if (request.files.empty()) request.files = {quick ? kQuickProof : kProof};
+    request.files = {!proof.empty() ? proof : quick ? kQuickProof : kProof};
     if (out.empty()) out = quick ? "runs/prove-quick" : "runs/prove";
   }
 };
@@ -139,8 +139,8 @@ void AddProve(Command program, std::shared_ptr<CommandContext> context) {
   arguments->jobs = 2;
   Command prove = program.AddCommand(
       "prove", "Test whether simulated APIs and token-level credit train better tool-using agents");
-  prove.AddOption("comparison", &arguments->request.files,
-                  "comparison files (TOML) instead of " + std::string(kProof));
+  prove.AddOption("comparison", &arguments->proof,
+                  "a comparison file (TOML) instead of " + std::string(kProof));
   prove.AddFlag("--quick", &arguments->quick, "a smaller one: minutes, not hours");
   prove.AddOption("--out", &arguments->out, "folder of runs and report (runs/prove)");
   AddOptions(&prove, arguments.get());

@@ -170,7 +170,8 @@ TEST_F(TuningTest, AnArmThatIsLikeAnotherTakesWhatIsChosenForIt) {
   EXPECT_NE(chosen.arms[2].changes.back().find("learning_rate"), std::string::npos);
   EXPECT_EQ(PlanRuns(chosen, "out")->size(), 3u);
   EXPECT_EQ(PlanRuns(WithFirstSettings(*comparison), "out")->size(), 3u);
-  const auto nobody = Read(kGrid + std::string("[[arm]]\nname = \"c\"\nrecipe = \"a.toml\"\nlike = \"b\"\n"));
+  const auto nobody =
+      Read(kGrid + std::string("[[arm]]\nname = \"c\"\nrecipe = \"a.toml\"\nlike = \"b\"\n"));
   ASSERT_FALSE(nobody.ok());
   EXPECT_NE(nobody.error().message().find("with a grid before this one"), std::string::npos);
 }
