@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "evaluate/compare/comparison_text.h"
+#include "train/compare/start_controls.h"
 #include "train/compare/tuning.h"
 #include "train/recipe_identity.h"
 #include "train/run_estimate.h"
@@ -136,12 +137,12 @@ std::string ComparisonEstimate::Table(int64_t jobs) const {
 }
 
 Result<ComparisonEstimate> EstimateComparison(const ComparisonFile& comparison,
-                                    const std::filesystem::path& out) {
+                                              const std::filesystem::path& out) {
   ComparisonEstimate estimate;
   CostEstimator estimator(&estimate);
   const ComparisonFile tuning = TuningOf(comparison);
   if (!tuning.arms.empty()) HONE_RETURN_IF_ERROR(estimator.Add(tuning, out));
-  HONE_RETURN_IF_ERROR(estimator.Add(WithFirstSettings(comparison), out));
+  HONE_RETURN_IF_ERROR(estimator.Add(WithControls(WithFirstSettings(comparison)), out));
   return estimate;
 }
 

@@ -13,6 +13,7 @@ TEST(ComparisonEstimate, RunsThatTakeAsLongAreEstimatedOnceAndWhatTheyShareIsCou
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "tiny.toml", TinyRecipe("runs")).ok());
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "all.toml", R"(
 seeds = 3
+controls = []
 [[arm]]
 name = "smeared-real-1"
 recipe = "tiny.toml"
@@ -41,6 +42,27 @@ set = ["stage.1.steps=8"]
   EXPECT_GT(estimate->CoreSeconds(), 0);
   EXPECT_NE(estimate->Table(2).find("smeared-real-1"), std::string::npos);
   EXPECT_DOUBLE_EQ(estimate->ToJson(2).Find("seconds")->AsDouble(), estimate->CoreSeconds() / 2);
+}
+
+TEST(ComparisonEstimate, RunsThatChooseAndControlsCount) {
+  const TemporaryDirectory folder;
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "tiny.toml", TinyRecipe("runs")).ok());
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "all.toml", R"(
+seeds = 2
+tuning_seeds = [11]
+controls = ["start@0.5"]
+[[arm]]
+recipe = "tiny.toml"
+grid = { "stage.1.learning_rate" = [1e-4, 3e-4, 1e-3] }
+)")
+                  .ok());
+  const ComparisonFile plan =
+      ReadComparison({.files = {(folder.path() / "all.toml").string()}}).value();
+  const auto estimate = EstimateComparison(plan, folder.path() / "out");
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message();
+  int64_t runs = 0;
+  for (const ComparisonEstimate::Kind& kind : estimate->kinds) runs += kind.runs;
+  EXPECT_EQ(runs, 3 * 1 + 2 + 2) << "tried, trained, and the start without rl";
 }
 
 }  // namespace

@@ -30,17 +30,19 @@ TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
                                .records = ReadRuns(comparison, runs, nullptr)};
   const std::vector<ComparedRun>& records = carried_out.records;
   ASSERT_EQ(records.size(), 2u);
-  const ComparisonFindings findings = FindingsOf(carried_out, "hone compare");
+  ComparisonFindings findings = FindingsOf(carried_out, "hone compare");
   EXPECT_EQ(findings.failed, 0);
   EXPECT_EQ(*findings.json.Find("event"), Json("end"));
-  const ComparisonText head{.title = "T", .front_markdown = "FRONT\n\n", .front_html = "<b>F</b>"};
+  findings.claims = {{"Claimed", {{"claim"}, {"sooner"}}, "a note"}};
+  const ComparisonText head{.title = "T"};
   const auto text = WriteFindings(head, findings, records, folder.path() / "out", "proof",
                                   (folder.path() / "copy.md").string());
   ASSERT_TRUE(text.ok()) << text.error().message();
-  EXPECT_NE(text->find("FRONT"), std::string::npos);
+  EXPECT_NE(text->find("## Claimed"), std::string::npos);
   EXPECT_EQ(ReadFile(folder.path() / "copy.md").value(), *text);
   EXPECT_EQ(ReadFile(folder.path() / "out/proof.md").value(), *text);
-  EXPECT_NE(ReadFile(folder.path() / "out/proof.html").value().find("<b>F</b>"), std::string::npos);
+  EXPECT_NE(ReadFile(folder.path() / "out/proof.html").value().find("<h2>Claimed</h2>"),
+            std::string::npos);
   EXPECT_TRUE(ParseJson(ReadFile(folder.path() / "out/proof.json").value()).ok());
 }
 

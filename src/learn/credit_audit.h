@@ -16,7 +16,8 @@
 
 namespace hone {
 
-// What the labels of a task say of a call.
+// What the labels of a task say of a call; or the environment, where it judges calls: then a call
+// is right or wrong where it stands, and none is needless.
 enum class CallVerdict {
   kRight,     // it stands for a gold call, with right arguments
   kNeedless,  // the task needs no call, or a right call is made once more

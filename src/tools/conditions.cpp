@@ -3,75 +3,107 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
 
 #include "base/strings.h"
 
 namespace hone {
 namespace {
 
-// The turns of one set of conditions: when the next call may begin.
-class Turns {
+// Serves the calls of one set of conditions, each when its turn has come. A call that nobody waits
+// for any more gives its turn to the next.
+class Counter : public std::enable_shared_from_this<Counter> {
  public:
-  explicit Turns(double per_second)
-      : gap_(per_second > 0 ? std::chrono::duration_cast<Clock::Duration>(
-                                  std::chrono::duration<double>(1 / per_second))
-                            : Clock::Duration(0)) {}
+  Counter(const ServingConditions& conditions, Timeline* timeline)
+      : gap_(conditions.per_second > 0
+                 ? std::chrono::duration_cast<Clock::Duration>(std::chrono::duration<double>(
+                       std::min(1 / conditions.per_second, kLongestGap)))
+                 : Clock::Duration(0)),
+        latency_(std::chrono::milliseconds(conditions.latency_ms)),
+        timeline_(timeline) {}
 
-  Clock::Duration Take(Clock::Duration now) {
-    MutexLock lock(mutex_);
-    const Clock::Duration begin = std::max(now, next_);
-    next_ = begin + gap_;
-    return begin;
+  void Queue(std::shared_ptr<const CallAttempt> attempt, std::function<void()> carry_out) {
+    {
+      MutexLock lock(mutex_);
+      waiting_.push_back({std::move(attempt), std::move(carry_out)});
+    }
+    Serve();
   }
 
  private:
-  const Clock::Duration gap_;
+  static constexpr double kLongestGap = 86'400;  // seconds
+  struct Waiting {
+    std::shared_ptr<const CallAttempt> attempt;
+    std::function<void()> carry_out;
+  };
+
+  void Serve() {
+    MutexLock lock(mutex_);
+    const Clock::Duration now = timeline_->Now();
+    while (!waiting_.empty()) {
+      if (waiting_.front().attempt->stop.stop_requested()) {
+        waiting_.pop_front();
+        continue;
+      }
+      if (now < next_) return WakeAt(next_);
+      next_ = now + gap_;
+      timeline_->At(now + latency_, std::move(waiting_.front().carry_out));
+      waiting_.pop_front();
+    }
+  }
+
+  void WakeAt(Clock::Duration time) HONE_REQUIRES(mutex_) {
+    if (wake_set_) return;
+    wake_set_ = true;
+    timeline_->At(time, [weak = weak_from_this()] {
+      if (const std::shared_ptr<Counter> counter = weak.lock()) {
+        {
+          MutexLock lock(counter->mutex_);
+          counter->wake_set_ = false;
+        }
+        counter->Serve();
+      }
+    });
+  }
+
+  const Clock::Duration gap_, latency_;
+  Timeline* const timeline_;
   Mutex mutex_;
+  std::deque<Waiting> waiting_ HONE_GUARDED_BY(mutex_);
   Clock::Duration next_ HONE_GUARDED_BY(mutex_){0};
+  bool wake_set_ HONE_GUARDED_BY(mutex_) = false;
 };
 
 class ServedResponder final : public Responder {
  public:
   ServedResponder(std::shared_ptr<Responder> inner, std::vector<ServingConditions> conditions,
                   Timeline* timeline, std::shared_ptr<Bill> bill)
-      : inner_(std::move(inner)),
-        conditions_(std::move(conditions)),
-        timeline_(timeline),
-        bill_(std::move(bill)) {
+      : inner_(std::move(inner)), conditions_(std::move(conditions)), bill_(std::move(bill)) {
     for (const ServingConditions& one : conditions_) {
-      turns_.push_back(std::make_unique<Turns>(one.per_second));
+      counters_.push_back(std::make_shared<Counter>(one, timeline));
     }
   }
 
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
     for (size_t i = 0; i < conditions_.size(); ++i) {
       if (!FitsPattern(conditions_[i].tool, attempt->content.tool)) continue;
-      return Serve(i, std::move(attempt), std::move(reply));
+      // What is handed on holds no part of this object: it may outlive it.
+      auto carry_out = [inner = inner_, bill = bill_, attempt, reply = std::move(reply),
+                        price = std::llround(conditions_[i].price * 1e9)] {
+        if (attempt->stop.stop_requested()) return;
+        bill->Add(price);
+        inner->Answer(attempt, reply);
+      };
+      return counters_[i]->Queue(attempt, std::move(carry_out));
     }
     inner_->Answer(std::move(attempt), std::move(reply));
   }
 
  private:
-  void Serve(size_t place, std::shared_ptr<const CallAttempt> attempt, Reply reply) {
-    const Clock::Duration end = turns_[place]->Take(timeline_->Now()) +
-                                std::chrono::milliseconds(conditions_[place].latency_ms);
-    // What is handed on holds no part of this object: it may outlive it.
-    auto carry_out = [inner = inner_, bill = bill_,
-                      price = std::llround(conditions_[place].price * 1e9),
-                      attempt = std::move(attempt), reply = std::move(reply)] {
-      if (attempt->stop.stop_requested()) return;
-      bill->Add(price);
-      inner->Answer(attempt, reply);
-    };
-    if (end <= timeline_->Now()) return carry_out();
-    timeline_->At(end, std::move(carry_out));
-  }
-
   const std::shared_ptr<Responder> inner_;
   const std::vector<ServingConditions> conditions_;
-  Timeline* const timeline_;
   const std::shared_ptr<Bill> bill_;
-  std::vector<std::unique_ptr<Turns>> turns_;
+  std::vector<std::shared_ptr<Counter>> counters_;
 };
 
 }  // namespace
@@ -81,9 +113,11 @@ std::vector<ServingConditions> ReadServingConditions(RecipeTable table) {
   for (RecipeTable& entry : table.Tables("conditions")) {
     ServingConditions& one = conditions.emplace_back();
     entry.Read("tool", &one.tool, "of which tool; * stands for any characters");
-    entry.Read("price", &one.price, "of a call, in dollars", AtLeast(0));
-    entry.Read("latency_ms", &one.latency_ms, "from a call's beginning to its answer", AtLeast(0));
-    entry.Read("per_second", &one.per_second, "calls that may begin; 0: any number", AtLeast(0));
+    entry.Read("price", &one.price, "of a call, in dollars", Between(0, 1e6));
+    entry.Read("latency_ms", &one.latency_ms, "from a call's beginning to its answer",
+               Between(0, 86'400'000));
+    entry.Read("per_second", &one.per_second, "calls that may begin; 0: any number",
+               Between(0, 1e6));
   }
   return conditions;
 }

@@ -85,6 +85,18 @@ TEST_F(ConditionsTest, WhatNobodyWaitsForAnyMoreIsNotCarriedOutAndCostsNothing) 
   EXPECT_EQ(bill_->nanodollars(), 3'000'000'000);
 }
 
+TEST_F(ConditionsTest, WhoGivesUpGivesItsTurnToTheNext) {
+  Use({{.latency_ms = 100, .per_second = 1}}, {.deadline = seconds(20),
+                                               .attempt = milliseconds(3500),
+                                               .retries = 1,
+                                               .backoff = milliseconds(100)});
+  // Six ask at once; four are served in their first attempt, the others when they ask again.
+  int served = 0;
+  for (const ToolResult& result : Call(6)) served += result.status == CallStatus::kOk;
+  EXPECT_EQ(served, 6);
+  EXPECT_LT(timeline_->Now(), seconds(7)) << "nobody waits for turns that nobody takes";
+}
+
 TEST_F(ConditionsTest, TheFirstThatFitsHoldsAndOtherToolsAreFree) {
   Use({{.tool = "cl*", .price = 1}, {.tool = "clock", .price = 5}});
   Call(1);

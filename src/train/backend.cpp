@@ -13,7 +13,8 @@ Backend::~Backend() {
 
 std::optional<Backend::Spent> Backend::spent() const {
   if (bill_ == nullptr) return std::nullopt;
-  return Spent{.nanodollars = bill_->nanodollars(), .time = timeline_->Now()};
+  return Spent{.nanodollars = bill_->nanodollars(),
+               .time = virtual_ ? timeline_->Now() : Clock::Duration(0)};
 }
 
 Result<void> Backend::Open(const BackendOptions& backend, RoutingOptions answers,
@@ -69,6 +70,7 @@ Result<std::unique_ptr<Backend>> Backend::ForTraining(const TrainingRecipe& reci
   // A player that is a model answers many calls together only if they come from many threads.
   const bool at_once = in_process && (!recipe.Simulates() || backend.simulator->kind == "random");
   world->timeline_ = at_once ? NewVirtualTimeline() : NewRealTimeline();
+  world->virtual_ = at_once;
   RoutingOptions answers{.mode = backend.mode, .faults = backend.faults, .seed = recipe.run.seed};
   if (!backend.conditions.empty()) {
     world->bill_ = std::make_shared<Bill>();

@@ -48,6 +48,7 @@ class Backend {
   Result<void> Open(const BackendOptions& backend, RoutingOptions answers, const Toolbox& toolbox);
 
   std::unique_ptr<Timeline> timeline_;
+  bool virtual_ = false;  // the timeline is; else nobody waits for a tool on conditions
   std::shared_ptr<Simulator> simulator_;
   std::shared_ptr<Bill> bill_;  // null: there are no conditions
   std::unique_ptr<Executor> executor_;

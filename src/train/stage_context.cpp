@@ -104,6 +104,11 @@ Result<Json> StageContext::InputsOf(size_t stage) {
     inputs.Set("model", SaidPart(*recipe, "model"));
     inputs.Set("before", engine->WeightsHash());
   }
+  // What the policy plays is added to what was recorded before.
+  if (recipe->stages[stage]->needs_policy() && !recipe->stages[stage]->traits().trains_policy()) {
+    inputs.Set("rollout", SaidPart(*recipe, "rollout"));
+    inputs.Set("earlier", simulator.filename().string());
+  }
   return inputs;
 }
 

@@ -7,6 +7,7 @@
 #include "app/comparison_estimate.h"
 #include "app/comparison_session.h"
 #include "app/report.h"
+#include "train/compare/outcome_arm.h"
 
 namespace hone {
 namespace {
@@ -43,7 +44,8 @@ std::string CommandOf(const CompareArguments& arguments) {
   if (!request.baseline.empty()) command += " --baseline " + QuotedForShell(request.baseline);
   for (const std::string& change : request.set) command += " --set " + QuotedForShell(change);
   if (arguments.no_controls) command += " --no-controls";
-  if (arguments.jobs > 1) command += fmt::format(" --jobs {}", arguments.jobs);
+  if (arguments.jobs > 1 || arguments.verb == "prove")
+    command += fmt::format(" --jobs {}", arguments.jobs);
   command += " --out " + QuotedForShell(arguments.out);
   if (!arguments.ledger.empty()) command += " --ledger " + QuotedForShell(arguments.ledger);
   if (!arguments.markdown.empty()) command += " --markdown " + QuotedForShell(arguments.markdown);
@@ -61,7 +63,7 @@ Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const ComparisonFile comparison, ReadComparison(request));
   if (arguments.plan) {
     HONE_ASSIGN_OR_RETURN(const ComparisonEstimate estimate,
-                          EstimateComparison(comparison, arguments.out));
+                          EstimateComparison(WithOutcomeArms(comparison), arguments.out));
     return CompareOutcome{json ? DumpJson(estimate.ToJson(arguments.jobs)) + "\n"
                                : estimate.Table(arguments.jobs)};
   }

@@ -61,7 +61,8 @@ class SwitchboardEpisode final : public Episode {
       : opening_(std::make_shared<const Opening>(std::move(opening))),
         course_(std::make_shared<const RightCourse>(std::move(course))),
         judging_(judging),
-        code_(course_->first) {}
+        code_(course_->first),
+        reached_(course_->first) {}
 
   const Opening& opening() const override { return *opening_; }
 
@@ -100,10 +101,13 @@ class SwitchboardEpisode final : public Episode {
     const std::vector<RightCourse::Step>& steps = course_->steps;
     const bool in_place = next_ < steps.size() && *operation == steps[next_].operation &&
                           code != nullptr && *code == code_;
-    const bool right = in_place && (judging_.by_acceptance ||
-                                    (form != nullptr && *form == steps[next_].form));
+    const bool right =
+        in_place && (judging_.by_acceptance || (form != nullptr && *form == steps[next_].form));
     scores_.push_back(right ? 1 : 0);
-    done_ += right ? 1 : 0;
+    // A detour that was accepted leads to another code: what comes behind it is right where it
+    // stands, but not on the way.
+    const bool on_the_way = right && *code == reached_;
+    done_ += on_the_way ? 1 : 0;
     // What was passed over is missing; what comes behind it can still be right.
     const auto made = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(next_), steps.end(),
                                    [&](const auto& step) { return step.operation == *operation; });
@@ -111,7 +115,7 @@ class SwitchboardEpisode final : public Episode {
     const Result<Json> value = ParseJson(result.content);
     const std::string* returned = value.ok() ? TextIn(*value, "c") : nullptr;
     if (returned != nullptr) code_ = *returned;
-    if (right) reached_ = code_;
+    if (on_the_way) reached_ = code_;
   }
 
   std::shared_ptr<const Opening> opening_;
@@ -119,7 +123,7 @@ class SwitchboardEpisode final : public Episode {
   Judging judging_;
   std::string code_;     // the last one
   size_t next_ = 0;      // step that is to be done
-  size_t done_ = 0;      // right calls
+  size_t done_ = 0;      // right calls on the way from the first code
   std::string reached_;  // the code that the last of them returned
   int64_t refused_ = 0;  // calls in a row
   std::vector<int64_t> scores_;

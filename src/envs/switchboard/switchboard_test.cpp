@@ -241,10 +241,24 @@ TEST_F(SwitchboardTest, JudgedByAcceptanceTheRealToolSaysWhatTheGoldPlanSays) {
           },
           i % 5 == 0 ? 3 : SIZE_MAX);
       said.emplace_back(played.success() && i % 5 != 0, Scores(played));
-      if (by_acceptance && i % 5 == 0) EXPECT_FALSE(played.success());
+      if (by_acceptance && i % 5 == 0) {
+        EXPECT_FALSE(played.success());
+      }
     }
     EXPECT_EQ(said[0], said[1]) << "task " << i;
   }
+}
+
+// An operation that is done twice is accepted twice, and leads elsewhere.
+TEST_F(SwitchboardTest, JudgedByAcceptanceADetourEndsWrong) {
+  Use({.calls = 3, .loud = true, .judge_by_acceptance = true});
+  const Task task = tasks_->Make(Split::kTrain, 0);
+  Plan plan = *PlanOf(task).value();
+  plan.calls.insert(plan.calls.begin() + 1, plan.calls[0]);
+  const auto agent = std::make_unique<Scripted>(plan, [](size_t, Json*) {});
+  const Playthrough played = player_->Run(task, agent.get());
+  EXPECT_EQ(Scores(played), "[1,0,1,1]");
+  EXPECT_FALSE(played.success());
 }
 
 // In a world that accepts another form, that one is right there, and the gold plan is not asked.

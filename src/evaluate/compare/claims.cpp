@@ -25,6 +25,15 @@ std::optional<ComparedSection> PairIn(const ComparedSection& section, const Clai
   return pair;
 }
 
+// Of what `b` took over what `a` took, as far as it is known: who never arrived took at least what
+// it was watched for. Where that leaves the side open on which the ratio lies, it is 1.
+double KnownLogRatio(const Reached& a, const Reached& b) {
+  const double ratio = std::log(b.AtLeast() / a.AtLeast());
+  if (a.at && b.at) return ratio;
+  if (a.at) return std::max(ratio, 0.0);
+  return b.at ? std::min(ratio, 0.0) : 0.0;
+}
+
 void FindRatio(const ComparedSection& pair, Effort effort, const BootstrapOptions& options,
                ClaimFinding* finding) {
   Table logarithms;
@@ -36,7 +45,7 @@ void FindRatio(const ComparedSection& pair, Effort effort, const BootstrapOption
     const std::optional<Reached> a = ReachedOn(*run, pair.goal, effort),
                                  b = ReachedOn(*against, pair.goal, effort);
     if (!a || !b || a->AtLeast() <= 0 || b->AtLeast() <= 0) continue;
-    logarithms.push_back({std::log(b->AtLeast() / a->AtLeast())});
+    logarithms.push_back({KnownLogRatio(*a, *b)});
     starts.push_back({against->start, run->start});
     own.push_back(*a);
     others.push_back(*b);
@@ -146,10 +155,15 @@ std::string ClaimVerdict(const Claim& claim, const ClaimFinding& finding) {
   if (!finding.value) return "not measured";
   if (finding.clusters < 3) return "too few seeds";
   const Interval& value = *finding.value;
-  if (value.high < finding.neutral) return "the other way";
-  if (value.low <= finding.neutral) return "no effect shown";
+  if (value.low <= finding.neutral && value.high >= finding.neutral) return "no effect shown";
+  // Where nothing else was predicted the arm should be better: more.
+  const bool less = claim.predicted && PredictedValue(claim, finding) < finding.neutral;
+  if (less != (value.high < finding.neutral)) return "the other way";
   const double scale = !claim.effort() && finding.kind.unit == QuantityKind::Unit::kShare ? 100 : 1;
-  return claim.large && scale * value.low >= *claim.large ? "shown, large" : "shown";
+  const double least = !less            ? scale * value.low
+                       : claim.effort() ? 1 / value.high
+                                        : -scale * value.high;
+  return claim.large && least >= *claim.large ? "shown, large" : "shown";
 }
 
 std::vector<ReportTable> ClaimTables(const std::vector<Claim>& claims,
@@ -157,8 +171,8 @@ std::vector<ReportTable> ClaimTables(const std::vector<Claim>& claims,
                                      const std::vector<ComparedSection>& sections) {
   constexpr char kRatio[] =
       "To the goal: how many times as many the other arm takes, the geometric mean over pairs of "
-      "one seed. Who did not arrive counts as arriving when the run ended: the true ratio is "
-      "further from 1. In brackets 95 % intervals over seeds.";
+      "one seed. Who did not arrive took at least what the run took; a pair in which that leaves "
+      "open who was first counts as 1. In brackets 95 % intervals over seeds.";
   std::vector<ReportTable> tables;
   for (const bool primary : {true, false}) {
     TableRows rows = RowsOf(claims, findings, sections, primary);

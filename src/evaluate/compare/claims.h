@@ -44,14 +44,15 @@ struct ClaimFinding {
   double neutral = 0;
 };
 
-// The ratio is the geometric mean over pairs of runs of one seed; a run that did not arrive counts
-// as arriving when it ended, so that a ratio is too close to 1 where the slower arm did not.
+// The ratio is the geometric mean over pairs of runs of one seed. A run that did not arrive counts
+// as arriving when it ended, and a pair in which that leaves open who was first counts as 1.
 // Intervals are over seeds, clustered by the policy they began with. `claim.section` must be there;
 // unknown arms and measures find nothing.
 ClaimFinding FindingOf(const Claim& claim, const std::vector<ComparedSection>& sections,
                        const BootstrapOptions& options = {});
 
 // "shown", "shown, large", "the other way", "no effect shown", "too few seeds", "not measured".
+// What is shown is what was predicted: more, unless the prediction is less.
 std::string ClaimVerdict(const Claim& claim, const ClaimFinding& finding);
 
 // Two tables: the primary claims and the others; those without rows are left out.

@@ -26,10 +26,9 @@ struct MadeUp {
       run.dev.push_back({.trajectories = 4000, .sampled = arrivals[i] > 0 ? 0.9 : 0.1});
       std::string outcomes;
       for (int task = 0; task < 50; ++task) outcomes += task < 50 * success ? '1' : '0';
-      run.evaluations.Set("after/test/sampled",
-                          Json::Of({{"tasks", int64_t{50}},
-                                    {"all", Json::Of({{"success", success}})},
-                                    {"outcomes", std::move(outcomes)}}));
+      run.evaluations.Set("after/test/sampled", Json::Of({{"tasks", int64_t{50}},
+                                                          {"all", Json::Of({{"success", success}})},
+                                                          {"outcomes", std::move(outcomes)}}));
       section.seeds.resize(std::max(section.seeds.size(), i + 1));
       section.seeds[i] = i + 1;
     }
@@ -83,6 +82,42 @@ TEST(Claims, WhoNeverArrivesCountsAsTheEndOfItsRun) {
   EXPECT_EQ(found.arrived_against, 0);
   ASSERT_TRUE(found.log_rank);
   EXPECT_GT(found.log_rank->observed, found.log_rank->expected);
+}
+
+// Runs that are watched for different efforts: a cheap arm that never arrives is not the better
+// one.
+TEST(Claims, WhereItIsOpenWhoWasFirstTheRatioIsOne) {
+  MadeUp made;
+  made.Add("old", {0, 0, 0}, 0.1);
+  made.Add("new", {0, 0, 0}, 0.1);
+  for (ComparedRun& run : made.runs) {
+    run.dollars = run.arm == "old" ? 65 : 2.5;
+    for (DevPoint& point : run.dev) point.dollars = *run.dollars;
+  }
+  Claim claim = Times();
+  claim.measure = "dollars";
+  EXPECT_DOUBLE_EQ(made.Find(claim).value->value, 1);
+  EXPECT_EQ(ClaimVerdict(claim, made.Find(claim)), "no effect shown");
+  for (ComparedRun& run : made.runs) {
+    if (run.arm == "old") run.dev.back().sampled = 0.9;  // the dear one arrives
+  }
+  EXPECT_DOUBLE_EQ(made.Find(claim).value->value, 1)
+      << "the cheap one may arrive for less, or never";
+}
+
+TEST(Claims, LessCanBeWhatWasPredicted) {
+  MadeUp made;
+  made.Add("old", {1000, 1000, 1000}, 0.9);
+  made.Add("new", {1000, 1000, 1000}, 0.2);
+  Claim claim{.title = "teaches nothing",
+              .arm = "new",
+              .against = "old",
+              .measure = "test/sampled",
+              .predicted = -70,
+              .large = 50};
+  EXPECT_EQ(ClaimVerdict(claim, made.Find(claim)), "shown, large");
+  claim.predicted = 5;
+  EXPECT_EQ(ClaimVerdict(claim, made.Find(claim)), "the other way");
 }
 
 TEST(Claims, NothingIsShownWhereThereIsNothing) {

@@ -392,10 +392,7 @@ std::vector<std::string> PairedQuantities() {
   return names;
 }
 
-std::optional<double> DevOverRun(const ComparedRun& run) {
-  const Cells mean = MeanOfDev(run);
-  return mean.empty() ? std::nullopt : mean[0];
-}
+std::optional<double> DevOverRun(const ComparedRun& run) { return MeanOf(MeanOfDev(run)); }
 
 Clusters ClustersByStart(std::span<const std::vector<std::string>> starts_by_row) {
   Clusters clusters(starts_by_row.size());
@@ -429,8 +426,10 @@ std::optional<Reached> ReachedOn(const ComparedRun& run, double goal, Effort eff
   Reached reached{.watched = EffortOf(run.dev.back(), effort)};
   const Cells start = OfAll(run, "before/test/sampled", "success");
   // The last look below the goal; none where not even the start is known, or it was above.
-  std::optional<DevPoint> below;
-  if (!start.empty() && *start[0] < goal) below = DevPoint{.sampled = *start[0]};
+  std::optional<DevPoint> below =
+      DevPoint{.dollars = run.recorded_dollars, .hours = run.recorded_hours};
+  below->sampled = start.empty() ? goal : *start[0];
+  if (below->sampled >= goal) below.reset();
   for (const DevPoint& point : run.dev) {
     if (point.sampled < goal) {
       below = point;

@@ -42,11 +42,12 @@ struct ComparedRun {
   std::optional<double> real_calls;  // made during rl; absent: it was not counted
   // What real tools took, recordings for a simulator included; absent: no conditions are said.
   std::optional<double> dollars, hours;
-  double ratio_tokens = 0;  // whose ratio was exactly 1
-  double seconds = 0;       // of wall time that the steps of rl took, evaluation on dev included
-  std::string start;        // SHA-256 of the weights that rl began with; empty: unknown
-  std::string start_key;    // of what they depend on: equal ones must begin alike
-  std::string weights;      // SHA-256 at the end; empty: unknown
+  double recorded_dollars = 0, recorded_hours = 0;  // of these, before rl: for records
+  double ratio_tokens = 0;                          // whose ratio was exactly 1
+  double seconds = 0;     // of wall time that the steps of rl took, evaluation on dev included
+  std::string start;      // SHA-256 of the weights that rl began with; empty: unknown
+  std::string start_key;  // of what they depend on: equal ones must begin alike
+  std::string weights;    // SHA-256 at the end; empty: unknown
   std::string folder;
 };
 std::string_view StatusName(ComparedRun::Status status);

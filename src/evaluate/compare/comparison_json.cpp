@@ -148,6 +148,8 @@ Json ToJson(const ComparedRun& run) {
   // Ledgers of runs without conditions stay as they are.
   if (run.dollars) json.Set("dollars", *run.dollars);
   if (run.hours) json.Set("hours", *run.hours);
+  if (run.recorded_dollars > 0) json.Set("recorded_dollars", run.recorded_dollars);
+  if (run.recorded_hours > 0) json.Set("recorded_hours", run.recorded_hours);
   return json;
 }
 
@@ -176,6 +178,8 @@ Result<ComparedRun> ComparedRunFromJson(const Json& json) {
     fields.Required("evaluations", &run.evaluations);
     fields.Optional("dollars", &run.dollars);
     fields.Optional("hours", &run.hours);
+    fields.Optional("recorded_dollars", &run.recorded_dollars);
+    fields.Optional("recorded_hours", &run.recorded_hours);
   }
   for (size_t i = 0; i < dev.size(); ++i) {
     JsonFields fields(dev[i], fmt::format("dev[{}]", i), &errors);

@@ -64,12 +64,13 @@ void ReadClaim(RecipeTable* table, ComparisonFile* comparison) {
   const std::optional<size_t> section = SectionOf(table, *comparison);
   if (!section) return;
   claim.section = *section;
-  std::vector<std::string> names, labels;
+  std::vector<std::string> names;
   for (const size_t arm : comparison->sections[*section].arms) {
     names.push_back(comparison->arms[arm].name);
   }
   CheckArm(table, "arm", claim.arm, names);
   CheckArm(table, "against", claim.against, names);
+  if (claim.arm == claim.against) table->Problem("against", "is the arm itself");
   CheckMeasure(table, claim);
   if (claim.title.empty()) claim.title = fmt::format("{} against {}", claim.arm, claim.against);
   comparison->claims.push_back(std::move(claim));

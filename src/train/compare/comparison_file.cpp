@@ -140,6 +140,7 @@ class FileReader {
       comparison_->text += (comparison_->text.empty() ? "" : "\n\n") + question;
     }
     CheckTuningSeeds(&root);
+    CheckLikes(&root);
     for (RecipeTable& table : root.Tables("claim")) ReadClaim(&table, comparison_);
   }
 
@@ -165,6 +166,19 @@ class FileReader {
                   fmt::format("seed {} is in tuning_seeds ({}) and in seeds ({}); runs that choose "
                               "settings are thrown away and need seeds of their own",
                               both[0], fmt::join(tuning, ", "), fmt::join(seeds, ", ")));
+  }
+
+  // What an arm takes over must be chosen in some section.
+  void CheckLikes(RecipeTable* root) const {
+    for (const ComparisonArm& arm : comparison_->arms) {
+      const auto chosen = [&](const ComparisonArm& one) { return one.name == arm.like; };
+      if (arm.like.empty() ||
+          std::any_of(comparison_->arms.begin(), comparison_->arms.end(), chosen)) {
+        continue;
+      }
+      root->Problem("arm",
+                    fmt::format("\"{}\" is like \"{}\", which no section has", arm.name, arm.like));
+    }
   }
 
   ComparisonArm ReadArm(RecipeTable* table, const std::vector<std::string>& set) {

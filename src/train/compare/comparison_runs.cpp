@@ -83,9 +83,11 @@ void ReadLog(const std::filesystem::path& file, ComparedRun* record) {
                            NumberOf(*line, "dev/greedy"), spent.dollars, spent.hours});
   }
   // What was recorded before, or in between, counts from the beginning on.
+  record->recorded_dollars = std::max(0.0, record->dollars.value_or(0) - spent.dollars);
+  record->recorded_hours = std::max(0.0, record->hours.value_or(0) - spent.hours);
   for (DevPoint& point : record->dev) {
-    point.dollars += record->dollars.value_or(0) - spent.dollars;
-    point.hours += record->hours.value_or(0) - spent.hours;
+    point.dollars += record->recorded_dollars;
+    point.hours += record->recorded_hours;
   }
 }
 

@@ -52,10 +52,11 @@ Result<CallsByTool> RecordTeacher(const SimulatorStage& stage, StageContext* con
   return played.by_tool;
 }
 
-// The tasks that the policy plays for the record, other ones each time.
+// The tasks that the policy plays for the record: other ones for every policy.
 std::vector<GroupRequest> TasksForThePolicy(const SimulatorStage& stage,
-                                            const StageContext& context, int64_t recorded) {
-  Rng rng = Rng(context.recipe->run.seed).Split("refresh").Split(static_cast<uint64_t>(recorded));
+                                            const StageContext& context) {
+  const std::string policy = context.engine->WeightsHash().substr(0, 12);
+  Rng rng = Rng(context.recipe->run.seed).Split("refresh").Split(policy);
   const TaskSource& tasks = *context.environment.tasks;
   const std::optional<uint64_t> count = tasks.count(Split::kTrain);
   constexpr uint64_t kMany = uint64_t{1} << 32;
@@ -63,14 +64,14 @@ std::vector<GroupRequest> TasksForThePolicy(const SimulatorStage& stage,
   for (int64_t i = 0; i < stage.tasks; ++i) {
     requests.push_back({.task = tasks.Make(Split::kTrain, rng.Below(count.value_or(kMany))),
                         .seed = rng.NextU64(),
-                        .scope = fmt::format("refresh-{}-{}", recorded, i)});
+                        .scope = fmt::format("refresh-{}-{}", policy, i)});
   }
   return requests;
 }
 
 // The same of the policy, on top of what is there.
 Result<CallsByTool> RecordPolicy(const SimulatorStage& stage, StageContext* context,
-                                 const std::filesystem::path& file, int64_t recorded) {
+                                 const std::filesystem::path& file) {
   const TrainingRecipe& recipe = *context->recipe;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> real,
                         Backend::Real(recipe, context->environment, file));
@@ -83,7 +84,7 @@ Result<CallsByTool> RecordPolicy(const SimulatorStage& stage, StageContext* cont
                         Rollout::New(std::move(options), context->environment.environment.get(),
                                      policy, each.get(), real->executor()));
   HONE_ASSIGN_OR_RETURN(const RolloutResult played,
-                        rollout.Run(TasksForThePolicy(stage, *context, recorded)));
+                        rollout.Run(TasksForThePolicy(stage, *context)));
   CallsByTool calls;
   for (const Tree& tree : played.trees) {
     for (const Node& node : tree.nodes) {
@@ -93,18 +94,12 @@ Result<CallsByTool> RecordPolicy(const SimulatorStage& stage, StageContext* cont
   return calls;
 }
 
-Result<int64_t> CallsIn(const std::filesystem::path& file, const StageContext& context) {
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(file));
-  HONE_ASSIGN_OR_RETURN(const JournaledCalls calls,
-                        ReadRecordedCalls(journal.get(), context.environment.environment->tools()));
-  return static_cast<int64_t>(calls.calls.size());
-}
-
 // The journal of the simulator that is there, as the beginning of the next one's.
 Result<void> CopyRecord(const StageContext& context, const std::filesystem::path& to) {
   const std::filesystem::path from = context.simulator / kRecordedJournal;
-  std::error_code failed;
-  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
+  std::error_code failed = std::make_error_code(std::errc::no_such_file_or_directory);
+  if (!context.simulator.empty())
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
   if (!failed) return {};
   return Error(ErrorCode::kNotFound,
                fmt::format("{}: {}; played_by = \"policy\" adds to the record of an earlier stage "
@@ -118,8 +113,7 @@ Result<void> Record(const SimulatorStage& stage, StageContext* context,
   CallsByTool calls;
   if (stage.by_policy) {
     HONE_RETURN_IF_ERROR(CopyRecord(*context, file));
-    HONE_ASSIGN_OR_RETURN(const int64_t so_far, CallsIn(file, *context));
-    HONE_ASSIGN_OR_RETURN(calls, RecordPolicy(stage, context, file, so_far));
+    HONE_ASSIGN_OR_RETURN(calls, RecordPolicy(stage, context, file));
   } else {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(file));
     HONE_ASSIGN_OR_RETURN(calls, RecordTeacher(stage, context, journal.get()));
