@@ -108,8 +108,13 @@ TEST(Scratch, IsRemovedEvenIfItWasClosedToItsOwnUser) {
 }
 
 TEST(Scratch, FoldersThatNobodyUsesAnyMoreAreRemoved) {
+  // Not in the folder of everybody: another process may be removing the abandoned one already.
+  const TemporaryDirectory everything;
+  const fs::path& parent = everything.path();
+  ::setenv("TMPDIR", parent.c_str(), 1);
   const auto used = Scratch::New(std::nullopt).value();
-  const fs::path parent = used->path().parent_path();
+  ::unsetenv("TMPDIR");
+  ASSERT_EQ(used->path().parent_path(), parent);
   std::string left = (parent / "hone-sandbox-XXXXXX").string();
   ASSERT_NE(::mkdtemp(left.data()), nullptr);
   ASSERT_TRUE(WriteFileAtomic(fs::path(left) / "a", "x").ok());
