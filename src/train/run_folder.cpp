@@ -124,20 +124,22 @@ Result<void> TrainingState::NoteMadeBy(size_t made_in, const std::string& policy
 }
 
 Json TrainingState::ToJson() const {
-  return Json::Of({{"format", kFormat},
-                   {"version", kVersion},
-                   {"stage", stage},
-                   {"stage_step", stage_step},
-                   {"step", step},
-                   {"stage_state", stage_state},
-                   {"totals", totals},
-                   {"evaluations", evaluations},
-                   {"alarms", alarms},
-                   {"best", best ? Json(*best) : Json()},
-                   {"best_step", best_step},
-                   {"start", start},
-                   {"anchor", anchor},
-                   {"made_by", made_by}});
+  Json json = Json::Of({{"format", kFormat},
+                        {"version", kVersion},
+                        {"stage", stage},
+                        {"stage_step", stage_step},
+                        {"step", step},
+                        {"stage_state", stage_state},
+                        {"totals", totals},
+                        {"evaluations", evaluations},
+                        {"alarms", alarms},
+                        {"best", best ? Json(*best) : Json()},
+                        {"best_step", best_step},
+                        {"start", start},
+                        {"anchor", anchor},
+                        {"made_by", made_by}});
+  if (!curriculum.is_null()) json.Set("curriculum", curriculum);
+  return json;
 }
 
 Result<TrainingState> TrainingState::FromJson(const Json& json) {
@@ -162,6 +164,7 @@ Result<TrainingState> TrainingState::FromJson(const Json& json) {
     fields.Optional("start", &state.start);
     fields.Optional("anchor", &state.anchor);  // older ones have none
     fields.Optional("made_by", &state.made_by);
+    fields.Optional("curriculum", &state.curriculum);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (format != kFormat || version != kVersion) {

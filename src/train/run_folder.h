@@ -26,6 +26,7 @@ struct TrainingState {
   // weights it had, by which what was made is found again.
   Json made_by = Json::Object();
   Json stage_state;                   // of the stage: its curriculum, controllers, alarms
+  Json curriculum;                    // where the last stage of practice left it; null: none did
   Json totals = Json::Object();       // numbers that add up over the run
   Json evaluations = Json::Object();  // what was measured, by name
   Json::Array alarms;          // that went off (StepOfAlarm): name, severity, message, remedy

@@ -74,6 +74,14 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
   return context;
 }
 
+Result<std::unique_ptr<Curriculum>> StageContext::OpenCurriculum() const {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Curriculum> opened,
+                        NewCurriculum(recipe->curriculum, environment.tasks.get(),
+                                      Rng(recipe->run.seed).Split("curriculum")));
+  if (!curriculum.is_null()) HONE_RETURN_IF_ERROR(opened->Restore(curriculum));
+  return opened;
+}
+
 Result<Policy> StageContext::PolicyAt(double temperature, int64_t version) const {
   PolicyOptions options = recipe->rollout.policy;
   options.version = version;
@@ -107,6 +115,7 @@ Result<Json> StageContext::InputsOf(size_t stage) {
   // What the policy plays is added to what was recorded before.
   if (recipe->stages[stage]->needs_policy() && !recipe->stages[stage]->traits().trains_policy()) {
     inputs.Set("rollout", SaidPart(*recipe, "rollout"));
+    inputs.Set("curriculum", SaidPart(*recipe, "curriculum"));
     inputs.Set("earlier", simulator.filename().string());
   }
   return inputs;

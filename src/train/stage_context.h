@@ -6,6 +6,7 @@
 #include <string>
 
 #include "evaluate/policy_evaluation.h"
+#include "learn/curriculum.h"
 #include "train/backend.h"
 #include "train/pass_times.h"
 #include "train/run_model.h"
@@ -38,6 +39,7 @@ struct StageContext {
   std::filesystem::path simulator;  // what a stage has made; empty: none has
   std::filesystem::path recorded;   // the journal that a stage has made; empty: none has
   std::filesystem::path made_last;  // the folder of the last of both
+  Json curriculum;                  // where the last stage of practice left it; null: none did
   std::filesystem::path folder;     // of the run
   PassTimes* times = nullptr;
 
@@ -52,6 +54,8 @@ struct StageContext {
                                                     PassTimes* times,
                                                     const StageContextOptions& options = {});
 
+  // Which tasks are practised next: what earlier stages of practice posed is behind it.
+  Result<std::unique_ptr<Curriculum>> OpenCurriculum() const;
   // The policy at this temperature.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
   // On real tools. `options.run` is ours to say.

@@ -1,5 +1,7 @@
 #include "train/stage.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -162,6 +164,33 @@ TEST(Stage, ANewKindIsOneEntryOfTheList) {
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.error().code(), ErrorCode::kStopped) << stopped.error().message();
   EXPECT_EQ(Train(again, {})->weights, whole.weights);
+}
+
+// Practice goes on behind what earlier stages posed, also where the run stopped in between.
+TEST(Stage, ASecondStageOfPracticePosesOtherTasks) {
+  class Watcher final : public TrainObserver {
+   public:
+    void OnTrained(const TrainedStep& step) override {
+      for (const ScoredTree& record : step.records) tasks.insert(record.tree.task.id);
+      practised += step.stage.kind() == "rl" ? 1 : 0;
+    }
+    std::set<std::string> tasks;
+    int64_t practised = 0;
+  };
+  const std::vector<std::string> twice = {
+      "stage=[{kind='sft', steps=5, batch=8}, {kind='rl', steps=2, groups=4, group=4}, "
+      "{kind='rl', steps=2, groups=4, group=4}]"};
+  const TemporaryDirectory one, two;
+  Watcher whole, first, second;
+  ASSERT_TRUE(Train(ReadTiny(one.path(), twice).value(), {.observer = &whole}).ok());
+  EXPECT_EQ(whole.practised, 4);
+  EXPECT_EQ(whole.tasks.size(), 16u);
+  const auto stop = [&] { return first.practised == 2; };
+  EXPECT_FALSE(Train(ReadTiny(two.path(), twice).value(), {.observer = &first, .stop = stop}).ok());
+  ASSERT_TRUE(Train(ReadTiny(two.path(), twice).value(), {.observer = &second}).ok());
+  EXPECT_EQ(second.practised, 2);
+  first.tasks.merge(second.tasks);
+  EXPECT_EQ(first.tasks, whole.tasks);
 }
 
 TEST(Stage, TheHowtoShowsTheStageThatIsTestedHere) {

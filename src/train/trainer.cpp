@@ -143,6 +143,7 @@ Result<void> Trainer::Open() {
       state_.best_step = 0;
     }
     HONE_ASSIGN_OR_RETURN(context_->engine, Engine::Load(checkpoint, context_->engine_options));
+    context_->curriculum = state_.curriculum;
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step, note));
@@ -256,6 +257,10 @@ std::vector<const ScoredTree*> Trainer::Stored(const std::vector<ScoredTree>& re
 Result<void> Trainer::RunStage(size_t number) {
   const bool trains = recipe_.stages[number]->traits().trains_policy();
   HONE_RETURN_IF_ERROR(trains ? TrainPolicy(number) : Make(number));
+  if (recipe_.stages[number]->traits().practice) {
+    const Json* curriculum = state_.stage_state.Find("curriculum");
+    if (curriculum != nullptr) context_->curriculum = state_.curriculum = *curriculum;
+  }
   // What the real tools were asked for a record counts as the run's, whoever made it.
   if (!trains) AddCostOfRecord(context_->made_last, recipe_.answers.conditions, &state_);
   state_.NextStage();

@@ -96,9 +96,7 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
   training->runner_ = NewConfinedRunner();
   HONE_ASSIGN_OR_RETURN(training->rewarder_,
                         RewarderFromJson(recipe.rewards, {.runner = training->runner_.get()}));
-  HONE_ASSIGN_OR_RETURN(training->curriculum_,
-                        NewCurriculum(recipe.curriculum, context->environment.tasks.get(),
-                                      Rng(recipe.run.seed).Split("curriculum")));
+  HONE_ASSIGN_OR_RETURN(training->curriculum_, context->OpenCurriculum());
   if (recipe.objective.NeedsReference()) {
     HONE_ASSIGN_OR_RETURN(training->reference_,
                           StageReference::Open({context->folder, number, recipe.objective.kl},

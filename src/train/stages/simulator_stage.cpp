@@ -52,27 +52,36 @@ Result<CallsByTool> RecordTeacher(const SimulatorStage& stage, StageContext* con
   return played.by_tool;
 }
 
-// The tasks that the policy plays for the record: other ones for every policy.
-std::vector<GroupRequest> TasksForThePolicy(const SimulatorStage& stage,
-                                            const StageContext& context) {
+// The tasks that the policy plays for the record: those that it will practise next, so that a world
+// that changes is recorded as it is by then.
+Result<std::vector<GroupRequest>> TasksForThePolicy(const SimulatorStage& stage,
+                                                    const StageContext& context) {
   const std::string policy = context.engine->WeightsHash().substr(0, 12);
   Rng rng = Rng(context.recipe->run.seed).Split("refresh").Split(policy);
-  const TaskSource& tasks = *context.environment.tasks;
-  const std::optional<uint64_t> count = tasks.count(Split::kTrain);
-  constexpr uint64_t kMany = uint64_t{1} << 32;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Curriculum> curriculum, context.OpenCurriculum());
   std::vector<GroupRequest> requests;
-  for (int64_t i = 0; i < stage.tasks; ++i) {
-    requests.push_back({.task = tasks.Make(Split::kTrain, rng.Below(count.value_or(kMany))),
+  for (const uint64_t number : curriculum->Sample(0, static_cast<size_t>(stage.tasks))) {
+    requests.push_back({.task = context.environment.tasks->Make(Split::kTrain, number),
                         .seed = rng.NextU64(),
-                        .scope = fmt::format("refresh-{}-{}", policy, i)});
+                        .scope = fmt::format("refresh-{}-{}", policy, requests.size())});
   }
   return requests;
+}
+
+// How often each tool was asked for what a journal has.
+Result<CallsByTool> CallsIn(const std::filesystem::path& file) {
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::OpenForReading(file));
+  HONE_ASSIGN_OR_RETURN(const JournalStatistics statistics, journal->Statistics());
+  CallsByTool calls;
+  for (const ToolStatistics& tool : statistics.tools) calls[tool.tool] = tool.calls;
+  return calls;
 }
 
 // The same of the policy, on top of what is there.
 Result<CallsByTool> RecordPolicy(const SimulatorStage& stage, StageContext* context,
                                  const std::filesystem::path& file) {
   const TrainingRecipe& recipe = *context->recipe;
+  HONE_ASSIGN_OR_RETURN(const CallsByTool before, CallsIn(file));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> real,
                         Backend::Real(recipe, context->environment, file));
   HONE_ASSIGN_OR_RETURN(const Policy policy,
@@ -83,14 +92,11 @@ Result<CallsByTool> RecordPolicy(const SimulatorStage& stage, StageContext* cont
   HONE_ASSIGN_OR_RETURN(const Rollout rollout,
                         Rollout::New(std::move(options), context->environment.environment.get(),
                                      policy, each.get(), real->executor()));
-  HONE_ASSIGN_OR_RETURN(const RolloutResult played,
-                        rollout.Run(TasksForThePolicy(stage, *context)));
-  CallsByTool calls;
-  for (const Tree& tree : played.trees) {
-    for (const Node& node : tree.nodes) {
-      for (const Call& call : node.calls) ++calls[call.name];
-    }
-  }
+  HONE_ASSIGN_OR_RETURN(std::vector<GroupRequest> tasks, TasksForThePolicy(stage, *context));
+  HONE_ASSIGN_OR_RETURN(const RolloutResult played, rollout.Run(std::move(tasks)));
+  // What was refused before any tool was asked is not in the journal, and costs nothing.
+  HONE_ASSIGN_OR_RETURN(CallsByTool calls, CallsIn(file));
+  for (const auto& [tool, count] : before) calls[tool] -= count;
   return calls;
 }
 
