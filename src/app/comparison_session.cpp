@@ -147,6 +147,11 @@ ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& 
   }
   findings.claims = ClaimTables(comparison.claims, found, findings.sections);
   findings.problems = CheckStarts(carried_out.records);
+  if (!findings.sections.empty()) {
+    findings.tables.push_back(StabilityTable(
+        RunsBySetting(comparison, carried_out.tuned, carried_out.tuning, carried_out.records),
+        findings.sections[0].goal));
+  }
   findings.tables.push_back(TuningTable(comparison, carried_out.tuned));
   for (const ComparedRun& record : carried_out.records) {
     runs.push_back(ToJson(record));

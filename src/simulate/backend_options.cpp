@@ -72,8 +72,7 @@ Result<void> Mark(Journal* journal, const std::string& run, const std::string& v
 Result<std::shared_ptr<const JournaledCalls>> ReadRecorded(
     const BackendOptions& backend, Journal* journal,
     const std::shared_ptr<const Toolbox>& toolbox) {
-  const std::string& kind = backend.simulator->kind;
-  const bool shown = kind == "endpoint" || kind == "model";
+  const bool shown = backend.simulator->shows_record();
   if (journal == nullptr || (!shown && backend.mode != ToolMode::kReplayElseSimulate)) {
     return std::shared_ptr<const JournaledCalls>();
   }

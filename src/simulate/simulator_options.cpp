@@ -1,17 +1,28 @@
 #include "simulate/simulator_options.h"
 
 namespace hone {
+namespace {
+
+void ReadPrompt(RecipeTable* table, PromptStyle* style) {
+  std::string prompt = *style == PromptStyle::kBrief ? "brief" : "full";
+  table->ReadChoice("prompt", &prompt, {"full", "brief"},
+                    "brief: no instructions and no schemas, for models that were taught to play");
+  *style = prompt == "brief" ? PromptStyle::kBrief : PromptStyle::kFull;
+}
+
+}  // namespace
 
 SimulatorOptions ReadSimulatorOptions(RecipeTable table, SimulatorOptions settings) {
   table.ReadChoice("kind", &settings.kind, {"random", "endpoint", "model", "learned"},
                    "who plays the tools");
   table.Read("tries", &settings.check.tries, "at an answer that fits", AtLeast(1));
   table.Read("repair", &settings.check.repair, "put right what contradicts what was written");
-  if (settings.kind == "endpoint" || settings.kind == "model") {
+  if (settings.shows_record()) {
     table.Read("temperature", &settings.model_player.temperature, "", AtLeast(0));
     table.Read("max_tokens", &settings.model_player.max_tokens, "of an answer", AtLeast(1));
     table.Read("examples", &settings.model_player.examples, "recorded calls that are shown",
                AtLeast(0));
+    ReadPrompt(&table, &settings.model_player.prompt);
     ReadModelOptions(&table, settings.kind, &settings.model);
   } else if (settings.kind == "learned") {
     table.Read("folder", &settings.folder, "of the learned model");
@@ -26,8 +37,7 @@ SimulatorOptions ReadSimulatorOptions(RecipeTable table, SimulatorOptions settin
   return settings;
 }
 
-LearnedOptions ReadLearnedOptions(RecipeTable table) {
-  LearnedOptions options;
+LearnedOptions ReadLearnedOptions(RecipeTable table, LearnedOptions options) {
   int64_t seed = static_cast<int64_t>(options.seed);
   table.Read("layers", &options.layers, "", Between(1, 100));
   table.Read("width", &options.width, "of the residual stream", Between(2, 8192));
@@ -44,6 +54,15 @@ LearnedOptions ReadLearnedOptions(RecipeTable table) {
              "how much a refusal counts against another token", Above(0));
   table.Read("seed", &seed, "of weights and order", AtLeast(0));
   options.seed = static_cast<uint64_t>(seed);
+  return options;
+}
+
+TeachingOptions ReadTeachingOptions(RecipeTable table) {
+  TeachingOptions options;
+  options.model = ReadLearnedOptions(table, options.model);
+  table.Read("examples", &options.examples, "recorded calls that a prompt shows", AtLeast(0));
+  table.Read("dialect", &options.dialect, "in which it is asked and answers");
+  ReadPrompt(&table, &options.prompt);
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include "simulate/models/model_options.h"
 #include "simulate/players/learned_model.h"
 #include "simulate/players/model_player.h"
+#include "simulate/players/taught_model.h"
 #include "simulate/simulator.h"
 
 namespace hone {
@@ -19,10 +20,14 @@ struct SimulatorOptions {
   ModelPlayerOptions model_player;
   LearnedPlayerOptions learned_player;
   CheckOptions check;
+
+  // Whether who plays is shown recorded calls: language models are.
+  bool shows_record() const { return kind == "endpoint" || kind == "model"; }
 };
 // What the recipe does not say stays as it is in `settings`.
 SimulatorOptions ReadSimulatorOptions(RecipeTable table, SimulatorOptions settings = {});
-LearnedOptions ReadLearnedOptions(RecipeTable table);
+LearnedOptions ReadLearnedOptions(RecipeTable table, LearnedOptions options = {});
+TeachingOptions ReadTeachingOptions(RecipeTable table);
 
 // `recorded` is what a model is shown of the journal; null: nothing.
 Result<std::shared_ptr<Player>> NewPlayer(const SimulatorOptions& settings,

@@ -20,6 +20,17 @@ std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece)
   return tokenizer.Encode(piece.text, piece.literal, reserved);
 }
 
+std::vector<AddedToken> AddedTokensOf(const DialectTraits& traits) {
+  std::vector<AddedToken> added;
+  for (size_t i = 0; i < traits.markers.size(); ++i) {
+    AddedToken token;
+    token.content = traits.markers[i];
+    token.special = i < traits.specials;
+    added.push_back(std::move(token));
+  }
+  return added;
+}
+
 ReservedTokens ReservedBy(const DialectTraits& traits) {
   ReservedTokens reserved;
   for (const std::string& marker : traits.markers) reserved.Reserve(marker);

@@ -90,6 +90,9 @@ struct DialectTraits {
   TurnMarks marks;
 };
 
+// Its markers, for a tokenizer that is made for it.
+std::vector<AddedToken> AddedTokensOf(const DialectTraits& traits);
+
 // What a dialect with these traits reserves: all its markers and stops.
 ReservedTokens ReservedBy(const DialectTraits& traits);
 

@@ -249,11 +249,13 @@ void CheckTerms(const TrainingRecipe& recipe, RecipeTable* root) {
 
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
   const ToolMode mode = recipe.answers.mode;
-  if (recipe.JournalsItself() && mode != ToolMode::kReplay &&
-      mode != ToolMode::kReplayElseSimulate) {
+  const bool looked_up = mode == ToolMode::kReplay || mode == ToolMode::kReplayElseSimulate ||
+                         (mode == ToolMode::kSimulate && recipe.answers.simulator &&
+                          recipe.answers.simulator->shows_record());
+  if (recipe.JournalsItself() && !looked_up) {
     root->Problem("answers",
                   "calls are recorded that nobody looks up; write mode = \"replay\" or "
-                  "\"replay-else-simulate\"");
+                  "\"replay-else-simulate\", or let a language model play that is shown them");
   }
   // Who describes a simulator and forgets the mode would train against the real tools unawares.
   if (root->Has("simulator") && !root->Table("answers").Has("mode")) {

@@ -62,17 +62,11 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Diale
     HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
     std::move(more.begin(), more.end(), std::back_inserter(texts));
   }
-  BpeTrainingOptions options{.vocab_size = static_cast<int32_t>(settings.vocabulary),
-                             .min_frequency = settings.min_frequency,
-                             .split = std::string(kEntitySplit),
-                             .nfc = false};
-  for (size_t i = 0; i < dialect.traits().markers.size(); ++i) {
-    AddedToken token;
-    token.content = dialect.traits().markers[i];
-    token.special = i < dialect.traits().specials;
-    options.added.push_back(std::move(token));
-  }
-  return TrainBpe(texts, options);
+  return TrainBpe(texts, {.vocab_size = static_cast<int32_t>(settings.vocabulary),
+                          .min_frequency = settings.min_frequency,
+                          .split = std::string(kEntitySplit),
+                          .nfc = false,
+                          .added = AddedTokensOf(dialect.traits())});
 }
 
 }  // namespace

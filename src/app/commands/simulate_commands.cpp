@@ -1,4 +1,4 @@
-// hone simulate call, train, fidelity (record and audit: world_commands.cpp).
+// hone simulate call, train, teach, fidelity (record and audit: world_commands.cpp).
 
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include "app/report.h"
 #include "base/recipe.h"
 #include "simulate/fidelity.h"
+#include "simulate/players/taught_model.h"
 #include "simulate/simulator_options.h"
 #include "tools/modes.h"
 #include "tools/spec_tool.h"
@@ -19,8 +20,8 @@ namespace hone {
 namespace {
 
 struct SimulateArguments {
-  std::string specs, journal, simulator, out, tool, apart_from, call_arguments = "{}";
-  std::vector<std::string> overrides;
+  std::string specs, journal, simulator, out, tool, apart_from, shown, call_arguments = "{}";
+  std::vector<std::string> overrides, lesson_specs, lesson_journals;
   double held_out = 0.2;
   uint64_t seed = 0;
   size_t per_tool = SIZE_MAX;
@@ -89,6 +90,14 @@ Result<std::string> CallOnce(const SimulateArguments& arguments, CommandContext*
   return fmt::format("{}: {}\n", CallStatusName(result.status), result.content);
 }
 
+void TellProgress(const TrainingProgress& progress) {
+  if (progress.step % 100 != 0 && progress.step != progress.steps) return;
+  std::fputs(fmt::format("step {:>5} of {}  {:.3f} nats a token\n", progress.step, progress.steps,
+                         progress.loss)
+                 .c_str(),
+             stderr);
+}
+
 Result<std::string> TrainOne(const SimulateArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, ReadRecipe(arguments));
   const LearnedOptions options = ReadLearnedOptions(recipe.Root());
@@ -97,20 +106,53 @@ Result<std::string> TrainOne(const SimulateArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
   const auto [train, held_out] = SplitByEnvironment(*recorded, arguments.held_out);
   TrainingReport report;
-  HONE_ASSIGN_OR_RETURN(
-      const LearnedModel model,
-      TrainLearnedModel(train, options, &report, [](const TrainingProgress& progress) {
-        if (progress.step % 100 != 0 && progress.step != progress.steps) return;
-        std::fputs(fmt::format("step {:>5} of {}  {:.3f} nats a token\n", progress.step,
-                               progress.steps, progress.loss)
-                       .c_str(),
-                   stderr);
-      }));
+  HONE_ASSIGN_OR_RETURN(const LearnedModel model,
+                        TrainLearnedModel(train, options, &report, TellProgress));
   HONE_RETURN_IF_ERROR(model.Save(arguments.out));
   if (json) return DumpJson(report.ToJson()) + "\n";
   return fmt::format("{}: {} parameters learned from {} calls ({} too long, {} held out)\n",
                      arguments.out, report.parameters, report.calls, report.too_long,
                      held_out.calls.size());
+}
+
+// A journal for each description, or one description for all of them.
+Result<std::vector<Lesson>> ReadLessons(const SimulateArguments& arguments) {
+  const std::vector<std::string>&specs = arguments.lesson_specs,
+        &journals = arguments.lesson_journals;
+  if (specs.size() != 1 && specs.size() != journals.size()) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("there are {} of --specs and {} of --journal; give one --specs for all "
+                    "journals, or one for each in the same order",
+                    specs.size(), journals.size()));
+  }
+  std::vector<Lesson> lessons;
+  for (size_t i = 0; i < journals.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(specs[specs.size() == 1 ? 0 : i]));
+    HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(journals[i], toolbox));
+    lessons.push_back({toolbox, *recorded});
+  }
+  return lessons;
+}
+
+Result<std::string> Teach(const SimulateArguments& arguments, bool json) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, ReadRecipe(arguments));
+  const TeachingOptions options = ReadTeachingOptions(recipe.Root());
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  HONE_ASSIGN_OR_RETURN(const std::vector<Lesson> lessons, ReadLessons(arguments));
+  TrainingReport report;
+  HONE_ASSIGN_OR_RETURN(const TaughtModel model,
+                        TeachModel(lessons, options, &report, TellProgress));
+  HONE_RETURN_IF_ERROR(model.Save(arguments.out));
+  if (json) return DumpJson(report.ToJson()) + "\n";
+  return fmt::format(
+      "{}: {} parameters taught with {} calls of {} lessons ({} too long)\n"
+      "To let it play tools that it has not seen:\n"
+      "  hone simulate fidelity --specs TOOLS --journal CALLS kind=model folder={} dialect={} "
+      "examples={} prompt={}\n",
+      arguments.out, report.parameters, report.calls, lessons.size(), report.too_long,
+      arguments.out, options.dialect, options.examples,
+      options.prompt == PromptStyle::kBrief ? "brief" : "full");
 }
 
 // Whoever has seen a world is not to be measured on it.
@@ -129,7 +171,7 @@ Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const SimulatorOptions settings, ReadSettings(arguments));
   HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
   HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
-  const auto [shown, all_held_out] = SplitByEnvironment(*recorded, arguments.held_out);
+  const auto [rest, all_held_out] = SplitByEnvironment(*recorded, arguments.held_out);
   const JournaledCalls held_out = AtMostPerTool(all_held_out, arguments.per_tool);
   HONE_RETURN_IF_ERROR(CheckApart(arguments, held_out, toolbox));
   if (held_out.calls.empty()) {
@@ -138,8 +180,9 @@ Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
                              "--held-out",
                              arguments.journal));
   }
-  HONE_ASSIGN_OR_RETURN(const auto player,
-                        NewPlayer(settings, std::make_shared<const JournaledCalls>(shown)));
+  HONE_ASSIGN_OR_RETURN(auto shown, ReadJournal(arguments.shown, toolbox));
+  if (shown == nullptr) shown = std::make_shared<const JournaledCalls>(rest);
+  HONE_ASSIGN_OR_RETURN(const auto player, NewPlayer(settings, std::move(shown)));
   const FidelityReport report =
       MeasureFidelity(held_out, *toolbox, player.get(), settings.check, 64);
   return json ? DumpJson(report.ToJson()) + "\n" : report.Table();
@@ -184,11 +227,27 @@ void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
       "steps=600\n");
   train.Action([=] { Finish(context.get(), TrainOne(*arguments, context->json)); });
 
+  Command teach = simulate.AddCommand(
+      "teach", "Teach a language model to play tools from descriptions and recorded calls");
+  teach.AddOption("--specs", &arguments->lesson_specs, "tools of a lesson; one for all, or each")
+      .Required();
+  teach.AddOption("--journal", &arguments->lesson_journals, "what they answered: a lesson")
+      .Required();
+  teach.AddOption("--out", &arguments->out, "the folder to write").Required();
+  teach.AddOption("--set", &arguments->overrides, "key=value: layers, steps, examples, ...");
+  teach.Footer(
+      "Example:\n  hone simulate teach --specs tools.json --journal one.sqlite --journal "
+      "two.sqlite "
+      "--out player\n");
+  teach.Action([=] { Finish(context.get(), Teach(*arguments, context->json)); });
+
   Command fidelity =
       simulate.AddCommand("fidelity", "Compare a simulator with recorded calls that were held out");
   fidelity.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
   fidelity.AddOption("--held-out", &arguments->held_out, "share of environments to compare on")
       .Between(0.0, 1.0);
+  fidelity.AddOption("--shown", &arguments->shown,
+                     "a journal that the player may look at (default: what is not held out)");
   fidelity.AddOption("--per-tool", &arguments->per_tool, "compare at most so many calls of each");
   fidelity.AddOption("--apart-from", &arguments->apart_from,
                      "the journal it was trained on: an environment in both is an error");

@@ -11,7 +11,7 @@ namespace hone::switchboard {
 namespace {
 
 constexpr std::string_view kConsonants = "bdfgklmnprstvz", kVowels = "aeiou";
-constexpr uint64_t kWords = 20261117;  // the words are the same in every world
+constexpr uint64_t kWords = 20261117;  // the words for forms and codes are the same everywhere
 constexpr double kDriftShare = 0.25;
 
 char AnyOf(std::string_view letters, Rng* rng) { return letters[rng->Below(letters.size())]; }
@@ -61,7 +61,9 @@ Board::Board(const BoardOptions& options) {
   CHECK(options.forms >= 3 && options.forms <= kMostForms, "forms");
   CHECK(options.codes >= options.forms && options.codes <= kMostCodes, "codes");
   const Rng words = Rng(kWords).Split("switchboard");
-  operations_ = Syllables(options.operations, 3, words.Split("operations"));
+  const Rng names = words.Split("operations");
+  operations_ =
+      Syllables(options.operations, 3, options.names == 0 ? names : names.Split(options.names));
   codes_ = Syllables(options.codes, 2, words.Split("codes"));
   forms_ = DifferentWords(options.forms, words.Split("forms"), [](Rng* rng) {
     std::string word = "op";  // what the tool is called

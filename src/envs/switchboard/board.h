@@ -8,10 +8,12 @@
 
 namespace hone::switchboard {
 
-// What a world is made of. The words are always the same; which form an operation accepts, what
-// codes come of it and where the teacher's habits are is drawn from `world`.
+// What a world is made of. Which form an operation accepts, what codes come of it and where the
+// teacher's habits are is drawn from `world`; what operations are called, from `names`. The words
+// for forms and codes are always the same.
 struct BoardOptions {
   uint64_t world = 1;
+  uint64_t names = 0;
   int64_t operations = 64;
   int64_t forms = 6;
   int64_t codes = 48;

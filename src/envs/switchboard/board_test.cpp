@@ -62,6 +62,17 @@ TEST(BoardTest, AQuarterOfTheConventionsDrifts) {
   }
 }
 
+TEST(BoardTest, OtherNamesAreOfOperationsAloneAndChangeNothingElse) {
+  const Board board({}), renamed({.names = 7});
+  EXPECT_EQ(board.forms(), renamed.forms());
+  EXPECT_EQ(board.codes(), renamed.codes());
+  for (size_t i = 0; i < 64; ++i) {
+    EXPECT_FALSE(PlaceIn(board.operations(), renamed.operations()[i])) << i;
+    EXPECT_EQ(board.Accepted(i, true), renamed.Accepted(i, true));
+    EXPECT_EQ(board.Next(i, 2, 3), renamed.Next(i, 2, 3));
+  }
+}
+
 TEST(BoardTest, HabitsAreWrongFormsOfTheirShareOfTheOperations) {
   for (const double habits : {0.0, 0.25, 0.5, 1.0}) {
     const Board board({.habits = habits});

@@ -52,6 +52,7 @@ Result<RightCourse> CourseOf(const Task& task) {
 // How calls are judged.
 struct Judging {
   int64_t tries = 0;           // of one call; 0: nobody counts them
+  bool skip_refused = false;   // then the next one is due; else that is the end
   bool by_acceptance = false;  // a call that is accepted has the right form
 };
 
@@ -97,7 +98,7 @@ class SwitchboardEpisode final : public Episode {
                       *code = TextIn(call.arguments, "c");
     const bool done = result.status == CallStatus::kOk && operation != nullptr;
     refused_ = done ? 0 : refused_ + 1;
-    if (!done) return scores_.push_back(0);
+    if (!done) return Refused(operation, result);
     const std::vector<RightCourse::Step>& steps = course_->steps;
     const bool in_place = next_ < steps.size() && *operation == steps[next_].operation &&
                           code != nullptr && *code == code_;
@@ -108,14 +109,32 @@ class SwitchboardEpisode final : public Episode {
     // stands, but not on the way.
     const bool on_the_way = right && *code == reached_;
     done_ += on_the_way ? 1 : 0;
-    // What was passed over is missing; what comes behind it can still be right.
-    const auto made = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(next_), steps.end(),
-                                   [&](const auto& step) { return step.operation == *operation; });
-    if (made != steps.end()) next_ = static_cast<size_t>(made - steps.begin()) + 1;
-    const Result<Json> value = ParseJson(result.content);
-    const std::string* returned = value.ok() ? TextIn(*value, "c") : nullptr;
-    if (returned != nullptr) code_ = *returned;
+    GoBehind(*operation);
+    TakeCode(result, "c");
     if (on_the_way) reached_ = code_;
+  }
+
+  void Refused(const std::string* operation, const ToolResult& result) {
+    scores_.push_back(0);
+    if (!judging_.skip_refused) return;
+    TakeCode(result, "error");  // who answers says which one still holds
+    if (refused_ < judging_.tries) return;
+    if (operation != nullptr) GoBehind(*operation);
+    refused_ = 0;
+  }
+
+  void TakeCode(const ToolResult& result, std::string_view key) {
+    const Result<Json> value = ParseJson(result.content);
+    const std::string* returned = value.ok() ? TextIn(*value, key) : nullptr;
+    if (returned != nullptr) code_ = *returned;
+  }
+
+  // What was passed over is missing; what comes behind it can still be right.
+  void GoBehind(const std::string& operation) {
+    const std::vector<RightCourse::Step>& steps = course_->steps;
+    const auto made = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(next_), steps.end(),
+                                   [&](const auto& step) { return step.operation == operation; });
+    if (made != steps.end()) next_ = static_cast<size_t>(made - steps.begin()) + 1;
   }
 
   std::shared_ptr<const Opening> opening_;
@@ -167,10 +186,14 @@ class Switchboard final : public Environment {
 Result<std::shared_ptr<const Environment>> NewSwitchboard(std::shared_ptr<const Board> board,
                                                           const SwitchboardOptions& options,
                                                           bool list_tools) {
+  const Refusals refusals = !options.loud          ? Refusals::kNone
+                            : options.skip_refused ? Refusals::kWithCode
+                                                   : Refusals::kPlain;
   HONE_ASSIGN_OR_RETURN(
       Toolbox toolbox,
-      Toolbox::Of({{NewSwitchboardToolkit(std::move(board), options.loud), ToolLimits{}}}));
+      Toolbox::Of({{NewSwitchboardToolkit(std::move(board), refusals), ToolLimits{}}}));
   const Judging judging{.tries = options.loud ? options.tries : 0,
+                        .skip_refused = options.skip_refused,
                         .by_acceptance = options.judge_by_acceptance};
   return std::shared_ptr<const Environment>(std::make_shared<Switchboard>(
       std::make_shared<const Toolbox>(std::move(toolbox)), judging, list_tools));
@@ -178,7 +201,8 @@ Result<std::shared_ptr<const Environment>> NewSwitchboard(std::shared_ptr<const 
 
 Rules SwitchboardRules(const SwitchboardOptions& options) {
   Rules rules;
-  rules.budgets.calls = options.loud ? options.calls * options.tries : options.calls + 2;
+  rules.budgets.calls = options.loud ? options.calls * options.tries : options.calls;
+  if (!options.loud || options.skip_refused) *rules.budgets.calls += 2;
   rules.budgets.turns = *rules.budgets.calls + 2;
   return rules;
 }

@@ -16,7 +16,8 @@ EnvironmentOptions ReadSwitchboard(RecipeTable table, bool /*has_user*/) {
   environment.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
     const auto board = std::make_shared<const Board>(options.board);
     HONE_ASSIGN_OR_RETURN(auto made, NewSwitchboard(board, options, list_tools));
-    const TeacherMaker teacher = NewSwitchboardTeacher(board);
+    const TeacherMaker teacher =
+        NewSwitchboardTeacher(board, options.skip_refused ? options.tries : 0);
     // What is journaled is what the teacher shows: a gold agent would give the forms away.
     return LoadedEnvironment{.environment = WithRules(std::move(made), rules),
                              .tasks = NewSwitchboardTasks(board, options),

@@ -140,17 +140,22 @@ Result<void> CheckSwitchboard(const SwitchboardOptions& options) {
 SwitchboardOptions ReadSwitchboardOptions(RecipeTable table) {
   SwitchboardOptions options;
   BoardOptions& board = options.board;
-  int64_t seed = 1, world = 1, drift = 0;
+  int64_t seed = 1, world = 1, names = 0, drift = 0;
   std::string mode = "silent";
   table.Read("seed", &seed, "of the tasks", AtLeast(0));
   table.Read("world", &world, "seed of the conventions, the codes and the habits", AtLeast(0));
+  table.Read("names", &names, "seed of what operations are called", AtLeast(0));
   table.Read("operations", &board.operations, "that there are", Between(2, kMostOperations));
   table.Read("forms", &board.forms, "of which an operation accepts one", Between(3, kMostForms));
   table.Read("codes", &board.codes, "words that operations take and return",
              Between(3, kMostCodes));
   table.Read("calls", &options.calls, "operations of a request", Between(2, kMostOperations));
   table.ReadChoice("mode", &mode, {"silent", "loud"}, "what a wrong form gets");
-  table.Read("tries", &options.tries, "loud: of one call, then the episode ends", AtLeast(1));
+  table.Read("tries", &options.tries, "loud: of one call", AtLeast(1));
+  std::string refused = "end";
+  table.ReadChoice("refused", &refused, {"end", "skip"},
+                   "loud: after the last try the episode ends, or the next operation is due");
+  options.skip_refused = refused == "skip";
   std::string judge = "gold";
   table.ReadChoice("judge", &judge, {"gold", "accepted"},
                    "what makes a call right: the task's plan, or (loud) that it was accepted");
@@ -165,6 +170,7 @@ SwitchboardOptions ReadSwitchboardOptions(RecipeTable table) {
   }
   options.seed = static_cast<uint64_t>(seed);
   board.world = static_cast<uint64_t>(world);
+  board.names = static_cast<uint64_t>(names);
   options.drift = static_cast<uint64_t>(drift);
   if (const Result<void> checked = CheckSwitchboard(options); !checked.ok()) {
     const std::string& message = checked.error().message();

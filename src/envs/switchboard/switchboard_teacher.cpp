@@ -33,8 +33,13 @@ Result<Asked> AskedIn(const Task& task, const Board& board) {
 
 class SwitchboardTeacher final : public Agent {
  public:
-  SwitchboardTeacher(std::shared_ptr<const Board> board, Asked asked, const Rng& rng)
-      : board_(std::move(board)), asked_(std::move(asked)), code_(asked_.first), rng_(rng) {}
+  SwitchboardTeacher(std::shared_ptr<const Board> board, Asked asked, int64_t skip_after,
+                     const Rng& rng)
+      : board_(std::move(board)),
+        asked_(std::move(asked)),
+        skip_after_(skip_after),
+        code_(asked_.first),
+        rng_(rng) {}
 
   AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
     if (!turns.empty()) Observe(turns.back().agent);
@@ -51,18 +56,27 @@ class SwitchboardTeacher final : public Agent {
 
  private:
   void Observe(const AgentTurn& turn) {
-    if (turn.results.empty() || turn.results[0].status != CallStatus::kOk) return;
+    if (turn.results.empty() || turn.results[0].status != CallStatus::kOk) return Refused();
     const Result<Json> value = ParseJson(turn.results[0].content);
     const Json* code = value.ok() ? value->Find("c") : nullptr;
     if (code == nullptr || !code->is_string()) return;
     code_ = code->AsString();
+    refused_ = 0;
+    ++done_;
+  }
+
+  void Refused() {
+    if (skip_after_ == 0 || ++refused_ < skip_after_) return;
+    refused_ = 0;
     ++done_;
   }
 
   const std::shared_ptr<const Board> board_;
   const Asked asked_;
+  const int64_t skip_after_;
   std::string code_;  // the last one
-  size_t done_ = 0;   // operations
+  size_t done_ = 0;   // operations, or given up
+  int64_t refused_ = 0;
   Rng rng_;
 };
 
@@ -82,12 +96,12 @@ size_t TaughtForm(const Board& board, size_t operation, Rng* rng) {
   return others[rng->Below(others.size())];
 }
 
-TeacherMaker NewSwitchboardTeacher(std::shared_ptr<const Board> board) {
-  return [board = std::move(board)](const Task& task, double /*error*/,
-                                    Rng rng) -> Result<std::unique_ptr<Agent>> {
+TeacherMaker NewSwitchboardTeacher(std::shared_ptr<const Board> board, int64_t skip_after) {
+  return [board = std::move(board), skip_after](const Task& task, double /*error*/,
+                                                Rng rng) -> Result<std::unique_ptr<Agent>> {
     HONE_ASSIGN_OR_RETURN(Asked asked, AskedIn(task, *board));
     return std::unique_ptr<Agent>(
-        std::make_unique<SwitchboardTeacher>(board, std::move(asked), rng));
+        std::make_unique<SwitchboardTeacher>(board, std::move(asked), skip_after, rng));
   };
 }
 

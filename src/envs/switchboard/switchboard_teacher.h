@@ -17,8 +17,8 @@ size_t TaughtForm(const Board& board, size_t operation, Rng* rng);
 
 // The demonstrator: makes the calls of the request one after the other, each with TaughtForm and
 // the code that it was given last, and tells the last code. A call that is refused is made again
-// with a form drawn anew. How often it errs is the board's: `error` is not looked at. The error
-// says what is wrong with the task.
-TeacherMaker NewSwitchboardTeacher(std::shared_ptr<const Board> board);
+// with a form drawn anew, or given up after so many tries (`skip_after`; 0: never). How often it
+// errs is the board's: `error` is not looked at. The error says what is wrong with the task.
+TeacherMaker NewSwitchboardTeacher(std::shared_ptr<const Board> board, int64_t skip_after = 0);
 
 }  // namespace hone::switchboard

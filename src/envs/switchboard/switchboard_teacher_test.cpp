@@ -73,7 +73,8 @@ double SuccessOfTeacher(const SwitchboardOptions& options, uint64_t count,
   EnvPlayer player(
       WithRules(NewSwitchboard(board, options, false).value(), SwitchboardRules(options)));
   const auto tasks = NewSwitchboardTasks(board, options);
-  const TeacherMaker teacher = NewSwitchboardTeacher(board);
+  const TeacherMaker teacher =
+      NewSwitchboardTeacher(board, options.skip_refused ? options.tries : 0);
   double right = 0, made = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const Task task = tasks->Make(Split::kTrain, i);
@@ -102,6 +103,14 @@ TEST(SwitchboardTeacherTest, InALoudWorldItTriesAgain) {
   EXPECT_GT(calls, 4);
   EXPECT_NEAR(SuccessOfTeacher({.calls = 4, .loud = true, .tries = 1}, 2000), std::pow(0.575, 4),
               0.03);
+}
+
+TEST(SwitchboardTeacherTest, WhatIsRefusedItSkipsWhereItMay) {
+  double calls = 0;
+  const SwitchboardOptions options{
+      .calls = 4, .loud = true, .tries = 1, .skip_refused = true, .judge_by_acceptance = true};
+  EXPECT_NEAR(SuccessOfTeacher(options, 2000, &calls), std::pow(0.575, 4), 0.03);
+  EXPECT_EQ(calls, 4);
 }
 
 TEST(SwitchboardTeacherTest, NobodyToldItOfTheDrift) {

@@ -180,6 +180,30 @@ TEST_F(SwitchboardTest, LoudlyASecondTryThatIsRightIsAsGoodAsAFirst) {
   EXPECT_TRUE(played.success());
 }
 
+// What is refused is given up; the rest goes on with the code that there is, and can be right.
+TEST_F(SwitchboardTest, LoudlyWhatIsRefusedCanBeSkipped) {
+  Use({.calls = 3, .loud = true, .tries = 1, .skip_refused = true, .judge_by_acceptance = true});
+  const Task task = tasks_->Make(Split::kTrain, 0);
+  const auto run = [&](size_t spoiled) {
+    Json code;
+    const auto agent =
+        std::make_unique<Scripted>(*PlanOf(task).value(), [&](size_t call, Json* arguments) {
+          if (call > spoiled) arguments->Set("c", code);
+          if (call != spoiled) return;
+          code = *arguments->Find("c");
+          Spoil(arguments);
+        });
+    return player_->Run(task, agent.get());
+  };
+  const Playthrough played = run(1);
+  EXPECT_EQ(Scores(played), "[1,0,1]");
+  EXPECT_FALSE(played.success()) << "one is missing";
+  const std::string& code = played.turns[1].agent.calls[0].arguments.Find("c")->AsString();
+  EXPECT_EQ(played.turns[1].agent.results[0].content, "{\"error\":\"" + code + "\"}");
+  EXPECT_EQ(Scores(run(0)), "[0,1,0]") << "the third has the code of the first, not of the second";
+  EXPECT_TRUE(run(9).success());
+}
+
 TEST_F(SwitchboardTest, AfterTheDriftALoudWorldAcceptsTheOtherForm) {
   Use({.loud = true, .drift = 1});
   int differ = 0;

@@ -42,8 +42,8 @@ struct BoardSession final : Session {
 
 class SwitchboardToolkit final : public Toolkit {
  public:
-  SwitchboardToolkit(std::shared_ptr<const Board> board, bool loud)
-      : board_(std::move(board)), loud_(loud), specs_{OperationSpec(*board_)} {}
+  SwitchboardToolkit(std::shared_ptr<const Board> board, Refusals refusals)
+      : board_(std::move(board)), refusals_(refusals), specs_{OperationSpec(*board_)} {}
 
   const std::vector<ToolSpec>& tools() const override { return specs_; }
   Sharing sharing() const override { return Sharing::kClone; }
@@ -55,14 +55,17 @@ class SwitchboardToolkit final : public Toolkit {
   ToolReply Call(std::string_view, const Json& arguments, Session* session,
                  const CallLimits&) override {
     const bool drifted = static_cast<BoardSession*>(session)->drifted;
-    const Result<Json> answer = AnswerOf(*board_, loud_, drifted, arguments);
-    if (!answer.ok()) return Refuted(DumpJson(Json::Of({{"error", answer.error().message()}})));
-    return Answered(DumpJson(*answer));
+    const bool loud = refusals_ != Refusals::kNone;
+    const Result<Json> answer = AnswerOf(*board_, loud, drifted, arguments);
+    if (answer.ok()) return Answered(DumpJson(*answer));
+    const Json why =
+        refusals_ == Refusals::kWithCode ? *arguments.Find("c") : Json(answer.error().message());
+    return Refuted(DumpJson(Json::Of({{"error", why}})));
   }
 
  private:
   const std::shared_ptr<const Board> board_;
-  const bool loud_;
+  const Refusals refusals_;
   const std::vector<ToolSpec> specs_;
 };
 
@@ -81,8 +84,9 @@ Result<Json> AnswerOf(const Board& board, bool loud, bool drifted, const Json& a
   return Json::Of({{"c", board.codes()[board.Next(*operation, *form, *code)]}});
 }
 
-std::unique_ptr<Toolkit> NewSwitchboardToolkit(std::shared_ptr<const Board> board, bool loud) {
-  return std::make_unique<SwitchboardToolkit>(std::move(board), loud);
+std::unique_ptr<Toolkit> NewSwitchboardToolkit(std::shared_ptr<const Board> board,
+                                               Refusals refusals) {
+  return std::make_unique<SwitchboardToolkit>(std::move(board), refusals);
 }
 
 }  // namespace hone::switchboard

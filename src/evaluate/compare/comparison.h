@@ -27,6 +27,14 @@ enum class Effort { kTrajectories, kDollars, kHours };
 double EffortOf(const DevPoint& point, Effort effort);
 
 // One training run, as far as it has come.
+// That an alarm went off for the first time in a run.
+struct FirstAlarm {
+  std::string name;
+  double trajectories = 0;  // that had been drawn
+
+  bool operator==(const FirstAlarm&) const = default;
+};
+
 struct ComparedRun {
   enum class Status { kFinished, kUnfinished, kFailed, kMissing };
 
@@ -37,8 +45,9 @@ struct ComparedRun {
   int64_t steps = 0;          // done
   Json evaluations;           // by name ("after/test/sampled"), as Evaluation::ToJson writes them
   std::vector<DevPoint> dev;  // ascending
-  double trajectories = 0;    // all of rl
-  double sampled_tokens = 0;  // of them
+  std::vector<FirstAlarm> alarms;    // ascending
+  double trajectories = 0;           // all of rl
+  double sampled_tokens = 0;         // of them
   std::optional<double> real_calls;  // made during rl; absent: it was not counted
   // What real tools took, recordings for a simulator included; absent: no conditions are said.
   std::optional<double> dollars, hours;

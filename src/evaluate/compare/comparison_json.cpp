@@ -150,6 +150,10 @@ Json ToJson(const ComparedRun& run) {
   if (run.hours) json.Set("hours", *run.hours);
   if (run.recorded_dollars > 0) json.Set("recorded_dollars", run.recorded_dollars);
   if (run.recorded_hours > 0) json.Set("recorded_hours", run.recorded_hours);
+  if (run.alarms.empty()) return json;
+  Json alarms = Json::Object();
+  for (const FirstAlarm& alarm : run.alarms) alarms.Set(alarm.name, alarm.trajectories);
+  json.Set("alarms", std::move(alarms));
   return json;
 }
 
@@ -158,6 +162,7 @@ Result<ComparedRun> ComparedRunFromJson(const Json& json) {
   JsonErrors errors;
   std::string status;
   std::vector<Json> dev;
+  std::optional<Json> alarms;
   {
     JsonFields fields(json, "", &errors);
     fields.Required("arm", &run.arm);
@@ -180,6 +185,14 @@ Result<ComparedRun> ComparedRunFromJson(const Json& json) {
     fields.Optional("hours", &run.hours);
     fields.Optional("recorded_dollars", &run.recorded_dollars);
     fields.Optional("recorded_hours", &run.recorded_hours);
+    fields.Optional("alarms", &alarms);
+  }
+  if (alarms && !alarms->is_object()) errors.Add("alarms", "must be an object");
+  for (const auto& [name, at] :
+       alarms && alarms->is_object() ? alarms->AsObject() : Json::Object()) {
+    FirstAlarm& alarm = run.alarms.emplace_back();
+    alarm.name = name;
+    ReadJson(at, "alarms." + name, &errors, &alarm.trajectories);
   }
   for (size_t i = 0; i < dev.size(); ++i) {
     JsonFields fields(dev[i], fmt::format("dev[{}]", i), &errors);

@@ -47,7 +47,7 @@ std::string ReadingNotes(const ComparedSection& section);
 struct ComparisonText {
   std::string title;
   std::string text;
-  std::string command;  // that made it
+  std::string command;                   // that made it
   std::vector<ReportTable> claims = {};  // in front of the sections
   std::vector<ReportTable> tables = {};  // behind the sections; those without rows are left out
 };

@@ -9,50 +9,13 @@
 
 #include "engine/engine.h"
 #include "simulate/journaled_calls.h"
+#include "simulate/players/answer_training.h"
 #include "simulate/players/player.h"
 #include "simulate/result_rules.h"
 #include "simulate/write_effects.h"
 #include "text/tokenizer.h"
 
 namespace hone {
-
-struct LearnedOptions {
-  int64_t layers = 3;
-  int64_t width = 128;
-  int64_t heads = 4;
-  int64_t vocabulary = 1024;  // of the tokenizer, at most
-  int64_t positions = 1024;   // longer calls are left out of training and cannot be played
-  int64_t steps = 1200;
-  int64_t batch = 64;  // calls per step
-  double learning_rate = 3e-3;
-  // Steps; from then on the rate falls like a cosine to nothing, so that what is left of the last
-  // batches does not show in the distribution of the answers.
-  int64_t warmup = 40;
-  double weight_decay = 0.05;
-  // How much the first token of an answer, whether the call is refused, counts: it is one among
-  // dozens, and the one that most depends on the state.
-  double status_weight = 8;
-  uint64_t seed = 1;
-  int threads = 0;  // 0: as many as the machine has
-};
-
-struct TrainingProgress {
-  int64_t step = 0;
-  int64_t steps = 0;
-  double loss = 0;  // nats per token of the answers, of this step
-};
-
-struct TrainingReport {
-  int64_t calls = 0;
-  int64_t too_long = 0;  // left out
-  int64_t tokens = 0;    // that were computed
-  double first_loss = 0;
-  double last_loss = 0;  // mean of the last tenth of the steps
-  int64_t parameters = 0;
-  std::string weights_hash;
-
-  Json ToJson() const;
-};
 
 // A small decoder and its tokenizer, to play tools with.
 struct LearnedModel {

@@ -8,68 +8,6 @@
 namespace hone {
 namespace {
 
-// Part of the version: to be raised with every change of what the model is shown.
-constexpr int kPromptVersion = 2;
-
-constexpr std::string_view kPlayersPart =
-    "You stand in for a tool that a program calls. You get the tool's description and one call of "
-    "it, and you write what the tool would return, and nothing else.\n"
-    "- Write one JSON value that fits the output schema. No explanation, no code fence.\n"
-    "- If the real tool would refuse the call (something does not exist, a value makes no sense, "
-    "the "
-    "state forbids it), write {\"error\": \"a short reason\"}.\n"
-    "- Make up plausible, specific values where you cannot know them; never write placeholders.\n"
-    "- Agree with everything below that was returned or changed before.";
-
-std::string Shown(const PlayedResult& answer) {
-  if (answer.status == CallStatus::kOk) return answer.content;
-  const Json value = ValueOf(answer.content);
-  if (value.Find("error") != nullptr) return answer.content;
-  return DumpJson(Json::Of({{"error", answer.content}}));
-}
-
-std::string Line(const std::string& tool, const Json& arguments, const std::string& answer) {
-  return fmt::format("{}({}) -> {}\n", tool, DumpJson(arguments), answer);
-}
-
-std::string Prompt(const SimulatedCall& call, const std::vector<const RecordedCall*>& examples) {
-  const ToolSpec& spec = *call.spec;
-  std::string text = fmt::format("Tool: {}\nDescription: {}\nParameters: {}\nOutput schema: {}\n",
-                                 spec.name, spec.description, DumpJson(spec.parameters),
-                                 spec.output ? DumpJson(*spec.output) : "not given");
-  if (!examples.empty()) {
-    text += "\nCalls of this tool that were recorded, in other circumstances:\n";
-    for (const RecordedCall* example : examples) {
-      text += Line(example->tool, example->arguments, Shown(example->answer));
-    }
-  }
-  // Of the call itself it is known what it returned before the changes, of all else what it is now.
-  std::string before, now;
-  for (const KnownResult& known : call.known) {
-    const bool itself = known.tool == spec.name && known.arguments == call.arguments;
-    (itself ? before : now) += Line(known.tool, known.arguments, Shown(known.answer));
-  }
-  if (!before.empty()) text += "\nWhat this call returned at first:\n" + before;
-  if (!call.writes.empty()) {
-    text += before.empty() ? "\nWhat was changed, in this order:\n"
-                           : "\nWhat was changed since then, in this order:\n";
-    for (const Sessions::EarlierWrite& write : call.writes) {
-      text += Line(write.tool, write.arguments, write.content);
-    }
-  }
-  if (!now.empty()) {
-    text += (call.writes.empty() ? "\nWhat other calls return:\n"
-                                 : "\nWhat other calls return now, after these changes:\n") +
-            now;
-  }
-  text += fmt::format("\nThe call: {}({})\n", spec.name, DumpJson(call.arguments));
-  if (!call.problem.empty()) {
-    text +=
-        fmt::format("\nYour last answer was not usable:\n{}\nWrite a better one.\n", call.problem);
-  }
-  return text + "\nWhat it returns:";
-}
-
 class ModelPlayer final : public Player {
  public:
   ModelPlayer(std::shared_ptr<LanguageModel> model, std::shared_ptr<const JournaledCalls> recorded,
@@ -77,14 +15,7 @@ class ModelPlayer final : public Player {
       : model_(std::move(model)),
         recorded_(std::move(recorded)),
         options_(options),
-        version_("model " +
-                 ContentHash(Json::Of({{"prompt", kPromptVersion},
-                                       {"model", model_->name()},
-                                       {"temperature", options.temperature},
-                                       {"max_tokens", options.max_tokens},
-                                       {"examples", options.examples},
-                                       {"example_bytes", options.max_example_bytes},
-                                       {"journal", recorded_ ? recorded_->hash : ""}}))) {}
+        version_("model " + ContentHash(Said())) {}
 
   std::string version() const override { return version_; }
   bool minds_state() const override { return true; }
@@ -92,8 +23,7 @@ class ModelPlayer final : public Player {
   Result<PlayedResult> Play(const SimulatedCall& call) override {
     Rng rng = call.rng;
     const Completion completion =
-        model_->Complete({.messages = {{"system", std::string(kPlayersPart)},
-                                       {"user", Prompt(call, ExamplesFor(call))}},
+        model_->Complete({.messages = PlayersPrompt(call, ExamplesFor(call), options_.prompt),
                           .temperature = options_.temperature,
                           .max_tokens = options_.max_tokens,
                           .seed = rng.NextU64(),
@@ -109,6 +39,18 @@ class ModelPlayer final : public Player {
   }
 
  private:
+  Json Said() const {
+    Json said = Json::Of({{"prompt", kPromptVersion},
+                          {"model", model_->name()},
+                          {"temperature", options_.temperature},
+                          {"max_tokens", options_.max_tokens},
+                          {"examples", options_.examples},
+                          {"example_bytes", options_.max_example_bytes},
+                          {"journal", recorded_ ? recorded_->hash : ""}});
+    if (options_.prompt == PromptStyle::kBrief) said.Set("style", "brief");
+    return said;
+  }
+
   // Endpoints' JSON mode gives objects only.
   static bool WantsObject(const ToolSpec& spec) {
     const Json* type = spec.output ? spec.output->Find("type") : nullptr;

@@ -5,6 +5,7 @@
 
 #include "simulate/journaled_calls.h"
 #include "simulate/models/language_model.h"
+#include "simulate/players/model_prompt.h"
 #include "simulate/players/player.h"
 
 namespace hone {
@@ -14,6 +15,7 @@ struct ModelPlayerOptions {
   int64_t max_tokens = 1024;
   int64_t examples = 3;  // recorded calls of the same tool that are shown, the most alike first
   int64_t max_example_bytes = 2000;  // of one of them; longer ones are not shown
+  PromptStyle prompt = PromptStyle::kFull;
 };
 
 // A language model plays the tools: it is shown the tool's description and schemas, the arguments,

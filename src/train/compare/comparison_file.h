@@ -111,7 +111,8 @@ Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_
                            const std::filesystem::path& folder);
 
 // All runs in the order they should be made: section by section; of each the first arm with every
-// seed, so that what is shared is made early, then seed by seed. All problems of all recipes at once.
+// seed, so that what is shared is made early, then seed by seed. All problems of all recipes at
+// once.
 Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
                                          const std::filesystem::path& folder);
 

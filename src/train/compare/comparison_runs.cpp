@@ -63,8 +63,19 @@ std::optional<TrainingState> LastState(const std::filesystem::path& folder) {
   return std::nullopt;
 }
 
-// What the log says of rl. Its last line may be half written.
-void ReadLog(const std::filesystem::path& file, ComparedRun* record) {
+// The alarms that went off by this step and had not done so before.
+void NoteAlarms(const Json::Array& alarms, double step, double trajectories, ComparedRun* record) {
+  for (const Json& alarm : alarms) {
+    if (NumberOf(alarm, "run_step") > step || TextOf(alarm, "severity") == "notice") continue;
+    const std::string name = TextOf(alarm, "name");
+    const bool known = std::any_of(record->alarms.begin(), record->alarms.end(),
+                                   [&](const FirstAlarm& first) { return first.name == name; });
+    if (!known) record->alarms.push_back({name, trajectories});
+  }
+}
+
+// What the log says of rl. Its last line may be half written. `alarms` are those of the run.
+void ReadLog(const std::filesystem::path& file, const Json::Array& alarms, ComparedRun* record) {
   const Result<std::string> text = ReadFile(file);
   if (!text.ok()) return;
   double trajectories = 0;
@@ -75,6 +86,7 @@ void ReadLog(const std::filesystem::path& file, ComparedRun* record) {
     begin = end + 1;
     if (!line.ok() || line->Find("trajectories") == nullptr) continue;
     trajectories += NumberOf(*line, "trajectories");
+    NoteAlarms(alarms, NumberOf(*line, "step") + 1, trajectories, record);
     record->seconds += NumberOf(*line, "time/step");
     spent.dollars += NumberOf(*line, "spent/dollars");
     spent.hours += NumberOf(*line, "spent/hours");
@@ -359,7 +371,7 @@ ComparedRun ReadComparedRun(const ComparisonFile& comparison, const PlannedRun& 
     record.dollars = NumberOf(state->totals, "spent/dollars");
     record.hours = NumberOf(state->totals, "spent/hours");
   }
-  ReadLog(folder / "metrics.jsonl", &record);
+  ReadLog(folder / "metrics.jsonl", state ? state->alarms : Json::Array(), &record);
   record.weights = TextOf(note, "weights");
   if (IsFinished(run, note) && state) {
     record.status = ComparedRun::Status::kFinished;

@@ -188,6 +188,27 @@ ReportTable TuningTable(const ComparisonFile& comparison, const std::vector<Tune
   return table;
 }
 
+std::vector<FateGroup> RunsBySetting(const ComparisonFile& comparison,
+                                     const std::vector<TunedArm>& tuned,
+                                     const std::vector<ComparedRun>& tuning,
+                                     const std::vector<ComparedRun>& records) {
+  std::vector<FateGroup> groups;
+  for (const TunedArm& one : tuned) {
+    const ComparisonArm& arm = comparison.arms[one.arm];
+    for (size_t i = 0; i < one.tried.size(); ++i) {
+      FateGroup& group = groups.emplace_back(FateGroup{arm.label, one.tried[i].Text(), {}});
+      const std::string name = NameOf(arm, one.tried[i].changes);
+      for (const ComparedRun& run : tuning) {
+        if (run.arm == name) group.runs.push_back(&run);
+      }
+      for (const ComparedRun& run : records) {
+        if (one.chosen == i && run.arm == arm.name) group.runs.push_back(&run);
+      }
+    }
+  }
+  return groups;
+}
+
 std::vector<std::string> TuningNotes(const ComparisonFile& comparison,
                                      const ComparisonSection& section,
                                      const std::vector<TunedArm>& tuned) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "evaluate/compare/comparison_text.h"
+#include "evaluate/compare/stability.h"
 #include "train/compare/comparison_file.h"
 
 // Which of the settings in its grid an arm gets: every one is tried with seeds that are thrown
@@ -50,6 +51,12 @@ ComparisonFile WithChosen(ComparisonFile comparison, const std::vector<TunedArm>
 
 // Every run that was made to choose. Without any there are no rows.
 ReportTable TuningTable(const ComparisonFile& comparison, const std::vector<TunedArm>& tuned);
+// Of every setting that was tried, the runs: those that were made to choose, and where it was
+// chosen the arm's own. The records must outlive what is given back.
+std::vector<FateGroup> RunsBySetting(const ComparisonFile& comparison,
+                                     const std::vector<TunedArm>& tuned,
+                                     const std::vector<ComparedRun>& tuning,
+                                     const std::vector<ComparedRun>& records);
 // What must be known of a section: arms that could not be chosen, and who was tried more often.
 std::vector<std::string> TuningNotes(const ComparisonFile& comparison,
                                      const ComparisonSection& section,

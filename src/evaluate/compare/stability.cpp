@@ -1,0 +1,93 @@
+#include "evaluate/compare/stability.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+// "entropy-eruption 2, truncation 1": how many runs each alarm warned.
+std::string WarnedText(const std::vector<RunFate>& fates) {
+  std::map<std::string, int> counts;
+  for (const RunFate& fate : fates) {
+    if (!fate.fell_at) continue;
+    for (const FirstAlarm& alarm : fate.warned) ++counts[alarm.name];
+  }
+  std::vector<std::pair<int, std::string>> most;
+  for (const auto& [name, count] : counts) most.emplace_back(-count, name);
+  std::sort(most.begin(), most.end());
+  std::string text;
+  for (const auto& [count, name] : most) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, -count);
+  }
+  return text;
+}
+
+std::vector<std::string> RowOf(const FateGroup& group, const std::vector<RunFate>& fates,
+                               double goal) {
+  const auto count = [&](const auto& holds) {
+    return std::count_if(fates.begin(), fates.end(), holds);
+  };
+  double ends = 0;
+  for (const RunFate& fate : fates) ends += fate.end / static_cast<double>(fates.size());
+  const auto collapsed = count([](const RunFate& fate) { return fate.fell_at.has_value(); });
+  const auto warned =
+      count([](const RunFate& fate) { return fate.fell_at && !fate.warned.empty(); });
+  return {group.label,
+          group.setting,
+          fmt::format("{}", fates.size()),
+          fmt::format("{}", count([&](const RunFate& fate) { return fate.best >= goal; })),
+          fmt::format("{}", count([&](const RunFate& fate) { return fate.end >= goal; })),
+          fmt::format("{:.1f}", 100 * ends),
+          fmt::format("{}", collapsed),
+          collapsed == 0 ? "" : fmt::format("{}", warned),
+          WarnedText(fates)};
+}
+
+}  // namespace
+
+std::optional<RunFate> FateOf(const ComparedRun& run) {
+  if (run.status != ComparedRun::Status::kFinished || run.dev.empty()) return std::nullopt;
+  RunFate fate;
+  for (const DevPoint& point : run.dev) fate.best = std::max(fate.best, point.sampled);
+  fate.end = run.dev.back().sampled;
+  const auto low = [&](const DevPoint& point) {
+    return point.sampled < kCollapsedShare * fate.best;
+  };
+  if (fate.best >= kWorthLosing && low(run.dev.back())) {
+    const auto last_high = std::find_if_not(run.dev.rbegin(), run.dev.rend(), low);
+    fate.fell_at = last_high.base()->trajectories;
+  }
+  for (const FirstAlarm& alarm : run.alarms) {
+    if (!fate.fell_at || alarm.trajectories <= *fate.fell_at) fate.warned.push_back(alarm);
+  }
+  return fate;
+}
+
+ReportTable StabilityTable(const std::vector<FateGroup>& groups, double goal) {
+  ReportTable table{.heading = "Stability: who survives which setting"};
+  for (const FateGroup& group : groups) {
+    std::vector<RunFate> fates;
+    for (const ComparedRun* run : group.runs) {
+      if (const std::optional<RunFate> fate = FateOf(*run)) fates.push_back(*fate);
+    }
+    if (fates.empty()) continue;
+    if (table.rows.empty()) {
+      table.rows.push_back({"arm", "setting", "runs", "reach the goal", "end at it",
+                            "dev at the end, %", "collapse", "of these warned of before",
+                            "alarms that went off before"});
+    }
+    table.rows.push_back(RowOf(group, fates, goal));
+  }
+  table.note = fmt::format(
+      "The goal is {:.0f} % of dev, sampled. A run collapses if it ends below half of its best, "
+      "which was at least {:.0f} %. Runs of all seeds are counted, those that rates were chosen by "
+      "included. An alarm counts as a warning if it went off before dev was measured low; alarms "
+      "do nothing here but warn.",
+      100 * goal, 100 * kWorthLosing);
+  return table;
+}
+
+}  // namespace hone
