@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::string_view kCall = "<|call|>", kKnown = "<|known|>", kWrite = "<|write|>",
                            kOk = "<|ok|>", kError = "<|error|>", kEnd = "<|end|>";
-constexpr std::string_view kSplit = R"(\p{N}|\p{L}+|[^\s\p{L}\p{N}]+|\s+)";
 
 std::string Question(const std::string& tool, const Json& arguments) {
   return tool + " " + DumpJson(arguments, JsonStyle::kCanonical);
@@ -42,7 +41,7 @@ Result<Tokenizer> TrainCallTokenizer(const JournaledCalls& recorded, int32_t voc
     texts.push_back(call.answer.content);
   }
   BpeTrainingOptions options{
-      .vocab_size = vocabulary, .min_frequency = 4, .split = std::string(kSplit), .nfc = false};
+      .vocab_size = vocabulary, .min_frequency = 4, .split = std::string(kCallSplit), .nfc = false};
   for (const std::string_view marker : {kCall, kKnown, kWrite, kOk, kError, kEnd}) {
     AddedToken token;
     token.content = marker;

@@ -15,8 +15,10 @@ namespace hone {
 //   <|write|>move_order {"address":"Oslo","order_id":"7"}<|ok|>{"ok":true}
 //   <|call|>get_order {"order_id":"7"}  and the model goes on  <|ok|>{"address":"Oslo"}<|end|>
 //
-// (without line breaks). Words, digits and signs are tokens of their own, so that a name is the
-// same token wherever it stands. What tools said is never read as a marker.
+// (without line breaks). What tools said is never read as a marker.
+
+// Words, digits and signs are tokens of their own, so that a name is the same wherever it stands.
+inline constexpr std::string_view kCallSplit = R"(\p{N}|\p{L}+|[^\s\p{L}\p{N}]+|\s+)";
 
 // The tokenizer of a set of calls.
 Result<Tokenizer> TrainCallTokenizer(const JournaledCalls& recorded, int32_t vocabulary);

@@ -4,14 +4,12 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "simulate/players/call_text.h"
 #include "text/bpe_trainer.h"
 #include "text/dialect.h"
 
 namespace hone {
 namespace {
-
-// Words, digits and signs are tokens of their own: a name is the same wherever it stands.
-constexpr std::string_view kSplit = R"(\p{N}|\p{L}+|[^\s\p{L}\p{N}]+|\s+)";
 
 // Of the lesson's other calls each is there for the choice of examples with one of these chances.
 constexpr double kShares[] = {1.0, 0.5, 0.25, 0.125, 0.0625};
@@ -82,7 +80,7 @@ Result<Tokenizer> TrainTokenizer(const Sequences& sequences, const Dialect& dial
   }
   return TrainBpe(texts, {.vocab_size = static_cast<int32_t>(vocabulary),
                           .min_frequency = 4,
-                          .split = std::string(kSplit),
+                          .split = std::string(kCallSplit),
                           .nfc = false,
                           .added = AddedTokensOf(dialect.traits())});
 }
