@@ -182,22 +182,26 @@ TEST(Recipes, TheLedgersAreOfTheRecipesAsTheyAre) {
 }
 
 // The same where settings are chosen first: runs that chose, runs of what was chosen, and controls.
-TEST(Recipes, TheLedgerOfTheSwitchboardIsOfItsRecipesAsTheyAre) {
-  const std::string file = HONE_SOURCE_DIR "/comparisons/switchboard";
-  const ComparisonFile asked = ReadComparison({.files = {file + ".toml"}}).value();
-  const ComparisonLedger ledger = ComparisonLedger::Open(file + ".jsonl").value();
-  const auto kept = [&](const ComparisonFile& comparison, const std::vector<PlannedRun>& runs) {
-    return std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) {
-      return ledger.Find(comparison, run) != nullptr;
-    });
-  };
-  const ComparisonFile tuning = TuningOf(asked);
-  const std::vector<PlannedRun> tried = PlanRuns(tuning, "/tmp/none").value();
-  const std::vector<TunedArm> tuned = ChooseSettings(asked, ReadRuns(tuning, tried, &ledger));
-  const ComparisonFile chosen = WithControls(WithChosen(asked, tuned));
-  const std::vector<PlannedRun> runs = PlanRuns(chosen, "/tmp/none").value();
-  EXPECT_EQ(static_cast<size_t>(kept(tuning, tried) + kept(chosen, runs)), ledger.size())
-      << "it has runs of others";
+TEST(Recipes, TheLedgersOfTheSwitchboardAreOfTheirRecipesAsTheyAre) {
+  for (const char* name : {"switchboard-first", "switchboard", "switchboard-simulators"}) {
+    const std::string file = std::string(HONE_SOURCE_DIR "/comparisons/") + name;
+    const ComparisonFile asked = ReadComparison({.files = {file + ".toml"}}).value();
+    const ComparisonLedger ledger = ComparisonLedger::Open(file + ".jsonl").value();
+    const auto kept = [&](const ComparisonFile& comparison, const std::vector<PlannedRun>& runs) {
+      return std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) {
+        return ledger.Find(comparison, run) != nullptr;
+      });
+    };
+    const ComparisonFile tuning = TuningOf(asked);
+    const std::vector<PlannedRun> tried =
+        tuning.arms.empty() ? std::vector<PlannedRun>() : PlanRuns(tuning, "/tmp/none").value();
+    const std::vector<TunedArm> tuned = ChooseSettings(asked, ReadRuns(tuning, tried, &ledger));
+    const ComparisonFile chosen = WithControls(WithChosen(asked, tuned));
+    const std::vector<PlannedRun> runs = PlanRuns(chosen, "/tmp/none").value();
+    EXPECT_EQ(static_cast<size_t>(kept(tuning, tried) + kept(chosen, runs)), ledger.size())
+        << name << ".jsonl has runs of others";
+    EXPECT_GT(ledger.size(), 0u) << name;
+  }
 }
 
 // The names of all keys in it.

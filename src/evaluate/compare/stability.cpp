@@ -8,12 +8,11 @@
 namespace hone {
 namespace {
 
-// "entropy-eruption 2, truncation 1": how many runs each alarm warned.
-std::string WarnedText(const std::vector<RunFate>& fates) {
+// "entropy-eruption 2, truncation 1": in how many runs each alarm went off.
+std::string AlarmsText(const std::vector<RunFate>& fates) {
   std::map<std::string, int> counts;
   for (const RunFate& fate : fates) {
-    if (!fate.fell_at) continue;
-    for (const FirstAlarm& alarm : fate.warned) ++counts[alarm.name];
+    for (const FirstAlarm& alarm : fate.alarms) ++counts[alarm.name];
   }
   std::vector<std::pair<int, std::string>> most;
   for (const auto& [name, count] : counts) most.emplace_back(-count, name);
@@ -33,8 +32,7 @@ std::vector<std::string> RowOf(const FateGroup& group, const std::vector<RunFate
   double ends = 0;
   for (const RunFate& fate : fates) ends += fate.end / static_cast<double>(fates.size());
   const auto collapsed = count([](const RunFate& fate) { return fate.fell_at.has_value(); });
-  const auto warned =
-      count([](const RunFate& fate) { return fate.fell_at && !fate.warned.empty(); });
+  const auto warned = count([](const RunFate& fate) { return fate.fell_at && fate.warned; });
   return {group.label,
           group.setting,
           fmt::format("{}", fates.size()),
@@ -43,7 +41,7 @@ std::vector<std::string> RowOf(const FateGroup& group, const std::vector<RunFate
           fmt::format("{:.1f}", 100 * ends),
           fmt::format("{}", collapsed),
           collapsed == 0 ? "" : fmt::format("{}", warned),
-          WarnedText(fates)};
+          AlarmsText(fates)};
 }
 
 }  // namespace
@@ -60,9 +58,11 @@ std::optional<RunFate> FateOf(const ComparedRun& run) {
     const auto last_high = std::find_if_not(run.dev.rbegin(), run.dev.rend(), low);
     fate.fell_at = last_high.base()->trajectories;
   }
-  for (const FirstAlarm& alarm : run.alarms) {
-    if (!fate.fell_at || alarm.trajectories <= *fate.fell_at) fate.warned.push_back(alarm);
-  }
+  fate.alarms = run.alarms;
+  fate.warned = fate.fell_at &&
+                std::any_of(run.alarms.begin(), run.alarms.end(), [&](const FirstAlarm& alarm) {
+                  return alarm.trajectories <= *fate.fell_at;
+                });
   return fate;
 }
 
@@ -77,15 +77,15 @@ ReportTable StabilityTable(const std::vector<FateGroup>& groups, double goal) {
     if (table.rows.empty()) {
       table.rows.push_back({"arm", "setting", "runs", "reach the goal", "end at it",
                             "dev at the end, %", "collapse", "of these warned of before",
-                            "alarms that went off before"});
+                            "alarms, and in how many runs"});
     }
     table.rows.push_back(RowOf(group, fates, goal));
   }
   table.note = fmt::format(
       "The goal is {:.0f} % of dev, sampled. A run collapses if it ends below half of its best, "
       "which was at least {:.0f} %. Runs of all seeds are counted, those that rates were chosen by "
-      "included. An alarm counts as a warning if it went off before dev was measured low; alarms "
-      "do nothing here but warn.",
+      "included. It was warned of if an alarm went off before dev was measured low. Alarms do "
+      "nothing here but warn, and those that are mere notices are left out.",
       100 * goal, 100 * kWorthLosing);
   return table;
 }

@@ -22,7 +22,8 @@ struct RunFate {
   // Trajectories drawn when it was first below half of its best, for good; absent: it did not
   // collapse.
   std::optional<double> fell_at;
-  std::vector<FirstAlarm> warned;  // that went off by then, or at all where it did not collapse
+  bool warned = false;             // an alarm went off before that
+  std::vector<FirstAlarm> alarms;  // all of them
 };
 // Absent where it did not finish or dev was not measured.
 std::optional<RunFate> FateOf(const ComparedRun& run);
@@ -33,9 +34,9 @@ struct FateGroup {
   std::vector<const ComparedRun*> runs;
 };
 
-// For every group how many of its runs reach the goal, end at it and collapse, and how many of
-// those that collapse were warned of before. Groups without finished runs are left out; without any
-// there are no rows.
+// For every group how many of its runs reach the goal, end at it and collapse, how many of those
+// that collapse were warned of before, and which alarms went off. Groups without finished runs are
+// left out; without any there are no rows.
 ReportTable StabilityTable(const std::vector<FateGroup>& groups, double goal);
 
 }  // namespace hone
