@@ -57,7 +57,8 @@ class CostEstimator {
     ComparisonEstimate::Kind& kind = estimate_->kinds[place->second];
     ++kind.runs;
     if (imitations_.insert(run.start_key).second) ++kind.imitations;
-    if (run.recipe.LearnsSimulator() && simulators_.insert(run.start_key).second) {
+    // What is recorded for a simulator may differ between arms that begin alike.
+    if (run.recipe.LearnsSimulator() && simulators_.emplace(run.start_key, place->first).second) {
       ++kind.simulators;
     }
     return {};
@@ -82,7 +83,8 @@ class CostEstimator {
 
   ComparisonEstimate* estimate_;
   std::map<std::string, size_t> places_;
-  std::set<std::string> imitations_, simulators_;  // real and simulated runs share imitation
+  std::set<std::string> imitations_;  // real and simulated runs share imitation
+  std::set<std::pair<std::string, std::string>> simulators_;  // by start and by what takes time
 };
 
 }  // namespace

@@ -89,12 +89,14 @@ std::string Percent(const std::optional<double>& value) {
   return value ? fmt::format("{:.1f}", 100 * *value) : "-";
 }
 
-// The setting of the arm of this name, and of those that are like it.
+// The setting of the arm of this name, and of those that are like it. What one of these says itself
+// holds: an arm that is paid for the outcome alone does not take over another's credit.
 void Settle(const std::string& name, const std::vector<std::string>& changes,
             ComparisonFile* comparison) {
   for (ComparisonArm& arm : comparison->arms) {
     if (arm.name != name && arm.like != name) continue;
-    arm.changes.insert(arm.changes.end(), changes.begin(), changes.end());
+    const auto place = arm.name == name ? arm.changes.end() : arm.changes.begin();
+    arm.changes.insert(place, changes.begin(), changes.end());
     arm.grid.clear();
     arm.like.clear();
   }

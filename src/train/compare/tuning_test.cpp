@@ -159,15 +159,17 @@ TEST_F(TuningTest, SeedsThatOverlapAndGridsThatAreNoneAreRefused) {
 }
 
 TEST_F(TuningTest, AnArmThatIsLikeAnotherTakesWhatIsChosenForIt) {
-  const std::string like = "[[arm]]\nname = \"c\"\nrecipe = \"a.toml\"\nlike = \"a\"\n";
+  const std::string like =
+      "[[arm]]\nname = \"c\"\nrecipe = \"a.toml\"\nlike = \"a\"\nset = [\"alarms.mode=off\"]\n";
   const auto comparison = Read(kGrid + like);
   ASSERT_TRUE(comparison.ok()) << comparison.error().message();
   EXPECT_EQ(PlanRuns(*comparison, "out")->size(), 1u) << "neither a nor c is settled";
   EXPECT_EQ(TuningOf(*comparison).arms.size(), 3u) << "nothing is tried for c";
   const auto runs = Runs(*comparison, {{0.1, 0.1}, {0.5, 0.5}, {0.2, 0.2}});
   const ComparisonFile chosen = WithChosen(*comparison, ChooseSettings(*comparison, runs));
-  EXPECT_EQ(chosen.arms[0].changes.back(), chosen.arms[2].changes.back());
-  EXPECT_NE(chosen.arms[2].changes.back().find("learning_rate"), std::string::npos);
+  EXPECT_EQ(chosen.arms[0].changes.back(), chosen.arms[2].changes.front());
+  EXPECT_NE(chosen.arms[2].changes.front().find("learning_rate"), std::string::npos);
+  EXPECT_EQ(chosen.arms[2].changes.back(), "alarms.mode=off") << "what it says itself holds";
   EXPECT_EQ(PlanRuns(chosen, "out")->size(), 3u);
   EXPECT_EQ(PlanRuns(WithFirstSettings(*comparison), "out")->size(), 3u);
   const auto nobody =
