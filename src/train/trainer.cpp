@@ -137,6 +137,8 @@ Result<void> Trainer::Open() {
     }
     if (folder_->Checkpoints().empty()) {
       HONE_RETURN_IF_ERROR(Adopt(checkpoint, *context_->language.tokenizer, folder_->path()));
+      // It may be of another recipe, whose tasks are not this one's.
+      state_.curriculum = Json();
       // The checkpoints that it would roll back to, or call its best, are not here.
       state_.anchor = 0;
       state_.best.reset();

@@ -200,7 +200,6 @@ TEST(Recipes, TheLedgersOfTheSwitchboardAreOfTheirRecipesAsTheyAre) {
     const std::vector<PlannedRun> runs = PlanRuns(chosen, "/tmp/none").value();
     EXPECT_EQ(static_cast<size_t>(kept(tuning, tried) + kept(chosen, runs)), ledger.size())
         << name << ".jsonl has runs of others";
-    EXPECT_GT(ledger.size(), 0u) << name;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -130,6 +131,11 @@ Result<std::vector<Lesson>> ReadLessons(const SimulateArguments& arguments) {
   for (size_t i = 0; i < journals.size(); ++i) {
     HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(specs[specs.size() == 1 ? 0 : i]));
     HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(journals[i], toolbox));
+    if (recorded == nullptr || recorded->calls.empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("\"{}\" has no calls of the tools that {} describes", journals[i],
+                               specs[specs.size() == 1 ? 0 : i]));
+    }
     lessons.push_back({toolbox, *recorded});
   }
   return lessons;
@@ -167,12 +173,28 @@ Result<void> CheckApart(const SimulateArguments& arguments, const JournaledCalls
                            shared, arguments.journal, arguments.apart_from));
 }
 
+// Whoever is shown the answer to a question is not to be asked it.
+void LeaveOutShown(const JournaledCalls& shown, JournaledCalls* asked) {
+  const auto question = [](const RecordedCall& call) {
+    return QuestionHash(call.environment_seed, call.tool, call.arguments, call.writes);
+  };
+  std::set<std::string> known;
+  for (const RecordedCall& call : shown.calls) known.insert(question(call));
+  const size_t left_out = std::erase_if(
+      asked->calls, [&](const RecordedCall& call) { return known.contains(question(call)); });
+  if (left_out == 0) return;
+  std::fputs(fmt::format("{} calls are left out: the player is shown them\n", left_out).c_str(),
+             stderr);
+}
+
 Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const SimulatorOptions settings, ReadSettings(arguments));
   HONE_ASSIGN_OR_RETURN(const auto toolbox, ReadTools(arguments.specs));
   HONE_ASSIGN_OR_RETURN(const auto recorded, ReadJournal(arguments.journal, toolbox));
   const auto [rest, all_held_out] = SplitByEnvironment(*recorded, arguments.held_out);
-  const JournaledCalls held_out = AtMostPerTool(all_held_out, arguments.per_tool);
+  HONE_ASSIGN_OR_RETURN(auto shown, ReadJournal(arguments.shown, toolbox));
+  JournaledCalls held_out = AtMostPerTool(all_held_out, arguments.per_tool);
+  if (shown != nullptr) LeaveOutShown(*shown, &held_out);
   HONE_RETURN_IF_ERROR(CheckApart(arguments, held_out, toolbox));
   if (held_out.calls.empty()) {
     return Error(ErrorCode::kInvalidArgument,
@@ -180,7 +202,6 @@ Result<std::string> Measure(const SimulateArguments& arguments, bool json) {
                              "--held-out",
                              arguments.journal));
   }
-  HONE_ASSIGN_OR_RETURN(auto shown, ReadJournal(arguments.shown, toolbox));
   if (shown == nullptr) shown = std::make_shared<const JournaledCalls>(rest);
   HONE_ASSIGN_OR_RETURN(const auto player, NewPlayer(settings, std::move(shown)));
   const FidelityReport report =

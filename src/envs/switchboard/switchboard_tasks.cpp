@@ -168,6 +168,9 @@ SwitchboardOptions ReadSwitchboardOptions(RecipeTable table) {
   if (options.judge_by_acceptance && !options.loud) {
     table.Problem("judge", "\"accepted\" wants mode = \"loud\": a silent world accepts everything");
   }
+  if (options.skip_refused && !options.loud) {
+    table.Problem("refused", "\"skip\" wants mode = \"loud\": a silent world refuses nothing");
+  }
   options.seed = static_cast<uint64_t>(seed);
   board.world = static_cast<uint64_t>(world);
   board.names = static_cast<uint64_t>(names);

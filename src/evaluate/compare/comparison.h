@@ -26,7 +26,6 @@ struct DevPoint {
 enum class Effort { kTrajectories, kDollars, kHours };
 double EffortOf(const DevPoint& point, Effort effort);
 
-// One training run, as far as it has come.
 // That an alarm went off for the first time in a run.
 struct FirstAlarm {
   std::string name;
@@ -35,6 +34,7 @@ struct FirstAlarm {
   bool operator==(const FirstAlarm&) const = default;
 };
 
+// One training run, as far as it has come.
 struct ComparedRun {
   enum class Status { kFinished, kUnfinished, kFailed, kMissing };
 

@@ -61,7 +61,7 @@ std::optional<RunFate> FateOf(const ComparedRun& run) {
   fate.alarms = run.alarms;
   fate.warned = fate.fell_at &&
                 std::any_of(run.alarms.begin(), run.alarms.end(), [&](const FirstAlarm& alarm) {
-                  return alarm.trajectories <= *fate.fell_at;
+                  return alarm.trajectories < *fate.fell_at;
                 });
   return fate;
 }
@@ -84,8 +84,8 @@ ReportTable StabilityTable(const std::vector<FateGroup>& groups, double goal) {
   table.note = fmt::format(
       "The goal is {:.0f} % of dev, sampled. A run collapses if it ends below half of its best, "
       "which was at least {:.0f} %. Runs of all seeds are counted, those that rates were chosen by "
-      "included. It was warned of if an alarm went off before dev was measured low. Alarms do "
-      "nothing here but warn, and those that are mere notices are left out.",
+      "included. It was warned of if an alarm went off at any time before dev was measured low; "
+      "alarms that are mere notices are left out.",
       100 * goal, 100 * kWorthLosing);
   return table;
 }

@@ -26,13 +26,8 @@ class CheckpointToolkit final : public Toolkit {
 
   ToolReply Call(std::string_view, const Json& arguments, Session*, const CallLimits&) override {
     const CompletionRequest asked = CompletionRequestOf(arguments);
-    Conversation conversation{.add_generation_prompt = true};
-    for (const ChatMessage& message : asked.messages) {
-      const Role role = message.role == "system" ? Role::kSystem
-                        : message.role == "user" ? Role::kUser
-                                                 : Role::kAssistant;
-      conversation.messages.push_back({.role = role, .content = message.content});
-    }
+    Conversation conversation = ConversationOf(asked.messages);
+    conversation.add_generation_prompt = true;
     const Result<std::vector<Piece>> pieces = dialect_->Render(conversation);
     if (!pieces.ok()) return Unavailable(pieces.error().message(), Blame::kInfrastructure);
     SampleRequest request;

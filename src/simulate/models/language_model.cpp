@@ -74,6 +74,17 @@ class ExecutedModel final : public LanguageModel {
 
 }  // namespace
 
+Conversation ConversationOf(const std::vector<ChatMessage>& messages) {
+  Conversation conversation;
+  for (const ChatMessage& message : messages) {
+    const Role role = message.role == "system" ? Role::kSystem
+                      : message.role == "user" ? Role::kUser
+                                               : Role::kAssistant;
+    conversation.messages.push_back({.role = role, .content = message.content});
+  }
+  return conversation;
+}
+
 std::optional<TokenUsage> UsageOf(const Json* json, const char* prompt, const char* completion) {
   const Json* first = json == nullptr ? nullptr : json->Find(prompt);
   const Json* second = json == nullptr ? nullptr : json->Find(completion);

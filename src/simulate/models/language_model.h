@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "text/conversation.h"
 #include "tools/journal/journal.h"
 #include "tools/timeline.h"
 #include "tools/toolbox.h"
@@ -20,6 +21,8 @@ struct ChatMessage {
 
   bool operator==(const ChatMessage&) const = default;
 };
+// The messages as a dialect renders them.
+Conversation ConversationOf(const std::vector<ChatMessage>& messages);
 
 struct CompletionRequest {
   std::vector<ChatMessage> messages;

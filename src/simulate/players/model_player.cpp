@@ -45,7 +45,7 @@ class ModelPlayer final : public Player {
                           {"temperature", options_.temperature},
                           {"max_tokens", options_.max_tokens},
                           {"examples", options_.examples},
-                          {"example_bytes", options_.max_example_bytes},
+                          {"example_bytes", int64_t{kMostExampleBytes}},
                           {"journal", recorded_ ? recorded_->hash : ""}});
     if (options_.prompt == PromptStyle::kBrief) said.Set("style", "brief");
     return said;
@@ -61,9 +61,7 @@ class ModelPlayer final : public Player {
     if (recorded_ == nullptr || options_.examples == 0) return {};
     std::vector<const RecordedCall*> examples = NearestCalls(
         *recorded_, call.spec->name, call.arguments, static_cast<size_t>(options_.examples));
-    std::erase_if(examples, [&](const RecordedCall* example) {
-      return static_cast<int64_t>(example->answer.content.size()) > options_.max_example_bytes;
-    });
+    std::erase_if(examples, [](const RecordedCall* example) { return !IsShown(*example); });
     return examples;
   }
 

@@ -14,7 +14,6 @@ struct ModelPlayerOptions {
   double temperature = 0.2;
   int64_t max_tokens = 1024;
   int64_t examples = 3;  // recorded calls of the same tool that are shown, the most alike first
-  int64_t max_example_bytes = 2000;  // of one of them; longer ones are not shown
   PromptStyle prompt = PromptStyle::kFull;
 };
 

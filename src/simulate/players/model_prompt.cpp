@@ -79,6 +79,8 @@ std::string BriefPrompt(const SimulatedCall& call,
 
 }  // namespace
 
+bool IsShown(const RecordedCall& call) { return call.answer.content.size() <= kMostExampleBytes; }
+
 std::string WrittenAnswer(const PlayedResult& answer) {
   if (answer.status == CallStatus::kOk) return answer.content;
   const Json value = ValueOf(answer.content);

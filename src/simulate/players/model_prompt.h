@@ -18,6 +18,10 @@ enum class PromptStyle {
 // Part of the version of whoever plays: to be raised with every change of what the model is shown.
 inline constexpr int kPromptVersion = 2;
 
+// Whether a recorded call may be an example: answers of more bytes are not shown.
+inline constexpr size_t kMostExampleBytes = 2000;
+bool IsShown(const RecordedCall& call);
+
 // What the model is asked for a call; `examples` are recorded calls of the same tool.
 std::vector<ChatMessage> PlayersPrompt(const SimulatedCall& call,
                                        const std::vector<const RecordedCall*>& examples,

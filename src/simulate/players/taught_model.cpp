@@ -22,7 +22,8 @@ std::vector<const RecordedCall*> ExamplesFor(const RecordedCall& call, const Les
   for (const RecordedCall* other :
        NearestCalls(lesson.calls, call.tool, call.arguments, lesson.calls.calls.size())) {
     if (static_cast<int64_t>(examples.size()) >= count) break;
-    if (other != &call && rng.NextDouble() < share) examples.push_back(other);
+    if (other == &call || !IsShown(*other)) continue;
+    if (rng.NextDouble() < share) examples.push_back(other);
   }
   return examples;
 }
@@ -37,14 +38,10 @@ Result<std::vector<Piece>> PiecesOf(const RecordedCall& call, const Lesson& less
   }
   const SimulatedCall asked{
       .spec = &tool->spec, .arguments = call.arguments, .writes = call.writes, .known = call.known};
-  Conversation conversation;
-  for (const ChatMessage& message :
-       PlayersPrompt(asked, ExamplesFor(call, lesson, options.examples, rng), options.prompt)) {
-    conversation.messages.push_back({.role = message.role == "system" ? Role::kSystem : Role::kUser,
-                                     .content = message.content});
-  }
-  conversation.messages.push_back(
-      {.role = Role::kAssistant, .content = WrittenAnswer(call.answer)});
+  std::vector<ChatMessage> messages =
+      PlayersPrompt(asked, ExamplesFor(call, lesson, options.examples, rng), options.prompt);
+  messages.push_back({"assistant", WrittenAnswer(call.answer)});
+  const Conversation conversation = ConversationOf(messages);
   HONE_ASSIGN_OR_RETURN(std::vector<Piece> pieces, dialect.Render(conversation));
   // What a dialect writes behind the last turn nobody asks for.
   while (!pieces.empty() && pieces.back().author != Author::kPolicy) pieces.pop_back();

@@ -52,7 +52,7 @@ Result<CallsByTool> RecordTeacher(const SimulatorStage& stage, StageContext* con
   return played.by_tool;
 }
 
-// The tasks that the policy plays for the record: those that it will practise next, so that a world
+// The tasks that the policy plays for the record: the next ones of the curriculum, so that a world
 // that changes is recorded as it is by then.
 Result<std::vector<GroupRequest>> TasksForThePolicy(const SimulatorStage& stage,
                                                     const StageContext& context) {
