@@ -1,5 +1,6 @@
 #include "train/learning_versions.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,6 +44,9 @@ void AddLearning(const TrainingRecipe& recipe, Parts* parts) {
       if (EndsByTrajectories(stage)) parts->emplace("schedule", "trajectories");
     }
   }
+  const auto practice = std::count_if(recipe.stages.begin(), recipe.stages.end(),
+                                      [](const auto& stage) { return stage->traits().practice; });
+  if (practice > 1) parts->emplace("practice", "again");
   const ObjectiveOptions& objective = recipe.objective;
   if (objective.NeedsReference() && objective.kl.place == KlPlace::kReward) {
     parts->emplace("kl", "reward");
@@ -76,6 +80,7 @@ std::span<const LearningVersion> LearningVersions() {
        "in "
        "nothing. Version 2: groups of one task are remembered in the order of their rewards"},
       {"schedule", "trajectories", 2, "schedules end where trajectories end the stage"},
+      {"practice", "again", 2, "a later stage of practice poses the tasks behind the earlier ones"},
       {"kl", "reward", 2, "the estimator is k1 unless the recipe says another one"},
       {"replay", "on", 2, "what is replayed is of earlier steps; counted as the authors count"},
       {"loss", "dr-grpo", 2, "divided by the number of sequences; norm_length is of one"},

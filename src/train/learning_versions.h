@@ -15,7 +15,8 @@ struct TrainingRecipe;
 // use the part are then other runs than those that were made before, and all others stay valid.
 struct LearningVersion {
   // stage, method, loss, reward, environment, strategy, simulator, curriculum, dialect; schedule
-  // (trajectories: they end a stage), kl (reward: it is taken off there), replay (on)
+  // (trajectories: they end a stage), practice (again: in several stages), kl (reward: it is taken
+  // off there), replay (on)
   std::string_view part;
   std::string_view name;  // of a stage, a method, ...: as recipes name it
   int64_t version = 1;    // parts that are not listed have 1

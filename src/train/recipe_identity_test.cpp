@@ -89,6 +89,15 @@ TEST(RecipeIdentity, ABumpedPartChangesWhoUsesItAndNobodyElse) {
   EXPECT_EQ(StageInputs(recipe, 1, stage), StageInputs(recipe, 1));
 }
 
+TEST(RecipeIdentity, PracticeInSeveralStagesIsToldApart) {
+  const LearningVersion bumped[] = {{"practice", "again", 2, "a test"}};
+  const auto moved = [&](const TrainingRecipe& recipe) {
+    return RecipeHash(recipe, bumped) != RecipeHash(recipe, {});
+  };
+  EXPECT_FALSE(moved(Tiny({})));
+  EXPECT_TRUE(moved(Tiny({"stage=[{kind='sft'}, {kind='rl', steps=2}, {kind='rl', steps=2}]"})));
+}
+
 TEST(RecipeIdentity, EveryBumpSaysWhatItIsOfAndWhy) {
   for (const LearningVersion& one : LearningVersions()) {
     EXPECT_GT(one.version, 1) << one.name;
