@@ -104,7 +104,9 @@ void TrainingState::AddTotal(std::string_view name, double value) {
   totals.Set(name, TotalOf(name) + value);
 }
 
-void TrainingState::NextStage() {
+void TrainingState::NextStage(bool practised) {
+  const Json* left = practised ? stage_state.Find("curriculum") : nullptr;
+  if (left != nullptr) curriculum = *left;
   ++stage;
   stage_step = 0;
   stage_state = Json();

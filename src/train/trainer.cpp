@@ -259,13 +259,10 @@ std::vector<const ScoredTree*> Trainer::Stored(const std::vector<ScoredTree>& re
 Result<void> Trainer::RunStage(size_t number) {
   const bool trains = recipe_.stages[number]->traits().trains_policy();
   HONE_RETURN_IF_ERROR(trains ? TrainPolicy(number) : Make(number));
-  if (recipe_.stages[number]->traits().practice) {
-    const Json* curriculum = state_.stage_state.Find("curriculum");
-    if (curriculum != nullptr) context_->curriculum = state_.curriculum = *curriculum;
-  }
   // What the real tools were asked for a record counts as the run's, whoever made it.
   if (!trains) AddCostOfRecord(context_->made_last, recipe_.answers.conditions, &state_);
-  state_.NextStage();
+  state_.NextStage(recipe_.stages[number]->traits().practice);
+  context_->curriculum = state_.curriculum;
   HONE_RETURN_IF_ERROR(Save());
   return MayStop();
 }

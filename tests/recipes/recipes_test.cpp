@@ -44,14 +44,8 @@ Result<TrainingRecipe> Read(const std::string& name, const std::vector<std::stri
 
 // A model as people bring it: a Hugging Face folder whose tokenizer has the markers of hermes.
 void MakeHuggingFaceFolder(const std::filesystem::path& folder) {
-  BpeTrainingOptions options{.vocab_size = 600};
-  const std::unique_ptr<Dialect> hermes = NewDialect("hermes").value();
-  for (size_t i = 0; i < hermes->traits().markers.size(); ++i) {
-    AddedToken token;
-    token.content = hermes->traits().markers[i];
-    token.special = i < hermes->traits().specials;
-    options.added.push_back(std::move(token));
-  }
+  const BpeTrainingOptions options{.vocab_size = 600,
+                                   .added = AddedTokensOf(NewDialect("hermes").value()->traits())};
   const Tokenizer tokenizer = TrainBpe({*ReadFile(HONE_SOURCE_DIR "/README.md")}, options).value();
   ModelConfig config;
   config.vocab = tokenizer.vocab_size();
@@ -239,7 +233,13 @@ TEST(Recipes, EveryKeyIsInTheReference) {
 TEST_P(RecipesTest, TrainsATinyModel) {
   const Result<TrainingRecipe> full = Read(GetParam(), {});
   ASSERT_TRUE(full.ok()) << full.error().message();
-  const Result<TrainingRecipe> recipe = Read(GetParam(), Overrides(*full));
+  std::vector<std::string> overrides = Overrides(*full);
+  const TemporaryDirectory player;
+  if (full->answers.simulator && full->answers.simulator->kind == "model") {
+    MakeHuggingFaceFolder(player.path());  // the one that it names is taught first
+    overrides.push_back("simulator.folder=" + player.path().string());
+  }
+  const Result<TrainingRecipe> recipe = Read(GetParam(), overrides);
   ASSERT_TRUE(recipe.ok()) << recipe.error().message();
   const Result<RunEstimate> plan = EstimateRun(*recipe);
   ASSERT_TRUE(plan.ok()) << plan.error().message();
