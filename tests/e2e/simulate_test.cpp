@@ -88,6 +88,29 @@ TEST_F(SimulateCommands, ASimulatorIsLearnedFromAJournalAndMeasured) {
   EXPECT_NE(table.standard_output.find("clock hour"), std::string::npos) << table.standard_output;
 }
 
+TEST_F(SimulateCommands, ALanguageModelIsTaughtAndNotAskedWhatItIsShown) {
+  const std::string journal = Record(), out = (directory_.path() / "player").string();
+  const auto taught =
+      Hone({"simulate", "teach", "--specs", specs_, "--journal", journal, "--out", out, "--set",
+            "steps=3", "layers=1", "width=32", "heads=2", "batch=4", "vocabulary=300"});
+  ASSERT_EQ(taught.exit_code, 0) << taught.standard_error;
+  EXPECT_NE(taught.standard_output.find("prompt=brief"), std::string::npos);
+  const auto measured =
+      Hone({"simulate", "fidelity", "--specs", specs_, "--journal", journal, "--shown", journal,
+            "--held-out", "1", "kind=model", "folder=" + out, "prompt=brief", "max_tokens=8"});
+  EXPECT_EQ(measured.exit_code, 1) << "nothing is left to ask";
+  EXPECT_NE(measured.standard_error.find("the player is shown them"), std::string::npos)
+      << measured.standard_error;
+  const auto nothing =
+      Hone({"simulate", "teach", "--specs", specs_, "--journal", "", "--out", out});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_NE(nothing.standard_error.find("has no calls"), std::string::npos)
+      << nothing.standard_error;
+  const auto pairs = Hone({"simulate", "teach", "--specs", specs_, "--specs", specs_, "--journal",
+                           journal, "--out", out});
+  EXPECT_NE(pairs.standard_error.find("one --specs for all"), std::string::npos);
+}
+
 TEST_F(SimulateCommands, ARecordIsMadeLearnedFromMeasuredAndItsWorldAudited) {
   const auto in = [&](const char* name) { return (directory_.path() / name).string(); };
   const auto record = [&](const char* seed, const std::string& out) {

@@ -107,7 +107,7 @@ TEST(SwitchboardTasksTest, ARecipeSetsEveryOption) {
   Recipe recipe = Recipe::Parse(
                       "operations = 32\nforms = 4\ncodes = 16\ncalls = 4\nmode = \"loud\"\n"
                       "tries = 2\nhabits = 0.25\nshared_habit = true\ndrift = 7\nseed = 3\n"
-                      "world = 9\n",
+                      "world = 9\nnames = 4\nrefused = \"skip\"\n",
                       "r")
                       .value();
   const SwitchboardOptions options = ReadSwitchboardOptions(recipe.Root());
@@ -116,6 +116,8 @@ TEST(SwitchboardTasksTest, ARecipeSetsEveryOption) {
   EXPECT_EQ(options.board.forms, 4);
   EXPECT_EQ(options.board.codes, 16);
   EXPECT_EQ(options.board.world, 9u);
+  EXPECT_EQ(options.board.names, 4u);
+  EXPECT_TRUE(options.skip_refused);
   EXPECT_EQ(options.board.habits, 0.25);
   EXPECT_TRUE(options.board.shared_habit);
   EXPECT_EQ(options.calls, 4);
@@ -127,6 +129,9 @@ TEST(SwitchboardTasksTest, ARecipeSetsEveryOption) {
   Recipe few = Recipe::Parse("operations = 8\n", "few.toml").value();
   ReadSwitchboardOptions(few.Root());
   EXPECT_NE(few.Finish().error().message().find("few.toml:1"), std::string::npos);
+  Recipe silent = Recipe::Parse("refused = \"skip\"\n", "silent.toml").value();
+  ReadSwitchboardOptions(silent.Root());
+  EXPECT_NE(silent.Finish().error().message().find("refuses nothing"), std::string::npos);
 }
 
 }  // namespace
