@@ -181,8 +181,7 @@ Result<void> Talk::Render() {
 // The agent's turn and what came back, as messages.
 void Talk::Remember(const AgentTurn& agent) {
   const TurnCodec& codec = parts_.policy->codec();
-  std::string bytes;
-  for (const TokenId token : last_.tokens) bytes += codec.tokenizer().TokenBytes(token);
+  const std::string bytes = codec.tokenizer().BytesOf(last_.tokens);
   const ParsedTurn parsed = codec.dialect().Parse(bytes, TurnEnd::kUnknown);
   Json message = Json::Of({{"role", "assistant"}});
   // What cannot be read is what it said.

@@ -40,8 +40,10 @@ int RunCli(int argc, char** argv) {
   AddLab(program, context);
   AddSimulate(program, context);
   AddEnv(program, context);
+  AddData(program, context);
   AddTrain(program, context);
   AddLearn(program, context);
+  AddExport(program, context);
   AddServe(program, context);
   AddChat(program, context);
   AddEval(program, context);

@@ -69,23 +69,17 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   }
   if (of_run) {
     const bool own = choice.environment.empty();
-    HONE_ASSIGN_OR_RETURN(std::optional<TrainingRecipe> whole,
-                          ReadWhole(setup->place.run / "recipe.toml",
-                                    own ? choice.overrides : std::vector<std::string>()));
-    if (!whole) {
-      return Error(ErrorCode::kCorrupt,
-                   fmt::format("{} has no [[stage]]", (setup->place.run / "recipe.toml").string()));
-    }
-    recipe = std::move(*whole);
+    HONE_ASSIGN_OR_RETURN(
+        recipe,
+        ReadTrainedRecipe(setup->place.run, own ? choice.overrides : std::vector<std::string>()));
   }
   if (!choice.environment.empty()) {
     HONE_RETURN_IF_ERROR(TakeEnvironment(choice, of_run, &recipe));
   }
-  if (recipe.stages.empty())
-    recipe.rollout.policy.sampling.forbidden_set = 1;  // as recipes have it
+  recipe.rollout.policy.sampling.forbidden_set = 1;  // as recipes have it
   setup->environment = choice.environment.empty() ? recipe.environment.kind : choice.environment;
-  // A run's checkpoints speak with the template of the model that it began with.
-  recipe.model.dialect = DialectIn(recipe.model.dialect, recipe.model.folder);
+  recipe.model.dialect =
+      DialectIn(recipe.model.dialect, TemplateFolder(setup->place, recipe.model.folder));
   recipe.model.folder = setup->place.folder.string();
   if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
   if (choice.threads) recipe.run.threads = *choice.threads;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "train/model_place.h"
+#include "train/folder/model_place.h"
 #include "train/stage_context.h"
 
 namespace hone {

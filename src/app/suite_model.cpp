@@ -1,5 +1,6 @@
 #include "app/suite_model.h"
 
+#include "text/template_dialect.h"
 #include "train/recipe_checks.h"
 
 namespace hone {
@@ -16,11 +17,11 @@ Result<std::unique_ptr<SuiteModel>> OpenSuiteModel(const EvaluationChoice& choic
   HONE_ASSIGN_OR_RETURN(model->place, FindModel(choice.model, choice.checkpoint));
   TrainingRecipe recipe;
   if (!model->place.run.empty()) {
-    HONE_ASSIGN_OR_RETURN(Recipe read, Recipe::Load(model->place.run / "recipe.toml"));
-    read.Override("run.resume=auto");  // where the run began may be gone
-    HONE_ASSIGN_OR_RETURN(recipe, ReadTrainingRecipe(&read));
+    HONE_ASSIGN_OR_RETURN(recipe.model, ReadTrainedModel(model->place.run));
   }
   const std::filesystem::path& folder = model->place.folder;
+  recipe.model.dialect =
+      DialectIn(recipe.model.dialect, TemplateFolder(model->place, recipe.model.folder));
   recipe.model.folder = folder.string();
   if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
   if (choice.threads) recipe.run.threads = *choice.threads;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/recipe_node.h"
@@ -26,6 +28,8 @@ struct RecipeState {
   };
   std::vector<Entry> resolved;
   std::vector<std::string> present;  // paths of tables that count by being there
+  std::vector<RecipePath> paths;
+  std::map<std::string, std::string> places;  // where paths lead that were carried elsewhere
 
   void Problem(const RecipeNode& at, std::string_view text) {
     problems.push_back({at.order, fmt::format("{}: {}", at.where, text)});
@@ -249,6 +253,51 @@ void RecipeTable::ReadChoice(std::string_view key, std::string* value,
            });
 }
 
+std::string RecipeTable::Found(const RecipeNode& node, const std::string& written, PathUse use) {
+  if (written.empty() || written.find("://") != std::string::npos) return written;
+  std::string place = written;
+  const auto carried = state_->places.find(written);
+  const std::filesystem::path beside = std::filesystem::path(node.folder) / written;
+  if (carried != state_->places.end()) {
+    place = carried->second;
+  } else if (!node.folder.empty() && Exists(beside)) {
+    place = beside.lexically_normal().string();
+  }
+  const bool known = std::any_of(state_->paths.begin(), state_->paths.end(),
+                                 [&](const RecipePath& path) { return path.written == written; });
+  if (!known && Exists(place)) state_->paths.push_back({written, place, use});
+  return place;
+}
+
+void RecipeTable::ReadPath(std::string_view key, std::string* value, std::string_view comment,
+                           PathUse use) {
+  Read(key, value, comment);
+  *value = PathAt(key, *value, use);
+}
+
+std::string RecipeTable::PathAt(std::string_view key, const std::string& written, PathUse use) {
+  return Has(key) ? Found(node_->members.find(key)->second, written, use) : written;
+}
+
+void RecipeTable::ReadPaths(std::string_view key, std::vector<std::string>* value,
+                            std::string_view comment, PathUse use) {
+  Read(key, value, comment);
+  for (std::string& one : *value) one = PathAt(key, one, use);
+}
+
+void RecipeTable::ReadCommand(std::string_view key, std::vector<std::string>* value,
+                              std::string_view comment) {
+  Read(key, value, comment);
+  for (std::string& one : *value) {
+    const std::string place = PathAt(key, one, PathUse::kPlace);
+    std::error_code ignored;
+    // Whole, for the program may be started in another folder.
+    if (place != one && std::filesystem::is_regular_file(place, ignored)) {
+      one = std::filesystem::absolute(place).lexically_normal().string();
+    }
+  }
+}
+
 RecipeTable RecipeTable::Table(std::string_view key) {
   RecipeNode* node = Take(key);
   if (node != nullptr && !node->Is(TomlValue::Kind::kTable)) {
@@ -324,8 +373,22 @@ Result<Recipe> Recipe::Load(const std::filesystem::path& path) {
   Recipe recipe;
   HONE_ASSIGN_OR_RETURN(recipe.state_->root,
                         internal::LoadRecipeNode(path, &recipe.state_->problems));
+  const std::filesystem::path places = path.parent_path() / kPlacesFile;
+  if (!Exists(places)) return recipe;
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(places));
+  const Result<Json> json = ParseJson(text);
+  if (!json.ok()) return json.error().In(places.string());
+  if (!json->is_object()) {
+    return Error(ErrorCode::kCorrupt, fmt::format("{}: wants an object", places.string()));
+  }
+  for (const auto& [written, place] : json->AsObject()) {
+    if (!place.is_string()) continue;
+    recipe.state_->places[written] = (path.parent_path() / place.AsString()).string();
+  }
   return recipe;
 }
+
+const std::vector<RecipePath>& Recipe::Paths() const { return state_->paths; }
 
 Result<Recipe> Recipe::Parse(std::string_view text, std::string file_name) {
   HONE_ASSIGN_OR_RETURN(TomlValue document, ParseToml(text, file_name));

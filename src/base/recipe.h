@@ -45,6 +45,20 @@ inline Range AtLeast(double min) { return {min, std::numeric_limits<double>::inf
 inline Range Above(double min) { return {min, std::numeric_limits<double>::infinity(), true}; }
 inline Range Between(double min, double max) { return {min, max, false}; }
 
+// What a path of a recipe leads to.
+enum class PathUse {
+  kInput,  // a file that is read: whoever keeps the recipe keeps a copy of it
+  kPlace,  // a folder, a program, or what others write: it stays where it is
+};
+struct RecipePath {
+  std::string written;  // as the recipe has it
+  std::string place;    // where it was found
+  PathUse use = PathUse::kInput;
+};
+
+// The file that says where the paths of a recipe lead which was carried elsewhere.
+inline constexpr char kPlacesFile[] = "places.json";
+
 namespace internal {
 struct RecipeState;
 struct RecipeNode;
@@ -65,6 +79,17 @@ class RecipeTable {
   // make problems of the keys that hang on it.
   void ReadChoice(std::string_view key, std::string* value, const std::vector<std::string>& choices,
                   std::string_view comment);
+
+  // A path, relative to the file that says it. One that is not there is tried as it is written, in
+  // the current folder, which is also what one in an override is relative to. The resolved recipe
+  // has what was written.
+  void ReadPath(std::string_view key, std::string* value, std::string_view comment, PathUse use);
+  void ReadPaths(std::string_view key, std::vector<std::string>* value, std::string_view comment,
+                 PathUse use);
+  // A program and its arguments. Those that name a file beside the recipe are that file.
+  void ReadCommand(std::string_view key, std::vector<std::string>* value, std::string_view comment);
+  // Where a path leads that is part of what stands under the key.
+  std::string PathAt(std::string_view key, const std::string& written, PathUse use);
 
   // The sub-table [key]; an empty one when absent.
   RecipeTable Table(std::string_view key);
@@ -87,6 +112,7 @@ class RecipeTable {
       : state_(state), node_(node), path_(std::move(path)) {}
 
   internal::RecipeNode* Take(std::string_view key);
+  std::string Found(const internal::RecipeNode& node, const std::string& written, PathUse use);
   std::string PathOf(std::string_view key) const;
   template <typename T, typename Convert>
   void ReadInto(std::string_view key, T* value, std::string_view comment, Convert convert);
@@ -99,7 +125,8 @@ class RecipeTable {
 class Recipe {
  public:
   // An error here is a file (or one that it extends) that cannot be read or is not TOML; everything
-  // else waits for Finish.
+  // else waits for Finish. Where a recipe has been carried to another folder, places.json beside it
+  // says where its paths lead: {"train.jsonl": "inputs/train.jsonl"}, relative to that folder.
   static Result<Recipe> Load(const std::filesystem::path& path);
   // Text that stands alone: it cannot extend a file.
   static Result<Recipe> Parse(std::string_view toml, std::string file_name);
@@ -115,6 +142,9 @@ class Recipe {
 
   // Success when every key was read and was right; else one error with one line per problem.
   Result<void> Finish();
+
+  // Every path that was read and leads somewhere, once.
+  const std::vector<RecipePath>& Paths() const;
 
   // TOML of every key that was read with the value it got, defaults included.
   std::string Resolved() const;

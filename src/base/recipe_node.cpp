@@ -85,6 +85,7 @@ RecipeNode NodeOf(TomlValue value, const std::string& file, const std::string* w
   node.scalar = std::move(value.scalar);
   node.order = depth * kMostLines + std::min(value.line, kMostLines - 1);
   node.where = where != nullptr ? *where : fmt::format("{}:{}", file, value.line);
+  if (where == nullptr) node.folder = std::filesystem::path(file).parent_path().string();
   for (auto& [key, member] : value.members) {
     node.members.emplace(key, NodeOf(std::move(member), file, where, depth));
   }

@@ -23,6 +23,7 @@ struct RecipeNode {
   std::map<std::string, RecipeNode, std::less<>> members;
   std::vector<RecipeNode> elements;
   std::string where;                         // "recipe.toml:12" or "override train.lr=2"
+  std::string folder;                        // of the file that says it; empty: no file does
   int order = 0;                             // for sorting problems: file by file, line by line
   std::set<std::string, std::less<>> known;  // keys that were asked for (tables)
   bool passed_over = false;                  // what is in it is somebody else's

@@ -227,5 +227,62 @@ TEST(Recipe, LoadsFromAFileAndNamesAMissingOne) {
   EXPECT_EQ(Recipe::Load(directory.path() / "none.toml").error().code(), ErrorCode::kNotFound);
 }
 
+class RecipePaths : public testing::Test {
+ protected:
+  void Write(const char* name, const char* text) {
+    const std::filesystem::path file = folder_.path() / name;
+    std::filesystem::create_directories(file.parent_path());
+    ASSERT_TRUE(WriteFileAtomic(file, text).ok());
+  }
+  std::string In(const char* name) const { return (folder_.path() / name).string(); }
+  const TemporaryDirectory folder_;
+};
+
+TEST_F(RecipePaths, AreRelativeToTheFileThatSaysThem) {
+  Write("deep/base.toml", "data = [\"a.jsonl\", \"nowhere.jsonl\"]\nfolder = \"models\"\n");
+  Write("deep/a.jsonl", "");
+  Write("deep/tool.py", "");
+  Write("r.toml",
+        "extends = \"deep/base.toml\"\ncommand = [\"python3\", \"deep/tool.py\", \"x\"]\n");
+  Recipe recipe = Recipe::Load(folder_.path() / "r.toml").value();
+  std::vector<std::string> data, command;
+  std::string folder;
+  recipe.Root().ReadPaths("data", &data, "", PathUse::kInput);
+  recipe.Root().ReadPath("folder", &folder, "", PathUse::kPlace);
+  recipe.Root().ReadCommand("command", &command, "");
+  ASSERT_TRUE(recipe.Finish().ok());
+  // What is not there is tried in the current folder.
+  EXPECT_EQ(data, (std::vector<std::string>{In("deep/a.jsonl"), "nowhere.jsonl"}));
+  EXPECT_EQ(folder, "models");
+  EXPECT_EQ(command, (std::vector<std::string>{"python3", In("deep/tool.py"), "x"}));
+  // What was written stays written.
+  EXPECT_NE(recipe.Resolved().find("data = [\"a.jsonl\", \"nowhere.jsonl\"]"), std::string::npos);
+  ASSERT_EQ(recipe.Paths().size(), 2u);
+  EXPECT_EQ(recipe.Paths()[0].written, "a.jsonl");
+  EXPECT_EQ(recipe.Paths()[0].place, In("deep/a.jsonl"));
+}
+
+TEST_F(RecipePaths, OfAnOverrideAreRelativeToTheCurrentFolder) {
+  Write("a.jsonl", "");
+  Write("r.toml", "file = \"a.jsonl\"\n");
+  Recipe recipe = Recipe::Load(folder_.path() / "r.toml").value();
+  recipe.Override("file=b.jsonl");
+  std::string file;
+  recipe.Root().ReadPath("file", &file, "", PathUse::kInput);
+  EXPECT_EQ(file, "b.jsonl");
+}
+
+TEST_F(RecipePaths, AreFoundWhereTheyWereCarriedTo) {
+  Write("inputs/a.jsonl", "");
+  Write("r.toml", "file = \"../data/a.jsonl\"\n");
+  Write(kPlacesFile, R"({"../data/a.jsonl": "inputs/a.jsonl"})");
+  Recipe recipe = Recipe::Load(folder_.path() / "r.toml").value();
+  std::string file;
+  recipe.Root().ReadPath("file", &file, "", PathUse::kInput);
+  EXPECT_EQ(file, In("inputs/a.jsonl"));
+  Write(kPlacesFile, "[1]");
+  EXPECT_FALSE(Recipe::Load(folder_.path() / "r.toml").ok());
+}
+
 }  // namespace
 }  // namespace hone

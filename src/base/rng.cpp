@@ -1,6 +1,7 @@
 #include "base/rng.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/exact_math.h"
@@ -85,6 +86,13 @@ double Rng::NextNormal() {
     const double square = x * x + y * y;
     if (square > 0 && square < 1) return x * std::sqrt(-2 * NaturalLog(square) / square);
   }
+}
+
+std::vector<size_t> Shuffled(size_t count, Rng rng) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
+  return order;
 }
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace hone {
 
@@ -48,5 +49,8 @@ class Rng {
   std::array<uint32_t, 4> buffer_{};
   int used_ = 4;  // words of buffer_ already handed out
 };
+
+// 0 .. count - 1 in a random order.
+std::vector<size_t> Shuffled(size_t count, Rng rng);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 #include "dash/dash_metrics.h"
 #include "dash/dash_runs.h"
 #include "dash/dash_trees.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 

@@ -204,7 +204,8 @@ std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
           {"buffers", decoder_->buffer_bytes()}};
 }
 
-Result<void> Engine::Save(const std::filesystem::path& given, SaveType type) const {
+Result<void> Engine::Save(const std::filesystem::path& given, SaveType type,
+                          const std::string& base) const {
   CHECK(!accumulated_, "a state is saved between steps");
   // "dir/" is "dir".
   const std::filesystem::path folder = given.has_filename() ? given : given.parent_path();
@@ -213,7 +214,8 @@ Result<void> Engine::Save(const std::filesystem::path& given, SaveType type) con
   std::filesystem::remove_all(aside, ignored);
   HONE_RETURN_IF_ERROR(SaveModel(model_, type, aside));
   if (!model_.lora.empty()) {
-    HONE_RETURN_IF_ERROR(SaveLora(model_, folder.string(), aside / kAdapterFolder));
+    HONE_RETURN_IF_ERROR(
+        SaveLora(model_, base.empty() ? folder.string() : base, aside / kAdapterFolder));
   }
   std::optional<Optimizer> untouched;
   if (!optimizer_) untouched.emplace(model_);

@@ -74,7 +74,9 @@ class Engine {
   // folder, the float32 master weights, the optimiser. Written aside and renamed: after a kill the
   // folder is the old one or the new one. An accumulated gradient is not part of it (CHECK): states
   // lie between steps.
-  Result<void> Save(const std::filesystem::path& folder, SaveType type) const;
+  // `base` is what adapters call the model that they belong to; empty: the folder itself.
+  Result<void> Save(const std::filesystem::path& folder, SaveType type,
+                    const std::string& base = "") const;
   // Whether a folder has more than a model: the master weights that Load goes on with.
   static bool HasState(const std::filesystem::path& folder);
   // A state that lacks any part is an error.

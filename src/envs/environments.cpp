@@ -42,7 +42,8 @@ const std::vector<RegisteredEnvironment>& BuiltInEnvironments() {
                                                          service::RegisterService(),
                                                          switchboard::RegisterSwitchboard(),
                                                          RegisterData(),
-                                                         RegisterCommand()};
+                                                         RegisterCommand(),
+                                                         RegisterNone()};
   return all;
 }
 
@@ -82,8 +83,11 @@ EnvironmentOptions ReadEnvironment(RecipeTable root, EnvironmentTable table) {
   RecipeTable settings = root.Table("environment");
   std::vector<std::string> kinds;
   for (const RegisteredEnvironment& one : table) kinds.push_back(one.name);
-  std::string kind(kUsualKind);
-  settings.ReadChoice("kind", &kind, kinds, "of environment");
+  std::string kind(kNoEnvironment);
+  if (root.Has("environment")) {
+    kind = kUsualKind;
+    settings.ReadChoice("kind", &kind, kinds, "of environment");
+  }
   const RegisteredEnvironment* found = FindEnvironment(kind, table);
   CHECK(found != nullptr, "a table without the usual kind");
   const KindTraits traits = found->traits;

@@ -12,6 +12,9 @@
 
 namespace hone {
 
+// The kind of a recipe without [environment]: nobody acts anywhere, and there are no tasks.
+inline constexpr std::string_view kNoEnvironment = "none";
+
 using EnvironmentTable = std::span<const RegisteredEnvironment>;
 
 // Those that come with the program.

@@ -14,7 +14,7 @@ SplitFiles ReadSplitFiles(RecipeTable* table) {
     std::string key(SplitName(split));
     for (char& c : key) c = c == '-' ? '_' : c;
     std::string file;
-    table->Read(key, &file, "task file of this split (JSON Lines)");
+    table->ReadPath(key, &file, "task file of this split (JSON Lines)", PathUse::kInput);
     if (!file.empty()) files.emplace_back(split, file);
   }
   if (files.empty()) table->Problem("train", "names no task file; write train = \"tasks.jsonl\"");

@@ -49,7 +49,7 @@ EnvironmentOptions ReadData(RecipeTable table, bool /*has_user*/) {
 EnvironmentOptions ReadCommand(RecipeTable table, bool has_user) {
   CommandEnvOptions options;
   table.Read("name", &options.name, "of the environment");
-  table.Read("command", &options.command, "the program and its arguments");
+  table.ReadCommand("command", &options.command, "the program and its arguments");
   table.Read("hidden_tools", &options.hidden_tools, "tools that the agent cannot see");
   if (has_user) options.hidden_tools.emplace_back(kUserTool);
   int64_t deadline = options.deadline.count();
@@ -61,8 +61,24 @@ EnvironmentOptions ReadCommand(RecipeTable table, bool has_user) {
   });
 }
 
+// Of recipes that only imitate conversations.
+EnvironmentOptions ReadNone(RecipeTable /*table*/, bool /*has_user*/) {
+  EnvironmentOptions environment{.rules = GeneralRules()};
+  environment.make = [rules = environment.rules](
+                         std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
+    if (tools == nullptr) tools = std::make_shared<const Toolbox>();
+    return LoadedEnvironment{
+        .environment = WithRules(NewDataEnvironment(std::move(tools), {}), rules),
+        .tasks = NewListedTasks({}),
+        .gold_agent = NewPlanAgentFor,
+        .rules = rules};
+  };
+  return environment;
+}
+
 }  // namespace
 
+RegisteredEnvironment RegisterNone() { return {"none", {}, ReadNone}; }
 RegisteredEnvironment RegisterData() { return {"data", {}, ReadData}; }
 RegisteredEnvironment RegisterCommand() { return {"command", {.asks_user = true}, ReadCommand}; }
 

@@ -8,5 +8,7 @@ namespace hone {
 // recipe.
 RegisteredEnvironment RegisterData();
 RegisteredEnvironment RegisterCommand();
+// Nowhere: no tools and no tasks.
+RegisteredEnvironment RegisterNone();
 
 }  // namespace hone

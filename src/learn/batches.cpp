@@ -15,13 +15,6 @@ std::vector<size_t> MiniBatch::Groups() const {
   return groups;
 }
 
-std::vector<size_t> Shuffled(size_t count, Rng rng) {
-  std::vector<size_t> order(count);
-  std::iota(order.begin(), order.end(), size_t{0});
-  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
-  return order;
-}
-
 std::vector<std::vector<size_t>> PackByTokens(std::span<const size_t> order,
                                               std::span<const int64_t> tokens, int64_t limit) {
   std::vector<std::vector<size_t>> runs;

@@ -26,9 +26,6 @@ struct MiniBatch {
   std::vector<size_t> Groups() const;  // all of them, in order
 };
 
-// 0 .. count - 1 in a random order.
-std::vector<size_t> Shuffled(size_t count, Rng rng);
-
 // Cuts items of `tokens` each, in their order, into runs of at most `limit` tokens. An item that is
 // larger has a run of its own.
 std::vector<std::vector<size_t>> PackByTokens(std::span<const size_t> order,

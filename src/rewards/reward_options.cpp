@@ -41,6 +41,11 @@ class JsonTable {
     errors_->Add(fields_.PathOf(key), fmt::format("must be one of {}", fmt::join(choices, ", ")));
   }
 
+  void ReadCommand(std::string_view key, std::vector<std::string>* value,
+                   std::string_view comment) {
+    Read(key, value, comment);
+  }
+
   void Problem(std::string_view key, std::string_view text) {
     errors_->Add(fields_.PathOf(key), text);
   }
@@ -68,6 +73,10 @@ class JsonWriter {
                   std::string_view /*comment*/) {
     json.Set(std::string(key), *value);
   }
+  void ReadCommand(std::string_view key, const std::vector<std::string>* value,
+                   std::string_view comment) {
+    Read(key, value, comment);
+  }
   void Problem(std::string_view, std::string_view) {}
 
   Json json = Json::Of({});
@@ -77,7 +86,7 @@ class JsonWriter {
 
 template <typename Table>
 void Describe(Table* table, CommandRewarderOptions* command) {
-  table->Read("command", &command->command, "a program that scores");
+  table->ReadCommand("command", &command->command, "a program that scores");
   table->Read("term", &command->term, "the name of what it gives, where it gives no names");
   int64_t deadline_ms = command->deadline.count();
   table->Read("deadline_ms", &deadline_ms, "per tree, its start included", Between(1, 86'400'000));

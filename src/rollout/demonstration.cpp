@@ -1,10 +1,107 @@
 #include "rollout/demonstration.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "rollout/segment.h"
 
 namespace hone {
+namespace {
+
+// The messages before `end`, with everything else that the conversation has.
+Conversation Before(const Conversation& conversation, size_t end) {
+  Conversation before = conversation;
+  before.messages.resize(end);
+  return before;
+}
+
+// The turn that messages[index] is, as the dialect spells it there.
+Result<Node> TurnAt(const TurnCodec& codec, const Conversation& conversation, size_t index) {
+  Conversation ending = Before(conversation, index + 1);
+  ending.add_generation_prompt = false;
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, codec.dialect().Render(ending));
+  const auto last = std::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& piece) {
+    return piece.author == Author::kPolicy;
+  });
+  const auto cannot = [&](std::string_view why) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("messages[{}]: the dialect {} cannot spell this turn: {}", index,
+                             codec.dialect().traits().name, why));
+  };
+  if (last == pieces.rend()) return cannot("it has no text");
+  Node node;
+  node.author = Author::kPolicy;
+  node.tokens = EncodePiece(codec.tokenizer(), *last);
+  node.logprobs.assign(node.tokens.size(), 0.0f);
+  node.entropies.assign(node.tokens.size(), 0.0f);
+  node.policy_version = kDemonstrated;
+  const AgentTurn read = codec.ReadTurn(TurnEnd::kEnded, &node);
+  if (!read.faults.empty()) return cannot(read.faults[0].message);
+  const std::vector<MessageCall>& calls = conversation.messages[index].calls;
+  const bool same = std::equal(calls.begin(), calls.end(), read.calls.begin(), read.calls.end(),
+                               [](const MessageCall& said, const Call& call) {
+                                 return said.name == call.name && said.arguments == call.arguments;
+                               });
+  if (!same) return cannot("it would be read as another one");
+  return node;
+}
+
+}  // namespace
+
+Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conversation,
+                              const std::vector<bool>& imitated) {
+  const std::vector<Message>& messages = conversation.messages;
+  const auto is_turn = [&](size_t index) { return messages[index].role == Role::kAssistant; };
+  Tree tree;
+  // A chain of nodes behind the last one, or a new root that takes its place.
+  const auto begin_segment = [&](size_t end) -> Result<void> {
+    HONE_ASSIGN_OR_RETURN(std::vector<Node> segment, SegmentOf(codec, Before(conversation, end)));
+    for (size_t i = 0; i < segment.size(); ++i) {
+      const NodeId last = static_cast<NodeId>(tree.nodes.size()) - 1;
+      segment[i].parent = i == 0 ? kNoNode : last;
+      if (i == 0 && last != kNoNode) {
+        segment[i].folded_from = last;
+        segment[i].rewritten = true;
+      }
+      tree.nodes.push_back(std::move(segment[i]));
+    }
+    return {};
+  };
+  size_t turn = 0;
+  while (turn < messages.size() && !is_turn(turn)) ++turn;
+  HONE_RETURN_IF_ERROR(begin_segment(turn));
+  while (turn < messages.size()) {
+    HONE_ASSIGN_OR_RETURN(Node node, TurnAt(codec, conversation, turn));
+    const std::string written = codec.tokenizer().BytesOf(node.tokens);
+    if (!imitated[turn]) {
+      node = Node{.author = Author::kSystem, .tokens = std::move(node.tokens)};
+    }
+    node.parent = static_cast<NodeId>(tree.nodes.size()) - 1;
+    tree.nodes.push_back(std::move(node));
+    size_t next = turn + 1;
+    while (next < messages.size() && !is_turn(next)) ++next;
+    if (next == messages.size()) break;
+    Conversation between;
+    between.messages.assign(messages.begin() + static_cast<long>(turn) + 1,
+                            messages.begin() + static_cast<long>(next));
+    between.enable_thinking = conversation.enable_thinking;
+    Result<Piece> piece = Error(ErrorCode::kUnsupported, "one turn follows the other");
+    if (!between.messages.empty()) piece = codec.dialect().Continue(written, between);
+    if (piece.ok()) {
+      tree.nodes.push_back({.parent = static_cast<NodeId>(tree.nodes.size()) - 1,
+                            .author = Author::kUser,
+                            .tokens = EncodePiece(codec.tokenizer(), *piece)});
+    } else if (piece.error().code() == ErrorCode::kUnsupported) {
+      HONE_RETURN_IF_ERROR(begin_segment(next));
+    } else {
+      return piece.error();
+    }
+    turn = next;
+  }
+  tree.leaves.push_back({.node = static_cast<NodeId>(tree.nodes.size()) - 1});
+  return tree;
+}
 
 Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_t seed,
                                const Playthrough& played) {

@@ -20,4 +20,11 @@ inline constexpr int64_t kDemonstrated = -1;
 Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_t seed,
                                const Playthrough& played);
 
+// The same of a conversation that somebody had. `imitated` says of each message whether it is the
+// policy's; other turns of an assistant are what it reads. Where the dialect writes what was said
+// otherwise as the conversation goes on, a segment begins (rollout/segment.h): every turn stands
+// behind what the policy would have read before it.
+Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conversation,
+                              const std::vector<bool>& imitated);
+
 }  // namespace hone

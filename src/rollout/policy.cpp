@@ -11,12 +11,6 @@
 namespace hone {
 namespace {
 
-std::string BytesOf(const Tokenizer& tokenizer, std::span<const TokenId> tokens) {
-  std::string bytes;
-  for (const TokenId token : tokens) bytes += tokenizer.TokenBytes(token);
-  return bytes;
-}
-
 Node NodeOfPiece(const Tokenizer& tokenizer, const Piece& piece) {
   Node node;
   node.author = piece.author == Author::kPolicy ? Author::kSystem : piece.author;
@@ -64,7 +58,7 @@ Result<std::vector<Node>> TurnCodec::Prompt(const Opening& opening) const {
 }
 
 AgentTurn TurnCodec::ReadTurn(TurnEnd end, Node* node) const {
-  ParsedTurn parsed = dialect_->Parse(BytesOf(*tokenizer_, node->tokens), end);
+  ParsedTurn parsed = dialect_->Parse(tokenizer_->BytesOf(node->tokens), end);
   RecordTurn(*tokenizer_, parsed, node);
   AgentTurn turn;
   turn.calls = node->calls;
@@ -83,7 +77,7 @@ Result<Node> TurnCodec::After(const Node& turn, const AgentTurn& agent,
                  "the environment neither ended the episode nor said anything");
   }
   HONE_ASSIGN_OR_RETURN(const Piece piece,
-                        dialect_->Continue(BytesOf(*tokenizer_, turn.tokens), next));
+                        dialect_->Continue(tokenizer_->BytesOf(turn.tokens), next));
   Node node = NodeOfPiece(*tokenizer_, piece);
   node.author = agent.results.empty() ? Author::kUser : Author::kTool;
   node.results = agent.results;
@@ -131,7 +125,7 @@ std::function<bool(std::span<const TokenId>)> TurnCodec::StopFunction() const {
       if (last.find(stop.back()) == std::string_view::npos) continue;
       size_t from = tokens.size() - 1, bytes = 0;
       while (from > 0 && bytes < stop.size()) bytes += tokenizer->TokenBytes(tokens[--from]).size();
-      if (BytesOf(*tokenizer, tokens.subspan(from)).find(stop) != std::string::npos) return true;
+      if (tokenizer->BytesOf(tokens.subspan(from)).find(stop) != std::string::npos) return true;
     }
     return false;
   };

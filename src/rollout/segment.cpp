@@ -26,9 +26,8 @@ Result<Appending> AppendingOf(const Dialect& dialect) {
 
 Conversation Said(const TurnCodec& codec, const Conversation& before, const Node& turn,
                   const AgentTurn& agent, const EnvironmentTurn& environment) {
-  std::string bytes;
-  for (const TokenId token : turn.tokens) bytes += codec.tokenizer().TokenBytes(token);
-  ParsedTurn parsed = codec.dialect().Parse(bytes, TurnEnd::kUnknown);
+  ParsedTurn parsed =
+      codec.dialect().Parse(codec.tokenizer().BytesOf(turn.tokens), TurnEnd::kUnknown);
   Message message = MessageOf(agent);
   if (message.content.empty()) message.content = std::move(parsed.content);
   if (!parsed.reasoning.empty()) message.reasoning = std::move(parsed.reasoning);

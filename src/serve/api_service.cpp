@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "serve/trained_manner.h"
 
 namespace hone {
 namespace {
@@ -48,6 +49,14 @@ std::optional<ServerResponse> Service::Refusal(const IncomingRequest& head) cons
                   "invalid_api_key");
 }
 
+Result<void> Service::AskAsTrained(ServedChat* request) {
+  if (!model_->card) return {};
+  std::string note;
+  HONE_RETURN_IF_ERROR(hone::AskAsTrained(*model_->card, request, &note));
+  if (!note.empty() && options_.note && !noted_.exchange(true)) options_.note(note);
+  return {};
+}
+
 void Service::Handle(HttpExchange& exchange) {
   const IncomingRequest& request = exchange.request();
   const std::string& path = request.path;
@@ -85,6 +94,10 @@ void Service::Handle(HttpExchange& exchange) {
     Result<ServedChat> read = ReadChatRequest(request.body);
     if (!read.ok()) {
       exchange.Respond(ApiErrorOf(read.error()));
+      return;
+    }
+    if (const Result<void> asked = AskAsTrained(&*read); !asked.ok()) {
+      exchange.Respond(ApiErrorOf(asked.error()));
       return;
     }
     const DrawOptions settings = *read;

@@ -17,6 +17,8 @@ struct ServiceOptions {
   uint64_t seed = 0;          // of requests that name none, and of the names of completions
   Batcher::Options batch;
   std::function<int64_t()> now;  // seconds since 1970
+  // Told once where clients ask otherwise than the agent was trained; null: nobody is.
+  std::function<void(std::string_view)> note = nullptr;
 };
 
 // OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET
@@ -46,6 +48,7 @@ class Service {
   ServerResponse Models(const std::string& path) const;
   ServerResponse Health() const;
   ServerResponse Reward(const std::string& body);
+  Result<void> AskAsTrained(ServedChat* request);
   Result<void> CheckModel(const DrawOptions& settings) const;
   void Reply(HttpExchange& exchange, const DrawOptions& settings, std::string_view prefix,
              const Maker& make);
@@ -56,6 +59,7 @@ class Service {
   const ServiceOptions options_;
   const std::unique_ptr<ConversationRecorder> recorder_;
   std::atomic<uint64_t> requests_ = 0;
+  std::atomic<bool> noted_ = false;
   Batcher batcher_;
 };
 

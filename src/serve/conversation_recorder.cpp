@@ -247,8 +247,7 @@ Result<void> ConversationRecorder::Continue(const ServedChat& request, size_t kn
   HONE_ASSIGN_OR_RETURN(std::vector<ToolResult> results, ResultsOf(request, known));
   HONE_ASSIGN_OR_RETURN(const ScoredTree record, store_->ReadTree(mark.tree));
   const std::vector<TokenId>& turn = record.tree.nodes[static_cast<size_t>(mark.node)].tokens;
-  std::string bytes;
-  for (const TokenId token : turn) bytes += tokenizer_->TokenBytes(token);
+  const std::string bytes = tokenizer_->BytesOf(turn);
   Conversation next;
   next.enable_thinking = request.conversation.enable_thinking;
   next.messages.assign(request.conversation.messages.begin() + static_cast<std::ptrdiff_t>(known),

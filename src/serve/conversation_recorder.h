@@ -13,7 +13,7 @@
 #include "serve/served_model.h"
 #include "text/dialect.h"
 #include "text/tokenizer.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 

@@ -4,27 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "base/recipe.h"
 #include "rollout/policy.h"
 #include "serve/request.h"
 #include "text/template_dialect.h"
-#include "train/model_place.h"
+#include "train/folder/model_place.h"
 #include "train/recipe_checks.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 #include "train/training_recipe.h"
 
 namespace hone {
-namespace {
-
-// What the run says of its model.
-Result<PolicyModelOptions> SettingsOf(const std::filesystem::path& run) {
-  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
-  recipe.Override("run.resume=auto");  // where a run began may be gone
-  HONE_ASSIGN_OR_RETURN(const TrainingRecipe read, ReadTrainingRecipe(&recipe));
-  return read.model;
-}
-
-}  // namespace
 
 Result<void> PromptLimit::Check(std::string_view name, size_t prompt_bytes) const {
   if (prompt_bytes <= bytes) return {};
@@ -53,12 +41,16 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
   HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
   PolicyModelOptions settings;
   if (!place.run.empty()) {
-    HONE_ASSIGN_OR_RETURN(settings, SettingsOf(place.run));
+    HONE_ASSIGN_OR_RETURN(settings, ReadTrainedModel(place.run));
+  }
+  HONE_ASSIGN_OR_RETURN(served->card, ReadAgentCard(place.folder));
+  if (place.run.empty() && served->card) {
+    settings.dialect = served->card->dialect;
+  } else if (place.run.empty() && LoadModelTemplate(place.folder).ok()) {
+    settings.dialect = "template";
   }
   if (!choice.dialect.empty()) settings.dialect = choice.dialect;
-  // A run's checkpoints speak with the template of the model that it began with.
-  settings.dialect = DialectIn(settings.dialect,
-                               settings.folder.empty() ? place.folder.string() : settings.folder);
+  settings.dialect = DialectIn(settings.dialect, TemplateFolder(place, settings.folder));
   if (!choice.precision.empty()) {
     settings.precision = choice.precision == "f32" ? Precision::kF32 : Precision::kBf16;
   }

@@ -114,7 +114,8 @@ BackendOptions ReadBackend(RecipeTable root, BackendOptions backend) {
   table.ReadChoice("mode", &mode, ToolModeNames(), "who answers calls");
   backend.mode = ToolModeFromName(mode).value_or(ToolMode::kLive);
   table.Read("journal", &backend.journal, "what calls of this run were answered");
-  table.Read("recorded", &backend.recorded, "journal of what the real tools answered");
+  table.ReadPath("recorded", &backend.recorded, "journal of what the real tools answered",
+                 PathUse::kPlace);
   if (root.Has("simulator") || backend.simulator) {
     backend.simulator = ReadSimulatorOptions(root.Table("simulator"),
                                              backend.simulator.value_or(SimulatorOptions()));

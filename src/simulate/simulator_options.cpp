@@ -25,7 +25,7 @@ SimulatorOptions ReadSimulatorOptions(RecipeTable table, SimulatorOptions settin
     ReadPrompt(&table, &settings.model_player.prompt);
     ReadModelOptions(&table, settings.kind, &settings.model);
   } else if (settings.kind == "learned") {
-    table.Read("folder", &settings.folder, "of the learned model");
+    table.ReadPath("folder", &settings.folder, "of the learned model", PathUse::kPlace);
     if (settings.folder.empty()) table.Problem("folder", "a model needs its folder");
     table.Read("temperature", &settings.learned_player.temperature, "", AtLeast(0));
     table.Read("min_p", &settings.learned_player.min_p,

@@ -116,9 +116,13 @@ void Tokenizer::EncodePlain(std::string_view text, std::vector<TokenId>* ids) co
 }
 
 std::string Tokenizer::Decode(std::span<const TokenId> ids) const {
+  return Utf8Lossy(BytesOf(ids));
+}
+
+std::string Tokenizer::BytesOf(std::span<const TokenId> ids) const {
   std::string bytes;
   for (const TokenId id : ids) bytes += TokenBytes(id);
-  return Utf8Lossy(bytes);
+  return bytes;
 }
 
 std::string_view Tokenizer::TokenBytes(TokenId id) const {

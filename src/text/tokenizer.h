@@ -68,6 +68,8 @@ class Tokenizer {
   // The bytes of the tokens as text; what is not UTF-8 becomes U+FFFD. Unknown ids are an error of
   // the caller (CHECK); see IsToken.
   std::string Decode(std::span<const TokenId> ids) const;
+  // The tokens' bytes one after the other, which need not be UTF-8.
+  std::string BytesOf(std::span<const TokenId> ids) const;
   // The bytes of one token; "" for an id that has none.
   std::string_view TokenBytes(TokenId id) const;
 

@@ -149,8 +149,8 @@ std::vector<std::string> EnvironmentOf(const CommandOptions& options) {
 
 CommandOptions ReadCommandOptions(RecipeTable table) {
   CommandOptions options;
-  table.Read("command", &options.command, "program and arguments");
-  table.Read("directory", &options.directory, "where it runs");
+  table.ReadCommand("command", &options.command, "program and arguments");
+  table.ReadPath("directory", &options.directory, "where it runs", PathUse::kPlace);
   table.Read("environment", &options.environment, "\"NAME=value\"");
   table.Read("inherit_environment", &options.inherit_environment,
              "false: `environment` is all it gets");

@@ -30,7 +30,7 @@ class SpecToolkit final : public Toolkit {
 
 SpecOptions ReadSpecOptions(RecipeTable table) {
   SpecOptions options;
-  table.Read("file", &options.file, "JSON file of function schemas");
+  table.ReadPath("file", &options.file, "JSON file of function schemas", PathUse::kInput);
   if (options.file.empty()) table.Problem("file", "wants a JSON file of function schemas");
   return options;
 }

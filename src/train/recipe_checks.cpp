@@ -278,6 +278,7 @@ void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
 }
 
 void CheckRules(const TrainingRecipe& recipe, RecipeTable* root) {
+  if (recipe.environment.kind == kNoEnvironment) return;  // nobody acts
   const int64_t positions = PositionsOf(recipe.model);
   const std::optional<int64_t>& context = recipe.environment.rules.budgets.context_tokens;
   if (positions > 0 && recipe.rollout.policy.max_turn_tokens > positions) {

@@ -73,6 +73,11 @@ Json RecipeIdentity(const TrainingRecipe& recipe, std::span<const LearningVersio
   if (ReplaysAnothersJournal(recipe)) answers.Set("journal", HashOfFile(recipe.answers.journal));
   identity.Set("answers", std::move(answers));
   if (!recipe.environment.files.empty()) identity.Set("files", HashesOfTaskFiles(recipe));
+  Json::Array imitated;
+  for (const auto& stage : recipe.stages) {
+    for (const std::string& file : stage->files()) imitated.push_back(HashOfFile(file));
+  }
+  if (!imitated.empty()) identity.Set("imitated", std::move(imitated));
   identity.Set("versions", VersionsOf(recipe, versions));
   return identity;
 }
@@ -90,6 +95,11 @@ Json StageInputs(const TrainingRecipe& recipe, size_t number,
                           {"tools", SaidPart(recipe, "tools")},
                           {"stage", recipe.said.Find("stage")->AsArray()[number]},
                           {"versions", VersionsOfStage(recipe, number, versions)}});
+  Json::Array imitated;
+  for (const std::string& file : recipe.stages[number]->files()) {
+    imitated.push_back(HashOfFile(file));
+  }
+  if (!imitated.empty()) inputs.Set("imitated", std::move(imitated));
   // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
   if (!HasToolsInProcess(recipe)) {
     for (const char* part : {"user", "redact"}) inputs.Set(part, SaidPart(recipe, part));

@@ -1,6 +1,6 @@
 #include "train/reference.h"
 
-#include "train/checksums.h"
+#include "train/folder/checksums.h"
 
 namespace hone {
 

@@ -3,27 +3,54 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "train/folder/run_inputs.h"
 #include "train/recipe_identity.h"
 #include "train/reference.h"
 
 namespace hone {
 
-Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe) {
+namespace {
+
+// What calls were answered for another recipe is nothing that this one goes on with.
+void PutJournalsAside(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const char* name : {"journal.sqlite", "real.sqlite"}) {
+    for (const char* part : {"", "-wal", "-shm"}) {
+      const std::filesystem::path file = folder / fmt::format("{}{}", name, part);
+      if (Exists(file)) std::filesystem::rename(file, file.string() + ".old", ignored);
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe,
+                   const std::function<void(std::string_view)>& note) {
   const std::filesystem::path hash_file = folder / "recipe.hash";
   const std::string hash = RecipeHash(recipe);
-  std::error_code ignored;
-  if (std::filesystem::exists(hash_file, ignored)) {
+  if (Exists(hash_file)) {
     HONE_ASSIGN_OR_RETURN(const std::string before, ReadFile(hash_file));
     if (before == hash + "\n") return {};
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{} was begun with another recipe (see recipe.toml there); choose "
-                             "another name with run.name=NAME, or remove the folder",
-                             folder.string()));
+    if (!CheckpointsIn(folder).empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{} was begun with another recipe (see recipe.toml there); choose "
+                               "another name with run.name=NAME, or remove the folder",
+                               folder.string()));
+    }
+    note(
+        fmt::format("{} was begun with another recipe, of which nothing had been computed; it is "
+                    "this one's now",
+                    folder.string()));
+    PutJournalsAside(folder);
   }
   HONE_RETURN_IF_ERROR(
       WriteFileAtomic(folder / "recipe.toml",
                       fmt::format("# Resolved by hone; every key with the value it has.\n\n{}",
                                   recipe.resolved_text)));
+  HONE_RETURN_IF_ERROR(KeepInputs(recipe.paths, folder));
+  if (!recipe.model.folder.empty()) {
+    HONE_RETURN_IF_ERROR(KeepModelFiles(recipe.model.folder, folder));
+  }
   return WriteFileAtomic(hash_file, hash + "\n");
 }
 

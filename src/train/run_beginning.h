@@ -2,15 +2,18 @@
 
 #include <filesystem>
 
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 #include "train/training_recipe.h"
 
 // Where a run begins, or goes on.
 
 namespace hone {
 
-// A folder belongs to one recipe: writes the recipe down there, or says that it is another's.
-Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe);
+// A folder belongs to one recipe: writes the recipe down there with what it needs
+// (train/run_inputs.h), or says that it is another's. One in which nothing was computed is taken
+// over, and `note` told.
+Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& recipe,
+                   const std::function<void(std::string_view)>& note);
 
 // The newest sound checkpoint of the folder (RunFolder::NewestSound, which tells `note` of damaged
 // ones), or what `resume` names; empty: the run begins at the beginning. kInvalidArgument when

@@ -9,7 +9,7 @@
 
 #include "record/score.h"
 #include "text/tokenizer.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 

@@ -28,6 +28,13 @@ void AddPlainParts(std::string_view text, const std::vector<std::string>& marker
   }
 }
 
+Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Conversation& conversation) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect.Render(conversation));
+  std::vector<std::string> texts;
+  for (const Piece& piece : pieces) AddPlainParts(piece.text, dialect.traits().markers, &texts);
+  return texts;
+}
+
 // What a policy would read and write in this episode.
 Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Playthrough& played) {
   HONE_ASSIGN_OR_RETURN(Conversation conversation, ConversationOf(played.opening));
@@ -37,10 +44,32 @@ Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Playthrou
       conversation.messages.push_back(std::move(message));
     }
   }
-  HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect.Render(conversation));
+  return TextsOf(dialect, conversation);
+}
+
+// What the conversations say, those that are held out left out.
+Result<std::vector<std::string>> TextsOf(const PolicyModelOptions& settings, const Dialect& dialect,
+                                         const ConversationMixture& conversations) {
   std::vector<std::string> texts;
-  for (const Piece& piece : pieces) AddPlainParts(piece.text, dialect.traits().markers, &texts);
+  int64_t left = settings.texts;
+  for (const auto& file : conversations.files()) {
+    for (const ConversationMixture::Placed& placed : file) {
+      if (left-- <= 0) return texts;
+      Result<std::vector<std::string>> more = TextsOf(dialect, placed.row.conversation);
+      if (!more.ok()) return more.error().In(placed.place);
+      std::move(more->begin(), more->end(), std::back_inserter(texts));
+    }
+  }
   return texts;
+}
+
+Result<Tokenizer> TokenizerOf(const PolicyModelOptions& settings, const Dialect& dialect,
+                              const std::vector<std::string>& texts) {
+  return TrainBpe(texts, {.vocab_size = static_cast<int32_t>(settings.vocabulary),
+                          .min_frequency = settings.min_frequency,
+                          .split = std::string(kEntitySplit),
+                          .nfc = false,
+                          .added = AddedTokensOf(dialect.traits())});
 }
 
 Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Dialect& dialect,
@@ -62,11 +91,7 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Diale
     HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
     std::move(more.begin(), more.end(), std::back_inserter(texts));
   }
-  return TrainBpe(texts, {.vocab_size = static_cast<int32_t>(settings.vocabulary),
-                          .min_frequency = settings.min_frequency,
-                          .split = std::string(kEntitySplit),
-                          .nfc = false,
-                          .added = AddedTokensOf(dialect.traits())});
+  return TokenizerOf(settings, dialect, texts);
 }
 
 }  // namespace
@@ -80,16 +105,36 @@ Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tok
   return language;
 }
 
-Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrator* demonstrator,
-                                 const SetUpHooks& hooks) {
+namespace {
+
+// That of the folder which the recipe names, or the one that is made.
+Result<RunLanguage> LanguageFrom(const PolicyModelOptions& settings,
+                                 const std::function<Result<Tokenizer>(const Dialect&)>& make) {
   if (!settings.folder.empty()) {
     HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(settings.folder));
     return LanguageOf(settings, std::move(tokenizer));
   }
   HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(settings.dialect));
-  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer,
-                        TrainTokenizer(settings, *dialect, demonstrator, hooks));
+  HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, make(*dialect));
   return LanguageOf(settings, std::move(tokenizer));
+}
+
+}  // namespace
+
+Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrator* demonstrator,
+                                 const SetUpHooks& hooks) {
+  return LanguageFrom(settings, [&](const Dialect& dialect) {
+    return TrainTokenizer(settings, dialect, demonstrator, hooks);
+  });
+}
+
+Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings,
+                                 const ConversationMixture& conversations) {
+  return LanguageFrom(settings, [&](const Dialect& dialect) -> Result<Tokenizer> {
+    HONE_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
+                          TextsOf(settings, dialect, conversations));
+    return TokenizerOf(settings, dialect, texts);
+  });
 }
 
 Result<Model> MakeModel(const PolicyModelOptions& settings, const Tokenizer& tokenizer,

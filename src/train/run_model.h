@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "data/conversation_mixture.h"
 #include "text/dialect.h"
 #include "train/demonstrator.h"
 #include "train/training_recipe.h"
@@ -33,6 +34,9 @@ struct SetUpHooks {
 // on what demonstrations say. The same seed, the same tokenizer. kStopped after `hooks.stop`.
 Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrator* demonstrator,
                                  const SetUpHooks& hooks = {});
+// The same, trained on what conversations say.
+Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings,
+                                 const ConversationMixture& conversations);
 // With a tokenizer that is there.
 Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tokenizer);
 

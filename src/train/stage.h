@@ -21,6 +21,7 @@
 
 namespace hone {
 
+class ConversationMixture;
 struct EnvironmentOptions;
 struct TrainingRecipe;
 struct StageContext;
@@ -33,6 +34,7 @@ using StepValues = std::map<std::string, double>;
 // What one step left behind.
 struct StageStep {
   StepValues values;
+  StepValues measured;              // beside it, not in every step: no means are taken of them
   std::vector<ScoredTree> records;  // with scores and advantages, in the order of the tasks
   int64_t ratio_tokens = 0;  // tokens of first mini-batches, all of which had a ratio of exactly 1
   std::vector<AlarmEvent> alarms;
@@ -119,6 +121,10 @@ class Stage {
   virtual double SecondsPerStep(const EpisodeFigures& figures) const = 0;
   // Who shows how it is done; null: nobody.
   virtual const DemonstratorOptions* demonstrator() const { return nullptr; }
+  // What is imitated instead; null: nothing.
+  virtual const ConversationMixture* conversations() const { return nullptr; }
+  // Files whose contents decide what comes out.
+  virtual std::vector<std::string> files() const { return {}; }
   // Whether what it makes hangs on the policy as it is then.
   virtual bool needs_policy() const { return traits_.trains_policy(); }
   // Whether it fits the rest of the recipe; problems go to its table.

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "train/checksums.h"
+#include "train/folder/checksums.h"
 
 namespace hone {
 namespace {

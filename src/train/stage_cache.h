@@ -24,7 +24,7 @@ class StageCache {
       : folder_(std::move(folder)), note_(std::move(note)) {}
 
   // The folder of this output, if it is there. `depends_on`: everything that it is made from. One
-  // that is damaged (train/checksums.h) is as good as none.
+  // that is damaged (train/folder/checksums.h) is as good as none.
   std::optional<std::filesystem::path> Find(std::string_view kind, const Json& depends_on) const;
   // The lock of an output: who holds it is the only one who makes it.
   // When another one has it, says so once (`waits`, if there is one) and waits until it

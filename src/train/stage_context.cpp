@@ -15,6 +15,13 @@ DemonstratorOptions FirstDemonstrator(const TrainingRecipe& recipe) {
   return {};
 }
 
+const ConversationMixture* FirstConversations(const TrainingRecipe& recipe) {
+  for (const auto& stage : recipe.stages) {
+    if (stage->conversations() != nullptr) return stage->conversations();
+  }
+  return nullptr;
+}
+
 namespace {
 
 // Tools that are part of this program as they are, all others by chance.
@@ -40,6 +47,7 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
   context->recipe = &recipe;
   context->folder = folder;
   context->times = times;
+  context->note = options.hooks.note;
   // Evaluation asks the tools in earnest, whoever answers in training.
   BackendOptions in_earnest = recipe.answers;
   in_earnest.mode = rehearsal ? ToolMode::kSimulate : ToolMode::kLive;
@@ -59,11 +67,14 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
     HONE_ASSIGN_OR_RETURN(Tokenizer loaded, Tokenizer::Load(tokenizer));
     HONE_ASSIGN_OR_RETURN(context->language, LanguageOf(recipe.model, std::move(loaded)));
   } else {
+    const ConversationMixture* conversations = FirstConversations(recipe);
     CHECK(context->showing != nullptr, "a tokenizer is made from demonstrations, which a run has");
     Demonstrator demonstrator(FirstDemonstrator(recipe), &context->environment,
                               context->showing->executor(), recipe.run.seed);
     HONE_ASSIGN_OR_RETURN(context->language,
-                          MakeLanguage(recipe.model, &demonstrator, options.hooks));
+                          conversations != nullptr
+                              ? MakeLanguage(recipe.model, *conversations)
+                              : MakeLanguage(recipe.model, &demonstrator, options.hooks));
   }
   int64_t vocabulary = context->language.tokenizer->vocab_size();
   if (!recipe.model.folder.empty()) {
@@ -128,6 +139,39 @@ void StageContext::Provide(StageProduct product, const std::filesystem::path& ma
     case StageProduct::kSimulator: simulator = made; return;
     case StageProduct::kJournal: recorded = made / kRecordedJournal; return;
   }
+}
+
+AgentCard StageContext::Card() const {
+  const std::string& dialect = recipe->model.dialect;
+  const TaskSource& tasks = *environment.tasks;
+  const Environment& rules = *environment.environment;
+  std::vector<std::string> known;
+  for (const Toolbox::Tool& tool : rules.tools()->tools()) {
+    if (!IsHidden(rules.traits(), tool.spec.name)) known.push_back(tool.spec.name);
+  }
+  constexpr uint64_t kLookedAtTasks = 8;
+  std::optional<AgentCard> card;
+  for (uint64_t i = 0;
+       i < std::min(kLookedAtTasks, tasks.count(Split::kTrain).value_or(kLookedAtTasks)); ++i) {
+    const auto episode = rules.Open(tasks.Make(Split::kTrain, i), 0);
+    if (!episode.ok()) continue;
+    const Opening& opening = (*episode)->opening();
+    const AgentCard seen = AgentCardOf(dialect, opening.messages, opening.tools, known);
+    if (!card) card = seen;
+    if (seen.system != card->system) card->system.reset();  // every task has its own
+  }
+  if (card) return *card;
+  card = AgentCard{.dialect = dialect, .tools = std::move(known)};
+  if (const ConversationMixture* rows = FirstConversations(*recipe)) {
+    const Conversation& first = rows->files().front().front().row.conversation;
+    for (const Json& tool : first.tools) {
+      const Json* function = tool.Find("function");
+      const Json* name = (function != nullptr ? *function : tool).Find("name");
+      if (name != nullptr && name->is_string()) card->tools.push_back(name->AsString());
+    }
+    if (first.messages.front().role == Role::kSystem) card->system = first.messages.front().content;
+  }
+  return *card;
 }
 
 }  // namespace hone

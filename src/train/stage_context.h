@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "evaluate/policy_evaluation.h"
 #include "learn/curriculum.h"
 #include "train/backend.h"
+#include "train/folder/agent_card.h"
 #include "train/pass_times.h"
 #include "train/run_model.h"
 #include "train/training_recipe.h"
@@ -20,6 +22,9 @@ inline constexpr char kRecordedJournal[] = "recorded.sqlite";
 // Whoever shows how to do it in the recipe's first stage that shows anything. The tokenizer learns
 // from the same.
 DemonstratorOptions FirstDemonstrator(const TrainingRecipe& recipe);
+// The conversations of the first stage that has some: then the tokenizer learns from them. Null:
+// none has.
+const ConversationMixture* FirstConversations(const TrainingRecipe& recipe);
 
 // How a context is opened.
 struct StageContextOptions {
@@ -42,6 +47,7 @@ struct StageContext {
   Json curriculum;                  // where the last stage of practice left it; null: none did
   std::filesystem::path folder;     // of the run
   PassTimes* times = nullptr;
+  std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
 
   // The tools, the environment and the language of a recipe, without an engine. `folder` is the
   // run's, where real tools that are not part of this program are journaled; empty: they are not,
@@ -63,6 +69,8 @@ struct StageContext {
   // Everything that the output of a stage of the recipe hangs on, which the cache names it after.
   // Imitation hangs on the weights that the engine has now, for it begins with them.
   Result<Json> InputsOf(size_t stage);
+  // How the agent sees its tasks, or the conversations that it imitates.
+  AgentCard Card() const;
   // What a stage has made is there for those that come after it.
   void Provide(StageProduct product, const std::filesystem::path& made);
 

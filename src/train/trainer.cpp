@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "evaluate/figure_text.h"
+#include "train/folder/run_inputs.h"
 #include "train/run_beginning.h"
 #include "train/run_ending.h"
 #include "train/stage_cache.h"
@@ -111,16 +112,16 @@ class Trainer {
 };
 
 Result<void> Trainer::Open() {
-  HONE_ASSIGN_OR_RETURN(folder_,
-                        RunFolder::Open(std::filesystem::path(recipe_.run.out) / recipe_.run.name));
-  HONE_RETURN_IF_ERROR(Claim(folder_->path(), recipe_));
+  HONE_ASSIGN_OR_RETURN(folder_, RunFolder::Open(recipe_.Folder()));
   const auto note = [this](std::string_view text) { observer().OnNote(text); };
+  HONE_RETURN_IF_ERROR(Claim(folder_->path(), recipe_, note));
   HONE_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint,
                         CheckpointToGoOnFrom(recipe_.run, folder_.get(), note));
   HONE_ASSIGN_OR_RETURN(context_,
                         StageContext::Open(recipe_, folder_->path(), checkpoint, nullptr,
                                            {.hooks = {.stop = options_.stop, .note = note}}));
   context_->times = &times_;
+  HONE_RETURN_IF_ERROR(WriteAgentCard(context_->Card(), folder_->path() / kModelFiles));
   if (checkpoint.empty()) {
     HONE_ASSIGN_OR_RETURN(
         Model model, MakeModel(recipe_.model, *context_->language.tokenizer, recipe_.run.seed));
@@ -417,8 +418,8 @@ Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
       run->alarms() != nullptr ? run->alarms()->remedies() : RemedyOptions();
   observer().OnTrained({stage, state_, *context_->engine, done.values, done.records});
   means_.Add(done.values);
-  if (practice || due(recipe_.run.log_every) || last) {
-    HONE_RETURN_IF_ERROR(Log(means_.Take(), Stored(done.records)));
+  if (practice || due(recipe_.run.log_every) || last || !done.measured.empty()) {
+    HONE_RETURN_IF_ERROR(Log(means_.Take(done.measured), Stored(done.records)));
   }
   const bool save = due(practice ? recipe_.run.save_every : recipe_.run.sft_save_every);
   HONE_RETURN_IF_ERROR(SettleStep(remedies, best || (save && !last), run));
@@ -474,7 +475,7 @@ Result<void> Trainer::Finish() {
     return {};
   }
   const RunEvaluationOptions& evaluation = recipe_.evaluation;
-  if (evaluation.test_tasks > 0) {
+  if (evaluation.test_tasks > 0 && recipe_.environment.kind != kNoEnvironment) {
     HONE_RETURN_IF_ERROR(Measure("after", Split::kTest, evaluation.test_tasks));
     for (const std::string& name : evaluation.more) {
       const Split split = SplitFromName(name).value();

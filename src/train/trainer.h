@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 #include "learn/alarm_controller.h"
 #include "record/score.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 #include "train/stage_context.h"
 #include "train/training_recipe.h"
 

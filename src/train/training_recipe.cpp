@@ -11,9 +11,9 @@
 #include "record/reward_terms.h"
 #include "rewards/reward_recipe.h"
 #include "rollout/policy.h"
+#include "train/folder/run_folder.h"
 #include "train/objective_checks.h"
 #include "train/recipe_checks.h"
-#include "train/run_folder.h"
 
 namespace hone {
 namespace {
@@ -77,10 +77,19 @@ ModelConfig ReadFresh(RecipeTable table) {
   return config;
 }
 
-PolicyModelOptions ReadModel(RecipeTable table) {
+// Whether a recipe is to be carried out, or has been.
+enum class Reading { kToTrain, kTrained };
+
+PolicyModelOptions ReadModel(RecipeTable table, Reading reading) {
   PolicyModelOptions model;
-  table.Read("folder", &model.folder, "a Hugging Face folder; empty: a fresh model");
+  table.ReadPath("folder", &model.folder, "a Hugging Face folder; empty: a fresh model",
+                 PathUse::kPlace);
   table.Read("dialect", &model.dialect, "how calls are spelled");
+  if (constexpr std::string_view kTagged = "tagged:"; model.dialect.ends_with(".toml")) {
+    model.dialect =
+        fmt::format("{}{}", kTagged,
+                    table.PathAt("dialect", model.dialect.substr(kTagged.size()), PathUse::kInput));
+  }
   std::string precision = "bf16";
   table.ReadChoice("precision", &precision, {"bf16", "f32"}, "of products");
   model.precision = precision == "bf16" ? Precision::kBf16 : Precision::kF32;
@@ -110,7 +119,7 @@ PolicyModelOptions ReadModel(RecipeTable table) {
                     "one write model={folder=..., dialect=...}");
     }
   }
-  CheckModel(model, &table);
+  if (reading == Reading::kToTrain) CheckModel(model, &table);
   return model;
 }
 
@@ -155,6 +164,24 @@ RunEvaluationOptions ReadEvaluation(RecipeTable table) {
   return settings;
 }
 
+// `known_method`: whether the method can be asked what it needs.
+void ReadStages(std::span<const StageKind> kinds, bool known_method, RecipeTable* root,
+                TrainingRecipe* read) {
+  std::vector<RecipeTable> stages = root->Tables("stage");
+  if (stages.empty()) root->Problem("stage", "there is nothing to do: write a [[stage]]");
+  for (RecipeTable& stage : stages) {
+    std::shared_ptr<const Stage> one = ReadStage(stage, read->environment, kinds);
+    if (one == nullptr) continue;  // the recipe has a problem
+    if (read->environment.kind == kNoEnvironment && one->kind() != "sft") {
+      stage.Problem("kind", fmt::format("there is nowhere for a stage {} to act: write an "
+                                        "[environment] (docs/environments.md)",
+                                        one->kind()));
+    }
+    if (known_method) one->Check(*read, &stage);
+    read->stages.push_back(std::move(one));
+  }
+}
+
 }  // namespace
 
 std::filesystem::path TrainingRecipe::Folder() const {
@@ -180,11 +207,40 @@ void PassOverTraining(RecipeTable root) {
   }
 }
 
+Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
+  return ReadModel(recipe.Root().Table("model"), Reading::kTrained);
+}
+
+Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
+                                         const std::vector<std::string>& overrides) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
+  for (const std::string& assignment : overrides) recipe.Override(assignment);
+  RecipeTable root = recipe.Root();
+  if (!root.Has("stage")) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("{} has no [[stage]]", (run / "recipe.toml").string()));
+  }
+  TrainingRecipe read;
+  read.model = ReadModel(root.Table("model"), Reading::kTrained);
+  read.environment = ReadEnvironment(root);
+  read.tools = ReadTools(root);
+  read.rollout = ReadPractice(root.Table("rollout"), true);
+  read.answers = ReadBackend(root, {});
+  read.evaluation = ReadEvaluation(root.Table("evaluation"));
+  for (const char* table : {"run", "rewards", "credit", "objective", "curriculum",
+                            "dynamic_sampling", "replay", "alarms", "stage"}) {
+    root.PassOver(table);
+  }
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  return read;
+}
+
 Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageKind> kinds) {
   RecipeTable root = recipe->Root();
   TrainingRecipe read;
   read.run = ReadRun(root.Table("run"));
-  read.model = ReadModel(root.Table("model"));
+  read.model = ReadModel(root.Table("model"), Reading::kToTrain);
   read.environment = ReadEnvironment(root);
   read.tools = ReadTools(root);
   for (const auto& [split, file] : read.environment.files) {
@@ -214,14 +270,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   if (known_method && !read.method.reads.Has(kOutcomeTerm)) read.replay.outcome = read.method.reads;
   read.alarms = ReadAlarms(root.Table("alarms"));
   read.alarms.has_reference = read.objective.NeedsReference();
-  std::vector<RecipeTable> stages = root.Tables("stage");
-  if (stages.empty()) root.Problem("stage", "there is nothing to do: write a [[stage]]");
-  for (RecipeTable& stage : stages) {
-    std::shared_ptr<const Stage> one = ReadStage(stage, read.environment, kinds);
-    if (one == nullptr) continue;  // the recipe has a problem
-    if (known_method) one->Check(read, &stage);
-    read.stages.push_back(std::move(one));
-  }
+  ReadStages(kinds, known_method, &root, &read);
   if (known_method) {
     CheckCredit(read, &root);
     CheckObjective(read, &root);
@@ -232,6 +281,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   CheckRules(read, &root);
   read.evaluation = ReadEvaluation(root.Table("evaluation"));
   HONE_RETURN_IF_ERROR(recipe->Finish());
+  read.paths = recipe->Paths();
   read.resolved_text = recipe->Resolved();
   read.resolved = recipe->Values();
   read.said = recipe->Said();

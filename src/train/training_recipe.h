@@ -88,9 +88,10 @@ struct TrainingRecipe {
   std::vector<std::shared_ptr<const Stage>> stages;
   RunEvaluationOptions evaluation;
 
-  Json resolved;              // everything that was read, defaults included
-  Json said;                  // of it, what differs from the defaults
-  std::string resolved_text;  // the same as TOML
+  std::vector<RecipePath> paths;  // that it names
+  Json resolved;                  // everything that was read, defaults included
+  Json said;                      // of it, what differs from the defaults
+  std::string resolved_text;      // the same as TOML
 
   std::filesystem::path Folder() const;  // of the run
   // The method at a step: some change with it.
@@ -107,6 +108,14 @@ struct TrainingRecipe {
 // problems at once, each with its line.
 Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe,
                                           std::span<const StageKind> stages = BuiltInStages());
+
+// The same of a run that was trained elsewhere or long ago and is only acted with: what nobody
+// needs any more (the stages, what answered in training, the model that it began with) need not be
+// there, and `stages` stays empty.
+Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
+                                         const std::vector<std::string>& overrides = {});
+// The model of such a run alone.
+Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run);
 
 // For who wants the environment, the tools or who answers of such a recipe: all other tables are
 // known, and not looked at.

@@ -6,7 +6,7 @@
 #include "e2e/program.h"
 #include "support/kill_suite.h"
 #include "support/planted.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {

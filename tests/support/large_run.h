@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "support/tree_maker.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 // A run as large as a week of training leaves it, made in seconds: for whoever must stay quick
 // however much there is.

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "learn/recorded_step.h"
 #include "serve/served_model.h"
-#include "train/model_place.h"
+#include "train/folder/model_place.h"
 
 namespace hone {
 namespace {

@@ -19,7 +19,7 @@
 #include "text/dialect.h"
 #include "text/template_dialect.h"
 #include "text/tokenizer.h"
-#include "train/model_place.h"
+#include "train/folder/model_place.h"
 
 namespace hone {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/command_line.h"
+#include "app/commands.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
-#include "app/commands.h"
 #include "app/report.h"
 #include "app/views/replay_view.h"
 #include "train/verify/verify_run.h"

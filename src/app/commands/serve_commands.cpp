@@ -67,6 +67,7 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   std::random_device chance;
   arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
   arguments.service.now = [] { return static_cast<int64_t>(std::time(nullptr)); };
+  arguments.service.note = [](std::string_view note) { fmt::print(stderr, "hone: {}\n", note); };
   Service service(model.get(), arguments.service, std::move(recorder));
 
   WatchInterrupts();  // until here there is nothing to finish

@@ -8,6 +8,7 @@
 #include "app/report.h"
 #include "app/views/run_page.h"
 #include "app/views/train_progress.h"
+#include "base/file.h"
 #include "train/run_estimate.h"
 
 namespace hone {
@@ -19,8 +20,28 @@ struct TrainArguments {
   bool plan = false, quiet = false;
 };
 
+// A recipe's file, or the folder of a run, which goes on where it lies now.
+Result<Recipe> RecipeNamed(const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(name, ignored)) return Recipe::Load(name);
+  const std::filesystem::path run = std::filesystem::weakly_canonical(name, ignored);
+  if (!Exists(run / "recipe.toml")) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("{} is a folder without recipe.toml; name a recipe, or the folder of "
+                             "a run",
+                             name));
+  }
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
+  recipe.Override("run.out='" + run.parent_path().string() + "'");
+  recipe.Override("run.name='" + run.filename().string() + "'");
+  recipe.Override("run.cache=''");
+  const std::filesystem::path journal = run / "journal.sqlite";
+  if (Exists(journal)) recipe.Override("answers.journal='" + journal.string() + "'");
+  return recipe;
+}
+
 Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(Recipe file, Recipe::Load(arguments.recipe));
+  HONE_ASSIGN_OR_RETURN(Recipe file, RecipeNamed(arguments.recipe));
   for (const std::string& assignment : arguments.overrides) file.Override(assignment);
   HONE_ASSIGN_OR_RETURN(const TrainingRecipe recipe, ReadTrainingRecipe(&file));
   if (arguments.plan) {
@@ -47,7 +68,10 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
 void AddTrain(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<TrainArguments>();
   Command train = program.AddCommand("train", "Train an agent as a recipe says");
-  train.AddOption("recipe", &arguments->recipe, "TOML: recipes/quickstart.toml").Required();
+  train
+      .AddOption("recipe", &arguments->recipe,
+                 "TOML (recipes/quickstart.toml), or the folder of a run that goes on")
+      .Required();
   train.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
   train.AddFlag("--plan", &arguments->plan,
                 "say what it will take (memory, time, disk, money), and do nothing");

@@ -260,8 +260,10 @@ std::string ExamplesHtml(const RunHistory& run) {
 }
 
 std::string NextHtml(const RunHistory& run) {
+  const bool has_test_tasks =
+      run.state && run.state->evaluations.Find("after/test/sampled") != nullptr;
   std::string html = "<h2>Next</h2>\n<table>\n";
-  for (const auto& [command, about] : NextSteps(run.folder.string())) {
+  for (const auto& [command, about] : NextSteps(run.folder.string(), has_test_tasks)) {
     html += fmt::format("<tr><td><code>{}</code></td><td class=\"dim\">{}</td></tr>\n",
                         Text(command), Text(about));
   }

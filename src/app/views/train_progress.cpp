@@ -76,11 +76,32 @@ class PeoplesTraining final : public TrainObserver {
 
  private:
   void Imitation(const StepReport& step) {
-    const bool show = lines_++ % 8 == 0 || step.step == step.steps;
+    const bool measured = step.values.contains("held_out/loss");
+    const bool show = lines_++ % 8 == 0 || step.step == step.steps || measured;
     if (!show) return;
-    Line(fmt::format("step {:>5}  loss {:.4f}  others {:.3f}  {:>6.0f} tokens/s", step.step,
-                     Of(step.values, "sft/loss"), Of(step.values, "sft/other_loss"),
-                     Of(step.values, "tokens_per_second")));
+    std::string others;
+    if (step.values.contains("sft/other_loss")) {
+      others = fmt::format("  others {:.3f}", Of(step.values, "sft/other_loss"));
+    }
+    Line(fmt::format("step {:>5}  loss {:.4f}{}  {:>6.0f} tokens/s{}", step.step,
+                     Of(step.values, "sft/loss"), others, Of(step.values, "tokens_per_second"),
+                     measured ? HeldOut(step.values) : ""));
+  }
+
+  // What it says to rows that it never saw.
+  static std::string HeldOut(const StepValues& values) {
+    std::string text = fmt::format("  held out: loss {:.4f}", Of(values, "held_out/loss"));
+    if (values.contains("held_out/calls")) {
+      text += fmt::format(", {:.0f} % of {:.0f} calling turns right (tools {:.0f} %)",
+                          100 * Of(values, "held_out/calls"), Of(values, "held_out/calling_turns"),
+                          100 * Of(values, "held_out/tools"));
+    }
+    if (values.contains("held_out/without_calls")) {
+      text += fmt::format(", {:.0f} % of {:.0f} others without calls",
+                          100 * Of(values, "held_out/without_calls"),
+                          Of(values, "held_out/answering_turns"));
+    }
+    return text;
   }
 
   void Numbers(const StepReport& step) {
@@ -198,18 +219,27 @@ std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report
   const std::string folder = recipe.Folder().string();
   text += fmt::format("weights {}\n", report.weights);
   text += terminal.Bold("\nnext\n");
-  for (const auto& [command, about] : NextSteps(folder)) {
+  const bool measured = report.state.evaluations.Find("after/test/sampled") != nullptr;
+  for (const auto& [command, about] : NextSteps(folder, measured)) {
     text += fmt::format("  {:<52} {}\n", command, terminal.Dim(about));
   }
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder) {
-  return {{fmt::format("hone dash {}", folder), "curves and trajectories in a browser"},
-          {fmt::format("hone report {}", folder), "the page of this run, made again"},
-          {fmt::format("hone eval {} --split test --samples 4", folder), "all figures"},
-          {fmt::format("hone show {}", folder), "what it did, trajectory by trajectory"},
-          {"hone compare RECIPE OTHER --seeds 3", "whether a change helps"}};
+std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder,
+                                                           bool has_test_tasks) {
+  std::vector<std::pair<std::string, std::string>> steps = {
+      {fmt::format("hone dash {}", folder), "curves and trajectories in a browser"},
+      {fmt::format("hone report {}", folder), "the page of this run, made again"}};
+  if (has_test_tasks) {
+    steps.emplace_back(fmt::format("hone eval {} --split test --samples 4", folder), "all figures");
+    steps.emplace_back(fmt::format("hone show {}", folder),
+                       "what it did, trajectory by trajectory");
+    steps.emplace_back("hone compare RECIPE OTHER --seeds 3", "whether a change helps");
+  }
+  steps.emplace_back(fmt::format("hone serve {}", folder), "to clients of OpenAI's API");
+  steps.emplace_back(fmt::format("hone export {} OUT", folder), "for other programs");
+  return steps;
 }
 
 Json TrainSummaryJson(const TrainReport& report) {

@@ -24,7 +24,8 @@ std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* 
 std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report,
                          const Terminal& terminal);
 // Commands that make sense after a run, each with what it is for.
-std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder);
+std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& folder,
+                                                           bool has_test_tasks);
 Json TrainSummaryJson(const TrainReport& report);
 
 }  // namespace hone

@@ -45,7 +45,7 @@ void ReadModelOptions(RecipeTable* table, const std::string& kind, ModelOptions*
                 "the environment variable that holds the key");
     if (settings->endpoint.url.empty()) table->Problem("url", "an endpoint needs a url");
   } else {
-    table->Read("folder", &settings->folder, "of the model");
+    table->ReadPath("folder", &settings->folder, "of the model", PathUse::kPlace);
     table->Read("dialect", &settings->dialect, "of the model");
     if (settings->folder.empty()) table->Problem("folder", "a model needs its folder");
   }

@@ -101,7 +101,7 @@ class SearchToolkit final : public Toolkit {
 
 SearchOptions ReadSearchOptions(RecipeTable table) {
   SearchOptions options;
-  table.Read("corpus", &options.corpus, "JSONL file of documents");
+  table.ReadPath("corpus", &options.corpus, "JSONL file of documents", PathUse::kInput);
   table.Read("fields", &options.fields, "that are searched");
   table.Read("k", &options.k, "hits when the agent does not say", Between(1, 1000));
   table.Read("max_k", &options.max_k, "hits it may ask for", Between(1, 1000));

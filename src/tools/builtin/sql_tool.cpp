@@ -124,7 +124,7 @@ class SqlToolkit final : public Toolkit {
 
 SqlOptions ReadSqlOptions(RecipeTable table) {
   SqlOptions options;
-  table.Read("file", &options.file, "SQLite file");
+  table.ReadPath("file", &options.file, "SQLite file", PathUse::kPlace);
   table.Read("max_rows", &options.max_rows, "of one result", Between(1, 1000000));
   table.Read("max_result_bytes", &options.max_result_bytes, "of one result", Between(100, 1 << 30));
   table.Read("max_steps", &options.max_steps, "of SQLite's virtual machine", AtLeast(1000));

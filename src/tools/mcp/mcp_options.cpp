@@ -147,9 +147,9 @@ Result<McpConnect> HttpConnection(const McpOptions& options, const ReadVariable&
 
 McpOptions ReadMcpOptions(RecipeTable table) {
   McpOptions options;
-  table.Read("command", &options.command, "the MCP server's program and its arguments");
+  table.ReadCommand("command", &options.command, "the MCP server's program and its arguments");
   table.Read("url", &options.url, "or the address of a server of the streamable HTTP kind");
-  table.Read("directory", &options.directory, "where the program runs");
+  table.ReadPath("directory", &options.directory, "where the program runs", PathUse::kPlace);
   table.Read("environment", &options.environment, "NAME=value, NAME=env:OTHER or NAME");
   table.Read("headers", &options.headers, "Name: value; credentials as env:NAME");
   table.Read("startup_ms", &options.startup_ms, "for starting and agreeing on a version",

@@ -150,7 +150,7 @@ Result<std::vector<OpenApiOperation>> Choose(OpenApiDocument document,
 
 OpenApiOptions ReadOpenApiOptions(RecipeTable table) {
   OpenApiOptions options;
-  table.Read("file", &options.file, "OpenAPI document, JSON or YAML");
+  table.ReadPath("file", &options.file, "OpenAPI document, JSON or YAML", PathUse::kInput);
   table.Read("base_url", &options.base_url, "in place of the document's server");
   table.Read("headers", &options.headers, "\"Name: value\" or \"Name: env:VARIABLE\"");
   table.Read("operations", &options.operations, "names of the tools wanted; empty: all");

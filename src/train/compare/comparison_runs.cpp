@@ -12,7 +12,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "support/tiny_recipe.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {

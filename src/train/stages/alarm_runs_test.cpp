@@ -12,7 +12,7 @@
 #include "support/stop_after.h"
 #include "support/tiny_context.h"
 #include "tools/journal/journal.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 #include "train/stages/rl_stage.h"
 #include "train/trainer.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "tools/conditions.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 // What it costs to record: stages that ask the real tools for a simulator or a journal leave beside
 // it how often they asked, so that what was recorded once is paid for by every run that uses it.

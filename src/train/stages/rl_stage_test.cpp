@@ -13,8 +13,10 @@ class RlTrainingTest : public testing::Test {
  protected:
   void Prepare(const std::vector<std::string>& overrides = {}) {
     tiny_ = std::make_unique<TinyContext>(overrides);
-    SftTraining imitation(SettingsOf<SftStage>(tiny_->recipe.stages[0]), tiny_->context.get());
-    for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation.Step(step).ok());
+    const auto imitation =
+        SftTraining::Open(SettingsOf<SftStage>(tiny_->recipe.stages[0]), tiny_->context.get())
+            .value();
+    for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation->Step(step).ok());
     training_ =
         RlTraining::New(SettingsOf<RlStage>(tiny_->recipe.stages[1]), 1, true, tiny_->context.get())
             .value();

@@ -1,5 +1,7 @@
 #include "train/stages/sft_stage.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -21,22 +23,57 @@ class Imitation final : public StageOf<SftStage> {
   double SecondsPerStep(const EpisodeFigures& figures) const override {
     return static_cast<double>(settings.batch) * figures.tokens / figures.train_tokens_per_second;
   }
-  const DemonstratorOptions* demonstrator() const override { return &settings.demonstrator; }
+  const DemonstratorOptions* demonstrator() const override {
+    return settings.data.rows == nullptr ? &settings.demonstrator : nullptr;
+  }
+  const ConversationMixture* conversations() const override { return settings.data.rows.get(); }
+  std::vector<std::string> files() const override {
+    std::vector<std::string> all = settings.data.mixture.files;
+    const std::vector<std::string>& held_out = settings.data.mixture.held_out_files;
+    all.insert(all.end(), held_out.begin(), held_out.end());
+    return all;
+  }
+  void Check(const TrainingRecipe& recipe, RecipeTable* table) const override {
+    if (settings.data.mixture.files.empty() && recipe.environment.kind == kNoEnvironment) {
+      table->Problem("data",
+                     "there is nothing to imitate: name conversations (data = [\"chats.jsonl\"]), "
+                     "or an [environment] whose tasks have plans");
+    }
+  }
   Result<std::unique_ptr<StageRun>> Open(int64_t /*number*/, bool /*begin*/,
                                          StageContext* context) const override {
-    return std::unique_ptr<StageRun>(std::make_unique<SftTraining>(settings, context));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<SftTraining> run, SftTraining::Open(settings, context));
+    return std::unique_ptr<StageRun>(std::move(run));
   }
 };
+
+// As many steps as the epochs take.
+int64_t StepsOf(double epochs, size_t epoch, int64_t batch) {
+  return std::max<int64_t>(
+      1, std::llround(std::ceil(epochs * static_cast<double>(epoch) / static_cast<double>(batch))));
+}
 
 }  // namespace
 
 std::shared_ptr<Stage> ReadSftStage(RecipeTable table, const EnvironmentOptions& environment) {
   SftStage stage;
-  stage.demonstrator = ReadDemonstrator(&table, environment);
+  stage.data = ReadSftData(&table);
+  const bool data = !stage.data.mixture.files.empty();
+  if (!data) stage.demonstrator = ReadDemonstrator(&table, environment);
+  table.Read("batch", &stage.batch, "conversations per step", AtLeast(1));
+  if (data) {
+    double epochs = 3;
+    table.Read("epochs", &epochs, "how often every conversation comes", Above(0));
+    if (stage.data.rows != nullptr) {
+      stage.steps = StepsOf(epochs, stage.data.rows->epoch(), stage.batch);
+    }
+    stage.loss.other_weight = 0;
+  }
   table.Read("steps", &stage.steps, "of the optimiser", AtLeast(1));
-  table.Read("batch", &stage.batch, "demonstrations per step", AtLeast(1));
-  table.Read("demonstrations", &stage.demonstrations, "different ones; 0: none comes twice",
-             AtLeast(0));
+  if (!data) {
+    table.Read("demonstrations", &stage.demonstrations, "different ones; 0: none comes twice",
+               AtLeast(0));
+  }
   table.Read("other_weight", &stage.loss.other_weight, "of tokens that others wrote", AtLeast(0));
   table.Read("call_tokens", &stage.loss.call_tokens,
              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
@@ -54,6 +91,15 @@ SftTraining::SftTraining(const SftStage& stage, StageContext* context)
       context_(context),
       demonstrator_(stage.demonstrator, &context->environment, context->showing->executor(),
                     context->recipe->run.seed) {}
+
+Result<std::unique_ptr<SftTraining>> SftTraining::Open(const SftStage& stage,
+                                                       StageContext* context) {
+  std::unique_ptr<SftTraining> run(new SftTraining(stage, context));
+  if (stage.data.rows != nullptr) {
+    HONE_ASSIGN_OR_RETURN(run->data_, SftData::Open(stage.data, *context));
+  }
+  return run;
+}
 
 uint64_t SftTraining::NumberOf(uint64_t position) {
   const std::optional<uint64_t> tasks =
@@ -83,35 +129,54 @@ Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
   return demonstrator_.WantedTree(NumberOf(position), *context_->language.codec);
 }
 
-Result<StageStep> SftTraining::Step(int64_t step) {
-  const auto batch = static_cast<size_t>(stage_.batch);
+Result<std::vector<Tree>> SftTraining::BatchOf(int64_t step) {
   std::vector<Tree> trees;
-  std::vector<int64_t> tokens;
-  const auto make = [&]() -> Result<void> {
-    for (size_t i = 0; i < batch; ++i) {
-      HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationAt(static_cast<uint64_t>(step) * batch + i));
-      HONE_RETURN_IF_ERROR(CheckDemonstration(*context_->engine, tree));
-      tokens.push_back(CountTokens(tree));
-      trees.push_back(std::move(tree));
+  const auto first = static_cast<uint64_t>(step * stage_.batch);
+  for (uint64_t i = first; i < first + static_cast<uint64_t>(stage_.batch); ++i) {
+    if (data_) {
+      if (const Tree* tree = data_->At(i)) trees.push_back(*tree);
+      continue;
     }
-    return {};
-  };
-  HONE_RETURN_IF_ERROR(context_->times->Run("demonstrations", make));
-  std::vector<size_t> order(batch);
+    HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationAt(i));
+    HONE_RETURN_IF_ERROR(CheckDemonstration(*context_->engine, tree));
+    trees.push_back(std::move(tree));
+  }
+  return trees;
+}
+
+Result<StageStep> SftTraining::Step(int64_t step) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
+                        context_->times->Run("demonstrations", [&] { return BatchOf(step); }));
+  std::vector<int64_t> tokens;
+  for (const Tree& tree : trees) tokens.push_back(CountTokens(tree));
+  std::vector<size_t> order(trees.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const SftBatch calls = PackByTokens(order, tokens, stage_.loss.call_tokens);
   OptimizerOptions optimizer = stage_.optimizer;
   optimizer.learning_rate = stage_.rate.At(step);
-  return context_->times->Run("training", [&]() -> Result<StageStep> {
-    const SftMetrics metrics = AccumulateSft(stage_.loss, trees, calls, context_->engine.get());
-    const double norm = context_->engine->Step(optimizer);
-    return StageStep{
-        .values = {{"sft/loss", metrics.policy_loss},
-                   {"sft/other_loss", metrics.other_loss},
-                   {"grad_norm", norm},
-                   {"learning_rate", optimizer.learning_rate},
-                   {"tokens", static_cast<double>(metrics.policy_tokens + metrics.other_tokens)}}};
-  });
+  StageStep done;
+  if (!trees.empty()) {  // all of them may be too long
+    HONE_ASSIGN_OR_RETURN(done, context_->times->Run("training", [&]() -> Result<StageStep> {
+      const SftMetrics metrics = AccumulateSft(stage_.loss, trees, calls, context_->engine.get());
+      const double norm = context_->engine->Step(optimizer);
+      StageStep step_done{.values = {{"sft/loss", metrics.policy_loss},
+                                     {"grad_norm", norm},
+                                     {"learning_rate", optimizer.learning_rate},
+                                     {"tokens", static_cast<double>(metrics.policy_tokens +
+                                                                    metrics.other_tokens)}}};
+      // Of tokens that nobody learns it says nothing.
+      if (stage_.loss.other_weight > 0) step_done.values["sft/other_loss"] = metrics.other_loss;
+      return step_done;
+    }));
+  }
+  if (!data_ || !data_->has_held_out()) return done;
+  const int64_t every = stage_.data.held_out_every;
+  const bool due = (every > 0 && (step + 1) % every == 0) || IsOver(step + 1);
+  if (!due) return done;
+  HONE_ASSIGN_OR_RETURN(done.measured, context_->times->Run("evaluation", [&] {
+    return data_->Measure(*context_, stage_.loss.call_tokens);
+  }));
+  return done;
 }
 
 }  // namespace hone

@@ -5,14 +5,17 @@
 #include "learn/sft.h"
 #include "train/stage.h"
 #include "train/stage_context.h"
+#include "train/stages/sft_data.h"
 
 namespace hone {
 
-// Imitation: `kind = "sft"`. Demonstrations are made on the fly.
+// Imitation: `kind = "sft"`, of conversations in files, or of demonstrations, which are made on the
+// fly.
 struct SftStage {
-  DemonstratorOptions demonstrator;
+  SftDataOptions data;
+  DemonstratorOptions demonstrator;  // where there is no data
   int64_t steps = 3000;
-  int64_t batch = 64;          // demonstrations per step
+  int64_t batch = 64;          // conversations per step
   int64_t demonstrations = 0;  // different ones; 0: no demonstration comes twice
   SftOptions loss;
   LearningRate rate;
@@ -27,21 +30,25 @@ Result<void> CheckDemonstration(const Engine& engine, const Tree& tree);
 class SftTraining final : public StageRun {
  public:
   // The context must outlive it.
-  SftTraining(const SftStage& stage, StageContext* context);
+  static Result<std::unique_ptr<SftTraining>> Open(const SftStage& stage, StageContext* context);
 
-  // Makes the demonstrations of this step and takes one step of the optimiser.
+  // Takes the conversations of this step, and one step of the optimiser.
   Result<StageStep> Step(int64_t step) override;
   bool IsOver(int64_t steps) const override { return steps >= stage_.steps; }
   Json State() const override { return {}; }
   Result<void> Restore(const Json& /*state*/) override { return {}; }
 
  private:
+  SftTraining(const SftStage& stage, StageContext* context);
+
   // Which demonstration is the n-th of the run.
   uint64_t NumberOf(uint64_t position);
   Result<Tree> DemonstrationAt(uint64_t position);
+  Result<std::vector<Tree>> BatchOf(int64_t step);
 
   SftStage stage_;
   StageContext* context_;
+  std::optional<SftData> data_;
   Demonstrator demonstrator_;
   uint64_t epoch_ = UINT64_MAX;  // that order_ is of
   std::vector<size_t> order_;

@@ -9,10 +9,11 @@ namespace {
 
 TEST(SftTraining, LearnsWhatIsShown) {
   TinyContext tiny;
-  SftTraining training(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.context.get());
+  const auto training =
+      SftTraining::Open(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.context.get()).value();
   double first = 0, last = 0;
   for (int64_t step = 0; step < 60; ++step) {
-    const Result<StageStep> done = training.Step(step);
+    const Result<StageStep> done = training->Step(step);
     ASSERT_TRUE(done.ok()) << done.error().message();
     last = done->values.at("sft/loss");
     if (step == 0) first = last;
@@ -36,10 +37,11 @@ TEST(SftTraining, ADemonstrationThatDoesNotFitIsNamedWithWhatToChange) {
 TEST(SftTraining, AStepDependsOnItsNumberAndTheWeightsAlone) {
   TinyContext tiny({"stage.0.demonstrations=20"});
   const auto hash_after = [&](std::vector<int64_t> before, int64_t step) {
-    SftTraining training(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.context.get());
-    for (const int64_t other : before) EXPECT_TRUE(training.Step(other).ok());
+    const auto training =
+        SftTraining::Open(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.context.get()).value();
+    for (const int64_t other : before) EXPECT_TRUE(training->Step(other).ok());
     tiny.Restart();
-    EXPECT_TRUE(training.Step(step).ok());
+    EXPECT_TRUE(training->Step(step).ok());
     return tiny.context->engine->WeightsHash();
   };
   EXPECT_EQ(hash_after({}, 4), hash_after({7, 1}, 4));

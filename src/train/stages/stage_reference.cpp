@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {

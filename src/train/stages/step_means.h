@@ -16,12 +16,13 @@ class StepMeans {
     for (const auto& [name, value] : values) sums_[name] += value;
   }
 
-  // Begins anew.
-  StepValues Take() {
+  // With what was measured beside them. Begins anew.
+  StepValues Take(const StepValues& measured = {}) {
     StepValues means = std::move(sums_);
     for (auto& [name, value] : means) {
       if (steps_ > 1 && name != "tokens") value /= static_cast<double>(steps_);
     }
+    means.insert(measured.begin(), measured.end());
     sums_.clear();
     steps_ = 0;
     return means;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "record/store.h"
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 #include "train/training_recipe.h"
 
 namespace hone {

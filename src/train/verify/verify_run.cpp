@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "tools/journal/journal.h"
 #include "train/backend.h"
-#include "train/checksums.h"
+#include "train/folder/checksums.h"
 #include "train/run_beginning.h"
 #include "train/verify/file_verifier.h"
 

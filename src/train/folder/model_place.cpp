@@ -1,4 +1,4 @@
-#include "train/model_place.h"
+#include "train/folder/model_place.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "train/checksums.h"
-#include "train/run_folder.h"
+#include "train/folder/checksums.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {
@@ -67,6 +67,13 @@ Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::stri
                fmt::format("\"{}\" is neither a run nor a model: it has neither recipe.toml nor "
                            "config.json",
                            named.string()));
+}
+
+std::string TemplateFolder(const ModelPlace& place, const std::string& began_with) {
+  for (const char* name : {"chat_template.jinja", "tokenizer_config.json", "chat_template.json"}) {
+    if (Exists(place.folder / name)) return place.folder.string();
+  }
+  return began_with.empty() ? place.folder.string() : began_with;
 }
 
 Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,

@@ -1,4 +1,4 @@
-#include "train/run_folder.h"
+#include "train/folder/run_folder.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,8 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "engine/safetensors.h"
-#include "train/checksums.h"
+#include "train/folder/checksums.h"
+#include "train/folder/run_inputs.h"
 
 namespace hone {
 namespace {
@@ -292,8 +293,9 @@ Result<void> RunFolder::PutAside(int64_t step, const Error& why,
 Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
                              const TrainingState& state, int64_t keep) {
   const std::filesystem::path aside = path_ / "checkpoints" / "unfinished";
-  HONE_RETURN_IF_ERROR(engine.Save(aside, SaveType::kBf16));
+  HONE_RETURN_IF_ERROR(engine.Save(aside, SaveType::kBf16, CheckpointPath(state.step).string()));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", tokenizer.ToJson()));
+  HONE_RETURN_IF_ERROR(CopyFolder(path_ / kModelFiles, aside));
   HONE_RETURN_IF_ERROR(
       WriteFileAtomic(aside / kStateFile, DumpJson(state.ToJson(), JsonStyle::kPretty) + "\n"));
   HONE_RETURN_IF_ERROR(WriteChecksums(aside));

@@ -20,6 +20,10 @@ struct ModelPlace {
 // what is wrong with the name, and what there is.
 Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::string& which);
 
+// Where the chat template of a model lies: with it, or, for checkpoints from before these carried
+// one, with the model that the run began with.
+std::string TemplateFolder(const ModelPlace& place, const std::string& began_with);
+
 // The engine of a model's folder. Where training left its master weights they are taken: they say
 // more than the model beside them, and are what training goes on with.
 Result<std::unique_ptr<Engine>> OpenModel(const std::filesystem::path& folder,

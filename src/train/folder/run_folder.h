@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "record/store.h"
 #include "text/tokenizer.h"
-#include "train/event_file.h"
+#include "train/folder/event_file.h"
 
 namespace hone {
 

@@ -1,4 +1,4 @@
-#include "train/checksums.h"
+#include "train/folder/checksums.h"
 
 #include <algorithm>
 #include <vector>

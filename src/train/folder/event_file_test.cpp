@@ -1,4 +1,4 @@
-#include "train/event_file.h"
+#include "train/folder/event_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "train/model_place.h"
+#include "train/folder/model_place.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "support/planted.h"
 #include "support/tiny_training.h"
-#include "train/checksums.h"
-#include "train/run_folder.h"
+#include "train/folder/checksums.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {

@@ -1,0 +1,110 @@
+#include "data/conversation_file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "data/conversation_mixture.h"
+
+namespace hone {
+namespace {
+
+std::string Row(int number) {
+  return R"({"prompt": "question )" + std::to_string(number) + R"(", "completion": "answer )" +
+         std::to_string(number) + "\"}\n";
+}
+
+TEST(ConversationFileTest, EveryBadRowIsNamedByItsLine) {
+  const ConversationFile file =
+      ReadConversations(Row(1) + "\n{\"broken\n" + R"({"text": "a"})" + "\n" + Row(2));
+  EXPECT_EQ(file.rows.size(), 2u);
+  EXPECT_EQ(file.lines, (std::vector<int64_t>{1, 5}));
+  ASSERT_EQ(file.problems.size(), 2u);
+  EXPECT_EQ(file.problems[0].line, 3);
+  EXPECT_NE(file.problems[0].text.find("not JSON: column"), std::string::npos);
+  EXPECT_EQ(file.problems[1].line, 4);
+  const Result<void> problems = NoProblems(file, "chats.jsonl", 1);
+  EXPECT_NE(problems.error().message().find("chats.jsonl:3: "), std::string::npos);
+  EXPECT_NE(problems.error().message().find("and 1 more"), std::string::npos);
+}
+
+TEST(ConversationFileTest, OneJsonArrayIsReadAsWell) {
+  const ConversationFile file = ReadConversations(
+      R"([{"prompt": "a", "completion": "b"}, {"instruction": "a", "output": "b"}])");
+  EXPECT_EQ(file.rows.size(), 2u);
+  EXPECT_EQ(file.shapes.at(RowShape::kAlpaca), 1);
+}
+
+TEST(ConversationFileTest, WhatIsNoSuchFileIsSaid) {
+  EXPECT_NE(ReadConversations("PAR1\x15").problems[0].text.find("Parquet"), std::string::npos);
+  EXPECT_NE(ReadConversations("").problems[0].text.find("no conversations"), std::string::npos);
+  EXPECT_NE(ReadConversations("[1,").problems[0].text.find("not JSON"), std::string::npos);
+}
+
+class ConversationMixtureTest : public testing::Test {
+ protected:
+  std::string Write(const char* name, int first, int count) {
+    std::string text;
+    for (int i = first; i < first + count; ++i) text += Row(i);
+    const std::string file = (folder_.path() / name).string();
+    EXPECT_TRUE(WriteFileAtomic(file, text).ok());
+    return file;
+  }
+  TemporaryDirectory folder_;
+};
+
+TEST_F(ConversationMixtureTest, AShareIsHeldOutWhateverTheOrder) {
+  const ConversationFile file = ReadConversations(Row(1) + Row(2) + Row(3) + Row(4) + Row(2));
+  const ConversationFile other = ReadConversations(Row(4) + Row(2) + Row(2) + Row(3) + Row(1));
+  const std::vector<bool> held = HeldOut(file.rows, 0.4), also = HeldOut(other.rows, 0.4);
+  EXPECT_EQ(held[1], held[4]);  // the same row twice
+  EXPECT_EQ(held[0], also[4]);
+  EXPECT_EQ(held[1], also[1]);
+  EXPECT_EQ(held[2], also[3]);
+  EXPECT_EQ(held[3], also[0]);
+  EXPECT_GE(std::count(held.begin(), held.end(), true), 2);
+  const std::vector<bool> none = HeldOut(file.rows, 0);
+  EXPECT_EQ(std::count(none.begin(), none.end(), true), 0);
+}
+
+TEST_F(ConversationMixtureTest, EveryRowComesOncePerEpoch) {
+  const MixtureOptions options{.files = {Write("a", 0, 20), Write("b", 20, 10)}, .held_out = 0};
+  const ConversationMixture mixture = ConversationMixture::Load(options).value();
+  EXPECT_EQ(mixture.epoch(), 30u);
+  ConversationOrder order(&mixture, Rng(1));
+  std::vector<std::vector<std::pair<size_t, size_t>>> epochs(2);
+  for (uint64_t i = 0; i < 60; ++i) epochs[i / 30].push_back(order.At(i));
+  EXPECT_NE(epochs[0], epochs[1]);
+  // Whoever goes on in the middle finds the same.
+  ConversationOrder later(&mixture, Rng(1));
+  EXPECT_EQ(later.At(47), epochs[1][17]);
+  for (auto& epoch : epochs) {
+    std::sort(epoch.begin(), epoch.end());
+    EXPECT_EQ(std::unique(epoch.begin(), epoch.end()), epoch.end());
+  }
+}
+
+TEST_F(ConversationMixtureTest, AFileOfHalfTheWeightTakesTwoEpochs) {
+  const MixtureOptions options{
+      .files = {Write("a", 0, 8), Write("b", 8, 8)}, .weights = {2, 0.5}, .held_out = 0};
+  const ConversationMixture mixture = ConversationMixture::Load(options).value();
+  EXPECT_EQ(mixture.epoch(), 20u);
+  ConversationOrder order(&mixture, Rng(3));
+  std::map<std::pair<size_t, size_t>, int> seen;
+  for (uint64_t i = 0; i < 40; ++i) ++seen[order.At(i)];
+  for (size_t row = 0; row < 8; ++row) {
+    EXPECT_EQ((seen[{0, row}]), 4);
+    EXPECT_EQ((seen[{1, row}]), 1);
+  }
+}
+
+TEST_F(ConversationMixtureTest, ProblemsOfAllFilesComeAtOnce) {
+  const std::string bad = (folder_.path() / "bad.jsonl").string();
+  ASSERT_TRUE(WriteFileAtomic(bad, "{}\n").ok());
+  const auto mixture = ConversationMixture::Load({.files = {bad, "nowhere.jsonl"}});
+  ASSERT_FALSE(mixture.ok());
+  EXPECT_NE(mixture.error().message().find("bad.jsonl:1: "), std::string::npos);
+  EXPECT_NE(mixture.error().message().find("nowhere.jsonl"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,183 @@
+#include "train/stages/sft_data.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "support/stop_after.h"
+#include "train/recipe_identity.h"
+#include "train/trainer.h"
+
+namespace hone {
+namespace {
+
+// Conversations about the weather, with a call each.
+std::string Chats(int rows) {
+  static constexpr const char* kCities[] = {"Rome", "Oslo", "Lima", "Bonn"};
+  std::string text;
+  for (int i = 0; i < rows; ++i) {
+    const std::string city = kCities[i % 4], warm = std::to_string(i);
+    const Json call = Json::Of(
+        {{"function", Json::Of({{"name", "weather"}, {"arguments", Json::Of({{"city", city}})}})}});
+    const Json::Array messages = {
+        Json::Of({{"role", "user"}, {"content", "How warm is " + city + " now, " + warm + "?"}}),
+        Json::Of({{"role", "assistant"}, {"content", ""}, {"tool_calls", Json::Array{call}}}),
+        Json::Of({{"role", "tool"}, {"content", warm}}),
+        Json::Of({{"role", "assistant"}, {"content", warm + " degrees"}})};
+    text += DumpJson(Json::Of({{"messages", messages}, {"n", i}})) + "\n";
+  }
+  return text;
+}
+
+class SftDataTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", Chats(40)).ok());
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / "sft.toml", R"([run]
+name = "sft"
+threads = 1
+log_every = 5
+sft_save_every = 3
+[model]
+dialect = "hermes"
+[model.fresh]
+layers = 1
+width = 32
+heads = 2
+positions = 128
+[model.tokenizer]
+vocabulary = 400
+min_frequency = 2
+[[stage]]
+kind = "sft"
+data = ["chats.jsonl"]
+held_out = 0.1
+epochs = 4
+batch = 8
+learning_rate = 0.02
+warmup = 2
+)")
+                    .ok());
+  }
+  Result<TrainingRecipe> Read(std::vector<std::string> overrides = {}) {
+    Recipe recipe = Recipe::Load(folder_.path() / "sft.toml").value();
+    overrides.push_back("run.out=" + (folder_.path() / "runs").string());
+    for (const std::string& one : overrides) recipe.Override(one);
+    return ReadTrainingRecipe(&recipe);
+  }
+  const TemporaryDirectory folder_;
+};
+
+class Values final : public TrainObserver {
+ public:
+  void OnStep(const StepReport& step) override { last = step.values; }
+  void OnNote(std::string_view note) override { notes += std::string(note) + "\n"; }
+  StepValues last;
+  std::string notes;
+};
+
+// No environment, no demonstrations: the tokenizer, too, is made from the conversations.
+TEST_F(SftDataTest, AModelIsMadeFromConversationsAlone) {
+  const TrainingRecipe recipe = Read().value();
+  EXPECT_EQ(recipe.stages[0]->size().steps, 18);  // 36 rows, 4 epochs, 8 at a time
+  Values values;
+  const auto report = Train(recipe, {.observer = &values});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_NE(values.notes.find("36 conversations"), std::string::npos) << values.notes;
+  EXPECT_NE(values.notes.find("4 held out"), std::string::npos) << values.notes;
+  EXPECT_LT(values.last.at("sft/loss"), 2.5);
+  EXPECT_LT(values.last.at("held_out/loss"), 2.5);
+  EXPECT_EQ(values.last.at("held_out/calling_turns"), 4);
+  EXPECT_FALSE(values.last.contains("sft/other_loss"));
+}
+
+TEST_F(SftDataTest, AnInterruptedRunEndsWithTheSameWeights) {
+  const auto whole =
+      Train(Read({"run.name=whole", "run.cache=" + (folder_.path() / "a").string()}).value(), {});
+  ASSERT_TRUE(whole.ok()) << whole.error().message();
+  const auto again = [&] {
+    return Read({"run.name=cut", "run.cache=" + (folder_.path() / "b").string()}).value();
+  };
+  StopAfter stop(7);
+  EXPECT_EQ(Train(again(), stop.options()).error().code(), ErrorCode::kStopped);
+  EXPECT_EQ(Train(again(), {})->weights, whole->weights);
+}
+
+// What is in the files is part of what a run is, not where they lie.
+TEST_F(SftDataTest, OtherRowsAreAnotherRun) {
+  const std::string before = RecipeHash(Read().value());
+  EXPECT_EQ(RecipeHash(Read({"run.name=other"}).value()), before);
+  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", Chats(12)).ok());
+  EXPECT_NE(RecipeHash(Read().value()), before);
+}
+
+TEST_F(SftDataTest, ProblemsOfRowsAreProblemsOfTheRecipe) {
+  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", Chats(2) + "{\"a\": 1}\n").ok());
+  const auto recipe = Read({"stage.0.weights=[1, 2]"});
+  ASSERT_FALSE(recipe.ok());
+  EXPECT_NE(recipe.error().message().find("weights"), std::string::npos);
+  const auto rows = Read();
+  ASSERT_FALSE(rows.ok());
+  EXPECT_NE(rows.error().message().find("chats.jsonl:3: "), std::string::npos)
+      << rows.error().message();
+}
+
+TEST_F(SftDataTest, WhatIsTooLongIsNamedOrLeftOut) {
+  std::string longer = Chats(2);
+  longer.insert(longer.find("now"), std::string(400, '9'));
+  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "long.jsonl", longer).ok());
+  const std::string data = "stage.0.data=['" + (folder_.path() / "chats.jsonl").string() + "', '" +
+                           (folder_.path() / "long.jsonl").string() + "']";
+  const auto refused = Train(Read({data, "run.name=long"}).value(), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("long.jsonl:1: has "), std::string::npos)
+      << refused.error().message();
+  Values values;
+  const auto skipped =
+      Train(Read({data, "run.name=skip", "stage.0.too_long=skip"}).value(), {.observer = &values});
+  ASSERT_TRUE(skipped.ok()) << skipped.error().message();
+  EXPECT_NE(values.notes.find("1 are too long and left out"), std::string::npos) << values.notes;
+}
+
+TEST_F(SftDataTest, WithoutDataAndEnvironmentThereIsNothingToImitate) {
+  const auto recipe = Read({"stage.0.data=[]"});
+  ASSERT_FALSE(recipe.ok());
+  EXPECT_NE(recipe.error().message().find("nothing to imitate"), std::string::npos)
+      << recipe.error().message();
+}
+
+// The folder of a run that is carried elsewhere has all that it takes to act and to go on.
+TEST_F(SftDataTest, ARunGoesOnInAnotherFolderWithoutItsOrigin) {
+  const TrainingRecipe recipe = Read({"run.cache=" + (folder_.path() / "c").string()}).value();
+  StopAfter stop(7);
+  EXPECT_EQ(Train(recipe, stop.options()).error().code(), ErrorCode::kStopped);
+  const TemporaryDirectory elsewhere;
+  std::filesystem::copy(folder_.path() / "runs/sft", elsewhere.path() / "moved",
+                        std::filesystem::copy_options::recursive);
+  const auto whole = Train(recipe, {});
+  ASSERT_TRUE(whole.ok());
+  std::filesystem::remove(folder_.path() / "chats.jsonl");
+  Recipe moved = Recipe::Load(elsewhere.path() / "moved/recipe.toml").value();
+  moved.Override("run.out=" + elsewhere.path().string());
+  moved.Override("run.name=moved");
+  moved.Override("run.cache=" + (elsewhere.path() / "cache").string());
+  const auto read = ReadTrainingRecipe(&moved);
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  const auto gone_on = Train(*read, {});
+  ASSERT_TRUE(gone_on.ok()) << gone_on.error().message();
+  EXPECT_EQ(gone_on->weights, whole->weights);
+}
+
+TEST_F(SftDataTest, AFolderInWhichNothingWasComputedIsTakenOver) {
+  // It fails before its first step.
+  EXPECT_FALSE(Train(Read({"model.fresh.positions=16"}).value(), {}).ok());
+  Values values;
+  const auto report = Train(Read().value(), {.observer = &values});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_NE(values.notes.find("nothing had been computed"), std::string::npos) << values.notes;
+  // One that has a checkpoint is not.
+  EXPECT_NE(Train(Read({"run.seed=9"}).value(), {}).error().message().find("another recipe"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone
