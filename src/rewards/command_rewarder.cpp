@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
+#include "base/strings.h"
 #include "base/subprocess.h"
 #include "base/utf8.h"
 #include "record/record_json.h"
@@ -16,17 +17,20 @@ class CommandRewarder final : public Rewarder {
   explicit CommandRewarder(CommandRewarderOptions options) : options_(std::move(options)) {}
 
   Result<void> Start() {
-    HONE_ASSIGN_OR_RETURN(program_, Subprocess::Start(options_.command));
+    constexpr size_t kLastWords = 8192;
+    HONE_ASSIGN_OR_RETURN(program_,
+                          Subprocess::Start(options_.command, {.keep_error_bytes = kLastWords}));
     return {};
   }
 
   Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext& context) override {
     Result<std::vector<Score>> scores = Ask(tree, context);
     if (scores.ok()) return WithoutOthersFailures(tree, *std::move(scores));
+    const std::string words = LastWords();
     // Whatever it may still say is about this tree and must not be read as about the next one.
     program_.reset();
     if (scores.error().code() == ErrorCode::kStopped) return scores.error();
-    return Faulted(tree, scores.error());
+    return Faulted(tree, Error(scores.error().code(), scores.error().message() + words));
   }
 
  private:
@@ -46,6 +50,17 @@ class CommandRewarder final : public Rewarder {
                    fmt::format("its answer must repeat \"request\": {}", request));
     }
     return Read(answer, tree);
+  }
+
+  // The last line that it wrote to its standard error: of a Python program, what was raised.
+  std::string LastWords() {
+    if (program_ == nullptr) return "";
+    const std::string errors = program_->LastErrors();
+    std::string_view rest = Trim(errors);
+    if (rest.empty()) return "";
+    const size_t line = rest.rfind('\n');
+    return fmt::format("; it last wrote: {}",
+                       line == std::string_view::npos ? rest : Trim(rest.substr(line + 1)));
   }
 
   Error WhyNoLine(const Error& error) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/agents.h"
 #include "learn/sft.h"
 #include "rewards/labels.h"
 
@@ -37,6 +38,8 @@ Result<Demonstrator::Shown> Demonstrator::Show(uint64_t number) {
   if (settings_.agent == "teacher") {
     HONE_ASSIGN_OR_RETURN(
         agent, environment_->teacher(shown.task, settings_.teacher_error, rng.Split("teacher")));
+  } else if (settings_.agent == "idle") {
+    agent = NewIdleAgent();
   } else {
     HONE_ASSIGN_OR_RETURN(agent, environment_->gold_agent(shown.task));
   }

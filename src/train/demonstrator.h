@@ -17,6 +17,9 @@ class Demonstrator {
   Demonstrator(const DemonstratorOptions& settings, const LoadedEnvironment* environment,
                Executor* executor, uint64_t seed);
 
+  // How many tasks there are to show; nothing: as many as one likes.
+  std::optional<uint64_t> tasks() const { return environment_->tasks->count(Split::kTrain); }
+
   // The n-th playthrough: of the n-th task, and from the beginning again where there are fewer. An
   // error says what is wrong with the task.
   struct Shown {

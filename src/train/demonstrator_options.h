@@ -10,7 +10,8 @@ struct EnvironmentOptions;
 
 // Who shows how it is done.
 struct DemonstratorOptions {
-  std::string agent = "gold";  // "teacher": sloppy on purpose; "gold": as plans say
+  // "teacher": sloppy on purpose; "gold": as plans say; "idle": shows nothing, for estimates
+  std::string agent = "gold";
   double teacher_error = 0.6;
   bool successful_only = false;  // those of full reward: the task done, no call wasted
 };

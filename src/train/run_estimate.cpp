@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/memory.h"
+#include "rollout/demonstration.h"
+#include "train/rehearsal.h"
 #include "train/stage_cache.h"
 #include "train/stages/sft_stage.h"
 
@@ -50,33 +52,55 @@ double PriceOf(const TrainingRecipe& recipe, const ToolSpec& spec, const Call& c
                             : spec.price;
 }
 
+// What is looked at to see how long episodes are: the conversations that are imitated,
+// demonstrations, or, where nobody can show anything, episodes in which nothing is done.
+Result<std::vector<Tree>> TreesToLookAt(const TrainingRecipe& recipe, StageContext* context) {
+  const TurnCodec& codec = *context->language.codec;
+  std::vector<Tree> trees;
+  if (const ConversationMixture* conversations = FirstConversations(recipe)) {
+    for (const ConversationMixture::Placed& placed : conversations->files().front()) {
+      if (std::ssize(trees) == kLookedAtDemonstrations) break;
+      Result<Tree> tree = ConversationTree(codec, placed.row.conversation, placed.row.imitated);
+      if (!tree.ok()) return tree.error().In(placed.place);
+      trees.push_back(*std::move(tree));
+    }
+    return trees;
+  }
+  const TaskSource& tasks = *context->environment.tasks;
+  const bool shown = context->environment.teacher != nullptr ||
+                     context->environment.gold_agent(tasks.Make(Split::kTrain, 0)).ok();
+  DemonstratorOptions settings;
+  if (context->environment.teacher) settings = {.agent = "teacher", .teacher_error = 0.3};
+  if (!shown) settings.agent = "idle";
+  Demonstrator demonstrator(settings, &context->environment, context->showing->executor(),
+                            recipe.run.seed);
+  for (uint64_t i = 0; i < kLookedAtDemonstrations; ++i) {
+    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree, demonstrator.ShowTree(i, codec));
+    if (tree) trees.push_back(*std::move(tree));  // else a chance answer led nowhere
+  }
+  return trees;
+}
+
 // How long the demonstrations are.
 Result<std::vector<Tree>> LookAtDemonstrations(const TrainingRecipe& recipe, StageContext* context,
                                                RunEstimate* estimate) {
-  DemonstratorOptions settings;
-  if (context->environment.teacher) settings = {.agent = "teacher", .teacher_error = 0.3};
-  Demonstrator demonstrator(settings, &context->environment, context->showing->executor(),
-                            recipe.run.seed);
-  std::vector<Tree> trees;
-  for (uint64_t i = 0; i < kLookedAtDemonstrations; ++i) {
-    HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree,
-                          demonstrator.ShowTree(i, *context->language.codec));
-    if (!tree) continue;  // a chance answer led nowhere
-    for (const Node& node : tree->nodes) {
+  HONE_ASSIGN_OR_RETURN(std::vector<Tree> trees, TreesToLookAt(recipe, context));
+  for (const Tree& tree : trees) {
+    for (const Node& node : tree.nodes) {
       const auto tokens = static_cast<double>(node.tokens.size());
       estimate->tokens_per_demonstration += tokens;
       if (node.author == Author::kPolicy) estimate->policy_tokens_per_demonstration += tokens;
       estimate->calls_per_demonstration += static_cast<double>(node.calls.size());
       for (const ToolResult& result : node.results) {
-        const Node& turn = tree->nodes[static_cast<size_t>(node.parent)];
+        const Node& turn = tree.nodes[static_cast<size_t>(node.parent)];
         const Call& call = turn.calls[static_cast<size_t>(result.call)];
         const Toolbox::Tool* tool = context->environment.environment->tools()->Find(call.name);
         if (tool == nullptr) continue;
         estimate->money_per_trajectory += PriceOf(recipe, tool->spec, call, result.content);
       }
     }
-    trees.push_back(ForImitation(*tree));
   }
+  for (Tree& tree : trees) tree = ForImitation(tree);
   if (trees.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  "no demonstration could be made to see how long episodes are; see whether the "
@@ -246,6 +270,7 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
                                    recipe.model.recompute_activations);
   context->engine = std::make_unique<Engine>(std::move(model), context->engine_options);
+  HONE_RETURN_IF_ERROR(Rehearse(recipe, context.get()));
   HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
                         LookAtDemonstrations(recipe, context.get(), &estimate));
   HONE_ASSIGN_OR_RETURN(const std::vector<bool> cached, FindInCache(recipe, context.get()));

@@ -74,22 +74,29 @@ Result<Tokenizer> TokenizerOf(const PolicyModelOptions& settings, const Dialect&
 
 Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Dialect& dialect,
                                  Demonstrator* demonstrator, const SetUpHooks& hooks) {
+  // What is played again says the same: it is only counted again, so that words are as frequent.
+  const int64_t played =
+      std::min(settings.texts, static_cast<int64_t>(demonstrator->tasks().value_or(UINT32_MAX)));
   if (hooks.note) {
-    hooks.note(fmt::format("making the tokenizer: from {} demonstrations, which are carried out",
-                           settings.texts));
+    hooks.note(
+        fmt::format("making the tokenizer: from {} demonstrations, which are carried out", played));
   }
   std::vector<std::string> texts;
-  for (int64_t i = 0; i < settings.texts; ++i) {
+  for (int64_t i = 0; i < played; ++i) {
     if (hooks.stop && hooks.stop()) {
       return Error(ErrorCode::kStopped,
                    fmt::format("stopped after {} of the {} demonstrations that the tokenizer is "
                                "made from; the same command begins again",
-                               i, settings.texts));
+                               i, played));
     }
     HONE_ASSIGN_OR_RETURN(const Demonstrator::Shown shown,
                           demonstrator->Show(static_cast<uint64_t>(i)));
     HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
     std::move(more.begin(), more.end(), std::back_inserter(texts));
+  }
+  const size_t once = texts.size();
+  for (int64_t pass = 1; pass * played < settings.texts; ++pass) {
+    for (size_t i = 0; i < once; ++i) texts.push_back(texts[i]);
   }
   return TokenizerOf(settings, dialect, texts);
 }

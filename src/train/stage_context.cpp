@@ -24,6 +24,22 @@ const ConversationMixture* FirstConversations(const TrainingRecipe& recipe) {
 
 namespace {
 
+// Whether there is anything that a fresh model's tokenizer could be made from.
+Result<void> CanShow(Demonstrator* demonstrator, const LoadedEnvironment& environment) {
+  if (demonstrator->tasks().value_or(1) == 0) {
+    return Error(ErrorCode::kNotFound,
+                 "there are no tasks to train on, from which a fresh model's tokenizer is made");
+  }
+  if (environment.teacher) return {};
+  const auto agent = environment.gold_agent(environment.tasks->Make(Split::kTrain, 0));
+  if (agent.ok()) return {};
+  return Error(agent.error().code(),
+               fmt::format("a fresh model's tokenizer is made from demonstrations, and {}; give "
+                           "tasks a metadata.plan, let a stage sft imitate conversations (data = "
+                           "[\"chats.jsonl\"]), or name a model (model.folder)",
+                           agent.error().message()));
+}
+
 // Tools that are part of this program as they are, all others by chance.
 Result<std::unique_ptr<Backend>> Rehearsing(const TrainingRecipe& recipe,
                                             const LoadedEnvironment& environment) {
@@ -71,6 +87,9 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
     CHECK(context->showing != nullptr, "a tokenizer is made from demonstrations, which a run has");
     Demonstrator demonstrator(FirstDemonstrator(recipe), &context->environment,
                               context->showing->executor(), recipe.run.seed);
+    if (recipe.model.folder.empty() && conversations == nullptr) {
+      HONE_RETURN_IF_ERROR(CanShow(&demonstrator, context->environment));
+    }
     HONE_ASSIGN_OR_RETURN(context->language,
                           conversations != nullptr
                               ? MakeLanguage(recipe.model, *conversations)

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "evaluate/figure_text.h"
 #include "train/folder/run_inputs.h"
+#include "train/rehearsal.h"
 #include "train/run_beginning.h"
 #include "train/run_ending.h"
 #include "train/stage_cache.h"
@@ -138,19 +139,14 @@ Result<void> Trainer::Open() {
     }
     if (folder_->Checkpoints().empty()) {
       HONE_RETURN_IF_ERROR(Adopt(checkpoint, *context_->language.tokenizer, folder_->path()));
-      // It may be of another recipe, whose tasks are not this one's.
-      state_.curriculum = Json();
-      // The checkpoints that it would roll back to, or call its best, are not here.
-      state_.anchor = 0;
-      state_.best.reset();
-      state_.best_step = 0;
+      state_.BeginElsewhere();
     }
     HONE_ASSIGN_OR_RETURN(context_->engine, Engine::Load(checkpoint, context_->engine_options));
     context_->curriculum = state_.curriculum;
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step, note));
-  return {};
+  return Rehearse(recipe_, context_.get());
 }
 
 void Trainer::FreshEngine(bool critic) {
@@ -185,9 +181,9 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
 Result<void> Trainer::MayStop() {
   if (!options_.stop || !options_.stop()) return {};
   HONE_RETURN_IF_ERROR(Save());
-  return Error(
-      ErrorCode::kStopped,
-      fmt::format("stopped after step {}; the same command goes on from there", state_.step));
+  return Error(ErrorCode::kStopped, fmt::format("stopped after step {}; the same command goes on "
+                                                "from there",
+                                                state_.step));
 }
 
 // Sampled and greedy.

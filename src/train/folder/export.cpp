@@ -159,7 +159,8 @@ Result<void> WriteAll(const ModelPlace& place, const ExportOptions& options,
                       const std::filesystem::path& folder, ExportReport* report) {
   HONE_ASSIGN_OR_RETURN(const std::string named, DialectFor(place, options, &report->base));
   HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(named));
-  report->dialect = dialect->traits().name;
+  report->dialect =
+      named.starts_with("template:") ? "its own chat template" : dialect->traits().name;
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Load(place.folder));
   HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(place.folder, {.precision = Precision::kF32}));
   Model model = engine->model();

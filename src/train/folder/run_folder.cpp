@@ -126,6 +126,14 @@ Result<void> TrainingState::NoteMadeBy(size_t made_in, const std::string& policy
   return {};
 }
 
+void TrainingState::BeginElsewhere() {
+  curriculum = Json();  // its tasks may be others
+  // The checkpoints that it would roll back to, or call its best, are not there.
+  anchor = 0;
+  best.reset();
+  best_step = 0;
+}
+
 Json TrainingState::ToJson() const {
   Json json = Json::Of({{"format", kFormat},
                         {"version", kVersion},

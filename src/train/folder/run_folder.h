@@ -40,6 +40,8 @@ struct TrainingState {
   // Of `totals`; 0 where there is none of that name.
   double TotalOf(std::string_view name) const;
   void AddTotal(std::string_view name, double value);
+  // In the folder of another run, perhaps of another recipe.
+  void BeginElsewhere();
   // `practised`: what is over was a stage of practice, whose curriculum is kept.
   void NextStage(bool practised);
   // That a stage made something with this policy. An error when it was made before and what came of

@@ -1,4 +1,5 @@
 #include "train/stages/rl_stage.h"
+#include "train/rehearsal.h"
 
 #include <algorithm>
 
@@ -130,6 +131,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     rounds.Add(scored.Values(context_->recipe->dynamic_sampling.metric));
     practice.Append(std::move(scored));
   }
+  HONE_RETURN_IF_ERROR(CheckJudge(practice.records));
   NotePractice(practice, rounds, asked, &done);
   NoteSpent(spent, &done);
 

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include "learn/sft.h"
+#include "learn/training_group.h"
+#include "rollout/demonstration.h"
+#include "train/recipe_checks.h"
 
 namespace hone {
 namespace {

@@ -126,7 +126,12 @@ Result<void> CheckDemonstration(const Engine& engine, const Tree& tree) {
 }
 
 Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
-  return demonstrator_.WantedTree(NumberOf(position), *context_->language.codec);
+  const uint64_t number = NumberOf(position);
+  constexpr uint64_t kKept = 4096;  // of those that come again
+  if (const auto kept = shown_.find(number); kept != shown_.end()) return kept->second;
+  HONE_ASSIGN_OR_RETURN(Tree tree, demonstrator_.WantedTree(number, *context_->language.codec));
+  if (!order_.empty() && shown_.size() < kKept) shown_.emplace(number, tree);
+  return tree;
 }
 
 Result<std::vector<Tree>> SftTraining::BatchOf(int64_t step) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "engine/learning_rate.h"
 #include "engine/optimizer.h"
 #include "learn/sft.h"
@@ -52,6 +54,7 @@ class SftTraining final : public StageRun {
   Demonstrator demonstrator_;
   uint64_t epoch_ = UINT64_MAX;  // that order_ is of
   std::vector<size_t> order_;
+  std::map<uint64_t, Tree> shown_;  // by number, where they come again
 };
 
 }  // namespace hone
