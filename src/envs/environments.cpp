@@ -42,8 +42,7 @@ const std::vector<RegisteredEnvironment>& BuiltInEnvironments() {
                                                          service::RegisterService(),
                                                          switchboard::RegisterSwitchboard(),
                                                          RegisterData(),
-                                                         RegisterCommand(),
-                                                         RegisterNone()};
+                                                         RegisterCommand()};
   return all;
 }
 
@@ -80,14 +79,12 @@ Result<LoadedEnvironment> NewBuiltIn(std::string_view name, EnvironmentTable tab
 }
 
 EnvironmentOptions ReadEnvironment(RecipeTable root, EnvironmentTable table) {
+  if (!root.Has("environment")) return NoEnvironment();
   RecipeTable settings = root.Table("environment");
   std::vector<std::string> kinds;
   for (const RegisteredEnvironment& one : table) kinds.push_back(one.name);
-  std::string kind(kNoEnvironment);
-  if (root.Has("environment")) {
-    kind = kUsualKind;
-    settings.ReadChoice("kind", &kind, kinds, "of environment");
-  }
+  std::string kind(kUsualKind);
+  settings.ReadChoice("kind", &kind, kinds, "of environment");
   const RegisteredEnvironment* found = FindEnvironment(kind, table);
   CHECK(found != nullptr, "a table without the usual kind");
   const KindTraits traits = found->traits;

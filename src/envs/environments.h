@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "envs/registration.h"
+#include "envs/user_registrations.h"
 
 // All environments, by name or by recipe. Whoever looks one up may bring another table, such
 // as the built-in one with one line more (docs/howto/add-an-environment.md).
 
 namespace hone {
-
-// The kind of a recipe without [environment]: nobody acts anywhere, and there are no tasks.
-inline constexpr std::string_view kNoEnvironment = "none";
 
 using EnvironmentTable = std::span<const RegisteredEnvironment>;
 

@@ -61,9 +61,13 @@ EnvironmentOptions ReadCommand(RecipeTable table, bool has_user) {
   });
 }
 
-// Of recipes that only imitate conversations.
-EnvironmentOptions ReadNone(RecipeTable /*table*/, bool /*has_user*/) {
-  EnvironmentOptions environment{.rules = GeneralRules()};
+}  // namespace
+
+RegisteredEnvironment RegisterData() { return {"data", {}, ReadData}; }
+RegisteredEnvironment RegisterCommand() { return {"command", {.asks_user = true}, ReadCommand}; }
+
+EnvironmentOptions NoEnvironment() {
+  EnvironmentOptions environment{.kind = std::string(kNoEnvironment), .rules = GeneralRules()};
   environment.make = [rules = environment.rules](
                          std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
     if (tools == nullptr) tools = std::make_shared<const Toolbox>();
@@ -75,11 +79,5 @@ EnvironmentOptions ReadNone(RecipeTable /*table*/, bool /*has_user*/) {
   };
   return environment;
 }
-
-}  // namespace
-
-RegisteredEnvironment RegisterNone() { return {"none", {}, ReadNone}; }
-RegisteredEnvironment RegisterData() { return {"data", {}, ReadData}; }
-RegisteredEnvironment RegisterCommand() { return {"command", {.asks_user = true}, ReadCommand}; }
 
 }  // namespace hone

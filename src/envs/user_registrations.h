@@ -8,7 +8,9 @@ namespace hone {
 // recipe.
 RegisteredEnvironment RegisterData();
 RegisteredEnvironment RegisterCommand();
-// Nowhere: no tools and no tasks.
-RegisteredEnvironment RegisterNone();
+
+// The kind of a recipe without [environment]: nobody acts anywhere, and there are no tasks.
+inline constexpr std::string_view kNoEnvironment = "none";
+EnvironmentOptions NoEnvironment();
 
 }  // namespace hone

@@ -82,6 +82,7 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Diale
         fmt::format("making the tokenizer: from {} demonstrations, which are carried out", played));
   }
   std::vector<std::string> texts;
+  std::vector<size_t> begins;  // of each demonstration
   for (int64_t i = 0; i < played; ++i) {
     if (hooks.stop && hooks.stop()) {
       return Error(ErrorCode::kStopped,
@@ -92,11 +93,13 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Diale
     HONE_ASSIGN_OR_RETURN(const Demonstrator::Shown shown,
                           demonstrator->Show(static_cast<uint64_t>(i)));
     HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
+    begins.push_back(texts.size());
     std::move(more.begin(), more.end(), std::back_inserter(texts));
   }
-  const size_t once = texts.size();
-  for (int64_t pass = 1; pass * played < settings.texts; ++pass) {
-    for (size_t i = 0; i < once; ++i) texts.push_back(texts[i]);
+  begins.push_back(texts.size());
+  for (int64_t i = played; i < settings.texts; ++i) {
+    const auto same = static_cast<size_t>(i % played);
+    for (size_t t = begins[same]; t < begins[same + 1]; ++t) texts.push_back(texts[t]);
   }
   return TokenizerOf(settings, dialect, texts);
 }

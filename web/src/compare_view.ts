@@ -4,7 +4,7 @@ import { Chart, colour, type Line, type Share } from "./chart";
 import { h, put } from "./dom";
 import { count, percent } from "./format";
 import { cellText, empty, interval, statePill } from "./parts";
-import { Series, smoothed } from "./series";
+import { Series } from "./series";
 import type { Page, Params, View } from "./view";
 
 const METRICS: { metric: string; title: string; about: string; share?: Share; dots?: boolean }[] = [
@@ -241,17 +241,18 @@ export class CompareView implements View {
   }
 
   private table(runs: { run: RunLine; series: Series }[]): HTMLElement {
-    // The mean of five steps, so that one lucky step does not count.
+    // On dev, as hone compare has it: success in training is not held out.
     const reached = (series: Series): string => {
-      const means = smoothed(series.column("success") ?? [], 5);
-      const row = means.findIndex((value, i) => value !== null && value >= GOAL && (series.column("success")?.slice(0, i + 1).filter((one) => one !== null).length ?? 0) >= 5);
-      return row < 0 ? "not yet" : count(series.running("trajectories")[row] ?? 0);
+      const row = (series.column("dev/sampled") ?? []).findIndex((value) => value !== null && value >= GOAL);
+      if (row >= 0) return count(series.running("trajectories")[row] ?? 0);
+      const drawn = series.running("trajectories").at(-1) ?? 0;
+      return drawn > 0 ? `later than ${count(drawn)}` : "not yet";
     };
     return h(
       "div",
       { class: "card scroll" },
       h("table", { class: "list" },
-        h("thead", {}, h("tr", {}, h("th", {}, "run"), h("th", {}, "credit"), h("th", { class: "number" }, "seed"), h("th", { class: "number" }, "test before"), h("th", { class: "number" }, "test after"), h("th", { class: "number" }, "dev, last"), h("th", { class: "number", title: "mean success of five steps" }, `trajectories to ${100 * GOAL} %`), h("th", { class: "number" }, "trajectories"), h("th", {}, ""))),
+        h("thead", {}, h("tr", {}, h("th", {}, "run"), h("th", {}, "credit"), h("th", { class: "number" }, "seed"), h("th", { class: "number" }, "test before"), h("th", { class: "number" }, "test after"), h("th", { class: "number" }, "dev, last"), h("th", { class: "number", title: "until dev, sampled, is there" }, `trajectories to ${100 * GOAL} %`), h("th", { class: "number" }, "trajectories"), h("th", {}, ""))),
         h("tbody", {}, ...runs.map(({ run, series }) =>
           h("tr", {}, h("td", { class: "name" }, h("i", { class: "stroke swatch", style: { "--colour": colour(this.colourOf(run)) } }), h("a", { href: `#/curves?run=${encodeURIComponent(run.id)}` }, run.id)),
             h("td", {}, h("code", {}, run.method)), h("td", { class: "number" }, run.seed),

@@ -162,12 +162,15 @@ class Dash implements Page {
 
   private drawNav(): void {
     const run = this.params["run"] ?? this.lastRun();
-    const links = VIEWS.map((view) => {
+    // The links stay: one of them may have the focus.
+    if (this.nav.children.length === 0) put(this.nav, ...VIEWS.map((view) => h("a", { title: `( ${view.key} )` }, view.title)));
+    VIEWS.forEach((view, i) => {
+      const link = this.nav.children[i] as HTMLAnchorElement;
       const params: Params = (view.name === "curves" || view.name === "trajectories") && run ? { run } : {};
-      return h("a", { href: address(view.name, params), "aria-current": view.name === this.viewName ? "page" : null, title: `( ${view.key} )` }, view.title);
+      link.href = address(view.name, params);
+      if (view.name === this.viewName) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
     });
-    const focused = this.nav.contains(document.activeElement);
-    if (!focused) put(this.nav, ...links);
     const shown = this.viewName === "curves" || this.viewName === "trajectories";
     this.picker.hidden = !shown;
     const key = JSON.stringify([run, this.runs.map((one) => [one.id, one.state])]);

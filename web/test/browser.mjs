@@ -176,6 +176,27 @@ const steps = {
     await picture("dash-compare");
   },
 
+  async "a click on a tab shows which one it is"() {
+    await visit("#/runs");
+    for (const name of ["Compare", "Trajectories", "Runs"]) {
+      await page.click(`nav a:has-text("${name}")`);
+      await page.waitForFunction((wanted) => {
+        const current = [...document.querySelectorAll("nav a[aria-current=page]")].map((link) => link.textContent);
+        return current.length === 1 && current[0] === wanted;
+      }, name);
+    }
+  },
+
+  async "on a narrow screen nothing of the header is cut off"() {
+    await page.setViewportSize({ width: 480, height: 800 });
+    await visit(`#/curves?run=${id(finished)}`);
+    await page.waitForSelector("svg, canvas", { state: "attached" });
+    const width = await page.evaluate(() => document.querySelector(".top").scrollWidth);
+    assert.ok(width <= 480, `the header is ${width} px wide`);
+    await picture("dash-narrow");
+    await page.setViewportSize({ width: 1366, height: 768 });
+  },
+
   async "keys switch views, and the theme"() {
     for (const [key, hash] of [["r", "#/runs"], ["c", "#/curves"], ["t", "#/trajectories"], ["x", "#/compare"]]) {
       await page.keyboard.press(key);

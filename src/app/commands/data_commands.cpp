@@ -30,15 +30,6 @@ Result<ConversationFile> ReadAll(const DataArguments& arguments, KeepMessages ke
   return ReadConversations(text, keep);
 }
 
-Json ProblemsJson(const std::string& name, const ConversationFile& file) {
-  Json::Array problems;
-  for (const RowProblem& problem : file.problems) {
-    problems.push_back(
-        Json::Of({{"file", name}, {"line", problem.line}, {"problem", problem.text}}));
-  }
-  return problems;
-}
-
 // Every problem of every file; the exit status is 1 when there is one.
 Result<std::string> CheckData(const DataArguments& arguments, CommandContext* context) {
   std::string text;
@@ -48,8 +39,9 @@ Result<std::string> CheckData(const DataArguments& arguments, CommandContext* co
     HONE_ASSIGN_OR_RETURN(const std::string content, ReadInput(name));
     const ConversationFile file = ReadConversations(content);
     rows += std::ssize(file.rows);
-    for (Json& problem : ProblemsJson(name, file).AsArray()) problems.push_back(std::move(problem));
     for (const RowProblem& problem : file.problems) {
+      problems.push_back(
+          Json::Of({{"file", name}, {"line", problem.line}, {"problem", problem.text}}));
       text += fmt::format("{}:{}: {}\n", name, problem.line, Printable(problem.text));
     }
   }
