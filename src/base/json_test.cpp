@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/json_lines.h"
 #include "base/rng.h"
 
 namespace hone {
@@ -167,6 +168,16 @@ TEST(Json, SetAddsAndReplaces) {
   object.Set("a", 3);
   EXPECT_EQ(DumpJson(object), R"({"a":3,"b":2})");
   EXPECT_EQ(object.Find("c"), nullptr);
+}
+
+TEST(JsonLines, EveryLineThatIsNotBlankComesWithItsNumber) {
+  std::vector<std::string> seen;
+  ForEachJsonLine(
+      "\xEF\xBB\xBF{\"a\": 1}\r\n\n  \nnonsense\n[2]", [&](int64_t line, const auto& json) {
+        seen.push_back(std::to_string(line) + " " +
+                       (json.ok() ? DumpJson(*json) : json.error().message().substr(0, 16)));
+      });
+  EXPECT_EQ(seen, (std::vector<std::string>{"1 {\"a\":1}", "4 not JSON: column", "5 [2]"}));
 }
 
 }  // namespace

@@ -258,7 +258,7 @@ std::string RecipeTable::Found(const RecipeNode& node, const std::string& writte
   std::string place = written;
   const auto carried = state_->places.find(written);
   const std::filesystem::path beside = std::filesystem::path(node.folder) / written;
-  if (carried != state_->places.end()) {
+  if (carried != state_->places.end() && !node.folder.empty()) {
     place = carried->second;
   } else if (!node.folder.empty() && Exists(beside)) {
     place = beside.lexically_normal().string();
@@ -374,7 +374,7 @@ Result<Recipe> Recipe::Load(const std::filesystem::path& path) {
   HONE_ASSIGN_OR_RETURN(recipe.state_->root,
                         internal::LoadRecipeNode(path, &recipe.state_->problems));
   const std::filesystem::path places = path.parent_path() / kPlacesFile;
-  if (!Exists(places)) return recipe;
+  if (!Exists(places) || !Exists(path.parent_path() / "recipe.hash")) return recipe;
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(places));
   const Result<Json> json = ParseJson(text);
   if (!json.ok()) return json.error().In(places.string());

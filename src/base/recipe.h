@@ -125,7 +125,7 @@ class RecipeTable {
 class Recipe {
  public:
   // An error here is a file (or one that it extends) that cannot be read or is not TOML; everything
-  // else waits for Finish. Where a recipe has been carried to another folder, places.json beside it
+  // else waits for Finish. Where a recipe lies in a run's folder, places.json beside it
   // says where its paths lead: {"train.jsonl": "inputs/train.jsonl"}, relative to that folder.
   static Result<Recipe> Load(const std::filesystem::path& path);
   // Text that stands alone: it cannot extend a file.

@@ -276,10 +276,16 @@ TEST_F(RecipePaths, AreFoundWhereTheyWereCarriedTo) {
   Write("inputs/a.jsonl", "");
   Write("r.toml", "file = \"../data/a.jsonl\"\n");
   Write(kPlacesFile, R"({"../data/a.jsonl": "inputs/a.jsonl"})");
+  Write("recipe.hash", "");
   Recipe recipe = Recipe::Load(folder_.path() / "r.toml").value();
   std::string file;
   recipe.Root().ReadPath("file", &file, "", PathUse::kInput);
   EXPECT_EQ(file, In("inputs/a.jsonl"));
+  // What the command line says is of the current folder.
+  Recipe overridden = Recipe::Load(folder_.path() / "r.toml").value();
+  overridden.Override("file=../data/a.jsonl");
+  overridden.Root().ReadPath("file", &file, "", PathUse::kInput);
+  EXPECT_EQ(file, "../data/a.jsonl");
   Write(kPlacesFile, "[1]");
   EXPECT_FALSE(Recipe::Load(folder_.path() / "r.toml").ok());
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/byte_order_mark.h"
+#include "base/json_lines.h"
 #include "base/strings.h"
 
 namespace hone {
@@ -52,23 +53,13 @@ ConversationFile ReadConversations(std::string_view text, KeepMessages keep) {
     int64_t number = 0;
     for (const Json& row : array->AsArray()) AddRow(++number, row, keep, &file);
   } else {
-    int64_t line = 0;
-    while (!text.empty()) {
-      const size_t end = std::min(text.find('\n'), text.size());
-      const std::string_view row = Trim(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
-      ++line;
-      if (row.empty()) continue;
-      const Result<Json> json = ParseJson(row);
+    ForEachJsonLine(text, [&](int64_t line, const Result<Json>& json) {
       if (json.ok()) {
         AddRow(line, *json, keep, &file);
-        continue;
+      } else {
+        file.problems.push_back({line, json.error().message()});
       }
-      // It is all one line; the column is what helps.
-      std::string_view why = json.error().message();
-      if (why.starts_with("line 1, ")) why.remove_prefix(8);
-      file.problems.push_back({line, fmt::format("not JSON: {}", why)});
-    }
+    });
   }
   if (file.rows.empty() && file.problems.empty()) {
     file.problems.push_back({1, "there are no conversations in it"});

@@ -1,7 +1,7 @@
 #include "data/conversation_mixture.h"
 
+#include <charconv>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -53,15 +53,15 @@ std::string NameOf(const ConversationRow& row) {
 }
 
 std::vector<bool> HeldOut(const std::vector<ConversationRow>& rows, double share) {
-  std::map<std::string, std::vector<size_t>> by_name;
-  for (size_t i = 0; i < rows.size(); ++i) by_name[NameOf(rows[i])].push_back(i);
-  const auto wanted = static_cast<size_t>(std::lround(share * static_cast<double>(rows.size())));
-  std::vector<bool> held(rows.size(), false);
-  size_t count = 0;
-  for (const auto& [name, same] : by_name) {  // by the names' order, which is one of chance
-    if (count >= wanted) break;
-    for (const size_t index : same) held[index] = true;
-    count += same.size();
+  // A name is a number of chance: what is below the share is held out, wherever the row stands.
+  constexpr int kDigits = 13;  // as many as a double holds
+  std::vector<bool> held;
+  for (const ConversationRow& row : rows) {
+    uint64_t number = 0;
+    const std::string name = NameOf(row);
+    std::from_chars(name.data(), name.data() + kDigits, number, 16);
+    held.push_back(static_cast<double>(number) <
+                   share * static_cast<double>(uint64_t{1} << (4 * kDigits)));
   }
   return held;
 }

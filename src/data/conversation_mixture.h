@@ -21,8 +21,9 @@ struct MixtureOptions {
 // A name for what a row says: rows of one name say the same.
 std::string NameOf(const ConversationRow& row);
 
-// Which of these rows are held out, by number: about so large a share, the same whenever the rows
-// are the same, in whatever order. Rows that say the same are held out together.
+// Which of these rows are held out, by number: about so large a share. It goes by what a row says
+// alone, so that rows that say the same are held out together, in whatever files they stand, and
+// none moves when others are added.
 std::vector<bool> HeldOut(const std::vector<ConversationRow>& rows, double share);
 
 // Conversations of several files.

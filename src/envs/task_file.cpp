@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/byte_order_mark.h"
 #include "base/json_fields.h"
+#include "base/json_lines.h"
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "envs/data_env.h"
@@ -126,7 +126,10 @@ class RowReader {
         task_.answer = text;
       }
     }
-    KeepOthers({"prompt", "messages", "tools", "answer", "solution", "ground_truth", "completion"});
+    std::set<std::string> taken = {"prompt",   "messages",     "tools",     "answer",
+                                   "solution", "ground_truth", "completion"};
+    if (row_.Find("prompt") == nullptr) taken.insert("question");
+    KeepOthers(taken);
   }
 
   void Take(std::string_view key, Json* value) {
@@ -135,6 +138,8 @@ class RowReader {
 
   void TakePrompt() {
     const Json* prompt = row_.Find("prompt");
+    // As verifiers and GSM8K have it.
+    if (prompt == nullptr && file_->shape == "trl") prompt = row_.Find("question");
     const Json* messages = row_.Find("messages");
     if (prompt != nullptr && messages != nullptr) {
       return Add("has both \"prompt\" and \"messages\"");
@@ -340,32 +345,21 @@ class RowReader {
 
 TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools) {
   TaskFile file;
-  text = WithoutByteOrderMark(text);
   std::map<std::string, int64_t> first_line;
-  int64_t line = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view row = Trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++line;
-    if (row.empty()) continue;
-    const Result<Json> json = ParseJson(row);
+  ForEachJsonLine(text, [&](int64_t line, const Result<Json>& json) {
     if (!json.ok()) {
-      // It is all one line; the column is what helps.
-      std::string_view why = json.error().message();
-      if (why.starts_with("line 1, ")) why.remove_prefix(8);
-      file.problems.push_back({line, fmt::format("not JSON: {}", why)});
-      continue;
+      file.problems.push_back({line, json.error().message()});
+      return;
     }
     if (file.shape.empty() && json->is_object()) file.shape = ShapeOf(*json);
     RowReader reader(*json, line, tools, &file);
     reader.Read();
-    if (reader.id().empty()) continue;
+    if (reader.id().empty()) return;
     const auto [earlier, fresh] = first_line.emplace(reader.id(), line);
-    if (fresh) continue;
+    if (fresh) return;
     file.problems.push_back(
         {line, fmt::format("the id \"{}\" is on line {} too", reader.id(), earlier->second)});
-  }
+  });
   if (file.shape.empty()) file.shape = "hone";
   if (file.tasks.empty() && file.problems.empty()) {
     file.problems.push_back({1, "there are no tasks in it"});

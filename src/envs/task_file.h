@@ -30,9 +30,9 @@ struct TaskFile {
 //   hone  {"id", "prompt" | "messages", "tools", "answer", "reward", "metadata"}; other keys are
 //         problems
 //   verl  {"data_source", "prompt": [...], "ability", "reward_model": {"ground_truth"},
-//   "extra_info"} trl   {"prompt" | "messages", "tools", "answer" | "solution" | "ground_truth" |
-//   "completion"};
-//         other columns become metadata
+//         "extra_info"}
+//   trl   {"prompt" | "question" | "messages", "tools", "answer" | "solution" | "ground_truth" |
+//         "completion"}; other columns become metadata
 //
 // Rows of the last two need no id: they are called by their index or their line. Every problem of
 // every line is listed: text that is no JSON, missing and wrong fields, ids that come twice, tools

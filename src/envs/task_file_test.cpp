@@ -163,5 +163,18 @@ TEST(TaskFileTest, RowsOfTrlAreRead) {
   EXPECT_EQ(file.tasks[1].answer, Json("Oslo"));
 }
 
+// GSM8K's and verifiers' rows; beside a prompt a question is a column like others.
+TEST(TaskFileTest, AQuestionIsAPrompt) {
+  const TaskFile file = ReadTaskFile(
+      "{\"question\":\"6*7?\",\"answer\":\"42\"}\n"
+      "{\"prompt\":\"p\",\"question\":\"kept\",\"answer\":\"1\"}\n",
+      nullptr);
+  ASSERT_TRUE(file.problems.empty()) << file.problems[0].text;
+  EXPECT_EQ(*file.tasks[0].messages.AsArray()[0].Find("content"), Json("6*7?"));
+  EXPECT_TRUE(file.tasks[0].metadata.is_null());
+  EXPECT_EQ(*file.tasks[1].messages.AsArray()[0].Find("content"), Json("p"));
+  EXPECT_EQ(*file.tasks[1].metadata.Find("question"), Json("kept"));
+}
+
 }  // namespace
 }  // namespace hone

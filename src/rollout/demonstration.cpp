@@ -16,6 +16,12 @@ Conversation Before(const Conversation& conversation, size_t end) {
   return before;
 }
 
+Error CannotSpell(const TurnCodec& codec, size_t index, std::string_view why) {
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("messages[{}]: the dialect {} cannot spell this turn: {}", index,
+                           codec.dialect().traits().name, why));
+}
+
 // The turn that messages[index] is, as the dialect spells it there.
 Result<Node> TurnAt(const TurnCodec& codec, const Conversation& conversation, size_t index) {
   Conversation ending = Before(conversation, index + 1);
@@ -24,11 +30,7 @@ Result<Node> TurnAt(const TurnCodec& codec, const Conversation& conversation, si
   const auto last = std::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& piece) {
     return piece.author == Author::kPolicy;
   });
-  const auto cannot = [&](std::string_view why) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("messages[{}]: the dialect {} cannot spell this turn: {}", index,
-                             codec.dialect().traits().name, why));
-  };
+  const auto cannot = [&](std::string_view why) { return CannotSpell(codec, index, why); };
   if (last == pieces.rend()) return cannot("it has no text");
   Node node;
   node.author = Author::kPolicy;
@@ -74,6 +76,13 @@ Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conver
   while (turn < messages.size()) {
     HONE_ASSIGN_OR_RETURN(Node node, TurnAt(codec, conversation, turn));
     const std::string written = codec.tokenizer().BytesOf(node.tokens);
+    const std::optional<std::string>& thought = messages[turn].reasoning;
+    if (imitated[turn] && thought && !thought->empty() &&
+        codec.dialect().Parse(written, TurnEnd::kEnded).reasoning.empty()) {
+      return CannotSpell(codec, turn,
+                         "it has a thought, which this dialect does not write; choose one that "
+                         "does, such as hermes:qwen3, or take the thoughts out");
+    }
     if (!imitated[turn]) {
       node = Node{.author = Author::kSystem, .tokens = std::move(node.tokens)};
     }

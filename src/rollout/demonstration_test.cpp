@@ -155,6 +155,17 @@ TEST(ConversationTreeTest, AHistoryThatIsRewrittenBeginsASegment) {
   EXPECT_EQ(last.find("first"), std::string::npos) << last;
 }
 
+TEST(ConversationTreeTest, AThoughtThatTheDialectWouldDropIsRefused) {
+  const TemplateCodec hermes("hermes");
+  const Conversation told = ConversationFrom(
+      R"({"messages": [{"role": "user", "content": "a"},
+                       {"role": "assistant", "content": "b", "reasoning_content": "why"}]})");
+  const Result<Tree> tree = ConversationTree(hermes.codec(), told, {false, true});
+  ASSERT_FALSE(tree.ok());
+  EXPECT_NE(tree.error().message().find("messages[1]"), std::string::npos);
+  EXPECT_NE(tree.error().message().find("a thought"), std::string::npos);
+}
+
 TEST(ConversationTreeTest, WhatTheDialectCannotSpellIsRefusedByItsPlace) {
   const DeskPolicy desk({.tasks = 2});
   const Conversation told = ConversationFrom(

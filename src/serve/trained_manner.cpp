@@ -29,6 +29,7 @@ Result<void> AskAsTrained(const AgentCard& card, ServedChat* request, std::strin
                       name, fmt::join(card.tools, ", ")));
     }
     conversation.tools.clear();
+    request->tools = Json::Array();  // what is recorded is what was read
     *note = "the list of tools is left out of prompts: this agent was trained without one";
   }
   const auto& messages = conversation.messages;
@@ -37,6 +38,8 @@ Result<void> AskAsTrained(const AgentCard& card, ServedChat* request, std::strin
     conversation.messages.insert(conversation.messages.begin(),
                                  {.role = Role::kSystem, .content = *card.system});
     request->call_ids.insert(request->call_ids.begin(), std::vector<std::string>());
+    Json::Array& sent = request->messages.AsArray();
+    sent.insert(sent.begin(), Json::Of({{"role", "system"}, {"content", *card.system}}));
   }
   return {};
 }

@@ -154,7 +154,8 @@ CommandOptions ReadCommandOptions(RecipeTable table) {
   table.Read("environment", &options.environment, "\"NAME=value\"");
   table.Read("inherit_environment", &options.inherit_environment,
              "false: `environment` is all it gets");
-  table.Read("specs", &options.specs, "JSON file of its tools; empty: it announces them");
+  table.ReadPath("specs", &options.specs, "JSON file of its tools; empty: it announces them",
+                 PathUse::kInput);
   table.Read("processes", &options.processes, "that work at the same time", Between(1, 1024));
   table.Read("per_session", &options.per_session, "one program per trajectory");
   table.Read("startup_ms", &options.startup_ms, "until it has announced its tools", AtLeast(1));

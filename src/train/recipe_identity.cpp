@@ -1,5 +1,7 @@
 #include "train/recipe_identity.h"
 
+#include <set>
+
 #include "base/file.h"
 #include "base/hash.h"
 #include "train/backend.h"
@@ -19,6 +21,21 @@ Json HashesOfTaskFiles(const TrainingRecipe& recipe) {
   Json::Array files;
   for (const auto& [split, file] : recipe.environment.files) files.push_back(HashOfFile(file));
   return files;
+}
+
+// Of what a tool reads, or a dialect: a corpus, schemas, markers.
+Json HashesOfOtherInputs(const TrainingRecipe& recipe) {
+  std::set<std::string> known;
+  for (const auto& [split, file] : recipe.environment.files) known.insert(file);
+  for (const auto& stage : recipe.stages) {
+    for (const std::string& file : stage->files()) known.insert(file);
+  }
+  Json::Array hashes;
+  for (const RecipePath& path : recipe.paths) {
+    if (path.use != PathUse::kInput || known.contains(path.place)) continue;
+    hashes.push_back(HashOfFile(path.place));
+  }
+  return hashes;
 }
 
 // Whether somebody else's journal answers. As it was written: whoever verifies a run lets its own
@@ -78,6 +95,9 @@ Json RecipeIdentity(const TrainingRecipe& recipe, std::span<const LearningVersio
     for (const std::string& file : stage->files()) imitated.push_back(HashOfFile(file));
   }
   if (!imitated.empty()) identity.Set("imitated", std::move(imitated));
+  if (Json others = HashesOfOtherInputs(recipe); !others.AsArray().empty()) {
+    identity.Set("inputs", std::move(others));
+  }
   identity.Set("versions", VersionsOf(recipe, versions));
   return identity;
 }

@@ -11,9 +11,13 @@ namespace hone {
 
 namespace {
 
-// What calls were answered for another recipe is nothing that this one goes on with.
-void PutJournalsAside(const std::filesystem::path& folder) {
+// What calls were answered for another recipe is nothing that this one goes on with, and its files
+// are not this one's.
+void ClearOfAnother(const std::filesystem::path& folder) {
   std::error_code ignored;
+  for (const char* kept : {kModelFiles, "inputs", kPlacesFile}) {
+    std::filesystem::remove_all(folder / kept, ignored);
+  }
   for (const char* name : {"journal.sqlite", "real.sqlite"}) {
     for (const char* part : {"", "-wal", "-shm"}) {
       const std::filesystem::path file = folder / fmt::format("{}{}", name, part);
@@ -41,7 +45,7 @@ Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& re
         fmt::format("{} was begun with another recipe, of which nothing had been computed; it is "
                     "this one's now",
                     folder.string()));
-    PutJournalsAside(folder);
+    ClearOfAnother(folder);
   }
   HONE_RETURN_IF_ERROR(
       WriteFileAtomic(folder / "recipe.toml",

@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/memory.h"
+#include "learn/batches.h"
 #include "rollout/demonstration.h"
+#include "train/recipe_checks.h"
 #include "train/rehearsal.h"
 #include "train/stage_cache.h"
 #include "train/stages/sft_stage.h"
@@ -58,15 +60,22 @@ Result<std::vector<Tree>> TreesToLookAt(const TrainingRecipe& recipe, StageConte
   const TurnCodec& codec = *context->language.codec;
   std::vector<Tree> trees;
   if (const ConversationMixture* conversations = FirstConversations(recipe)) {
-    for (const ConversationMixture::Placed& placed : conversations->files().front()) {
-      if (std::ssize(trees) == kLookedAtDemonstrations) break;
-      Result<Tree> tree = ConversationTree(codec, placed.row.conversation, placed.row.imitated);
-      if (!tree.ok()) return tree.error().In(placed.place);
-      trees.push_back(*std::move(tree));
+    const int64_t positions = PositionsOf(recipe.model);
+    for (const auto& file : conversations->files()) {
+      for (const ConversationMixture::Placed& placed : file) {
+        if (std::ssize(trees) == kLookedAtDemonstrations) return trees;
+        Result<Tree> tree = ConversationTree(codec, placed.row.conversation, placed.row.imitated);
+        if (!tree.ok()) return tree.error().In(placed.place);
+        // The stage itself says what becomes of rows that are too long.
+        if (positions == 0 || CountTokens(*tree) <= positions) trees.push_back(*std::move(tree));
+      }
     }
     return trees;
   }
   const TaskSource& tasks = *context->environment.tasks;
+  if (tasks.count(Split::kTrain).value_or(1) == 0) {
+    return Error(ErrorCode::kNotFound, "there are no tasks to train on");
+  }
   const bool shown = context->environment.teacher != nullptr ||
                      context->environment.gold_agent(tasks.Make(Split::kTrain, 0)).ok();
   DemonstratorOptions settings;
@@ -120,16 +129,18 @@ Result<void> Probe(const std::vector<Tree>& trees, StageContext* context, RunEst
   Engine& engine = *context->engine;
   int64_t tokens = 0;
   std::vector<size_t> order;
+  std::vector<int64_t> lengths;
   for (const Tree& tree : trees) {
     HONE_RETURN_IF_ERROR(CheckDemonstration(engine, tree));
-    tokens += CountTokens(tree);
+    lengths.push_back(CountTokens(tree));
+    tokens += lengths.back();
     order.push_back(order.size());
   }
   const SftOptions options;
   double fastest = 0;  // the first one also takes the memory
   for (int i = 0; i < 2; ++i) {
     const Clock::Duration begin = clock->Now();
-    AccumulateSft(options, trees, {order}, &engine);
+    AccumulateSft(options, trees, PackByTokens(order, lengths, options.call_tokens), &engine);
     engine.Step({.learning_rate = 1e-6});
     fastest = std::max(fastest, static_cast<double>(tokens) / Since(*clock, begin));
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "train/environment_digest.h"
 #include "train/recipe_identity.h"
 
@@ -138,6 +139,10 @@ Result<Json> StageContext::InputsOf(size_t stage) {
   }
   Json inputs = StageInputs(*recipe, stage);
   inputs.Set("environment_is", environment_is);
+  // It is made from the first conversations, which may be those of another stage.
+  if (FirstConversations(*recipe) != nullptr) {
+    inputs.Set("tokenizer", Sha256Hex(language.tokenizer->ToJson()));
+  }
   if (recipe->stages[stage]->needs_policy()) {
     inputs.Set("model", SaidPart(*recipe, "model"));
     inputs.Set("before", engine->WeightsHash());
@@ -182,13 +187,22 @@ AgentCard StageContext::Card() const {
   if (card) return *card;
   card = AgentCard{.dialect = dialect, .tools = std::move(known)};
   if (const ConversationMixture* rows = FirstConversations(*recipe)) {
-    const Conversation& first = rows->files().front().front().row.conversation;
-    for (const Json& tool : first.tools) {
+    const Conversation* first = nullptr;
+    for (const auto& file : rows->files()) {
+      for (const ConversationMixture::Placed& placed : file) {
+        const Message& opening = placed.row.conversation.messages.front();
+        std::optional<std::string> system;
+        if (opening.role == Role::kSystem) system = opening.content;
+        if (first == nullptr) card->system = system;
+        if (first == nullptr) first = &placed.row.conversation;
+        if (system != card->system) card->system.reset();  // every row has its own
+      }
+    }
+    for (const Json& tool : first == nullptr ? Json::Array() : first->tools) {
       const Json* function = tool.Find("function");
       const Json* name = (function != nullptr ? *function : tool).Find("name");
       if (name != nullptr && name->is_string()) card->tools.push_back(name->AsString());
     }
-    if (first.messages.front().role == Role::kSystem) card->system = first.messages.front().content;
   }
   return *card;
 }

@@ -85,7 +85,8 @@ PolicyModelOptions ReadModel(RecipeTable table, Reading reading) {
   table.ReadPath("folder", &model.folder, "a Hugging Face folder; empty: a fresh model",
                  PathUse::kPlace);
   table.Read("dialect", &model.dialect, "how calls are spelled");
-  if (constexpr std::string_view kTagged = "tagged:"; model.dialect.ends_with(".toml")) {
+  if (constexpr std::string_view kTagged = "tagged:";
+      model.dialect.starts_with(kTagged) && model.dialect.ends_with(".toml")) {
     model.dialect =
         fmt::format("{}{}", kTagged,
                     table.PathAt("dialect", model.dialect.substr(kTagged.size()), PathUse::kInput));
@@ -212,6 +213,11 @@ Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run) {
   return ReadModel(recipe.Root().Table("model"), Reading::kTrained);
 }
 
+Result<Json> ReadTrainedRewards(const std::filesystem::path& run) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
+  return ToJson(ReadRewards(recipe.Root().Table("rewards")));
+}
+
 Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
                                          const std::vector<std::string>& overrides) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
@@ -221,15 +227,17 @@ Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
     return Error(ErrorCode::kCorrupt,
                  fmt::format("{} has no [[stage]]", (run / "recipe.toml").string()));
   }
+  recipe.Override("run.resume=auto");  // where a run began may be gone
   TrainingRecipe read;
+  read.run = ReadRun(root.Table("run"));
   read.model = ReadModel(root.Table("model"), Reading::kTrained);
   read.environment = ReadEnvironment(root);
   read.tools = ReadTools(root);
   read.rollout = ReadPractice(root.Table("rollout"), true);
   read.answers = ReadBackend(root, {});
   read.evaluation = ReadEvaluation(root.Table("evaluation"));
-  for (const char* table : {"run", "rewards", "credit", "objective", "curriculum",
-                            "dynamic_sampling", "replay", "alarms", "stage"}) {
+  for (const char* table : {"rewards", "credit", "objective", "curriculum", "dynamic_sampling",
+                            "replay", "alarms", "stage"}) {
     root.PassOver(table);
   }
   HONE_RETURN_IF_ERROR(recipe.Finish());

@@ -114,8 +114,10 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe,
 // there, and `stages` stays empty.
 Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
                                          const std::vector<std::string>& overrides = {});
-// The model of such a run alone.
+// The model of such a run alone, and what it was rewarded for, as RewarderFromJson takes it: a
+// program that gives rewards may be gone where the run is only acted with.
 Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run);
+Result<Json> ReadTrainedRewards(const std::filesystem::path& run);
 
 // For who wants the environment, the tools or who answers of such a recipe: all other tables are
 // known, and not looked at.

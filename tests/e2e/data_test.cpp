@@ -6,34 +6,15 @@
 #include "base/json.h"
 #include "e2e/program.h"
 #include "e2e/serving.h"
+#include "support/weather_chats.h"
 
 namespace hone {
 namespace {
 
-std::string Chats(int rows) {
-  static constexpr const char* kCities[] = {"Rome", "Oslo", "Lima", "Bonn"};
-  std::string text;
-  for (int i = 0; i < rows; ++i) {
-    const std::string city = kCities[i % 4], warm = std::to_string(i);
-    const Json call = Json::Of(
-        {{"id", "c"},
-         {"type", "function"},
-         {"function",
-          Json::Of({{"name", "weather"}, {"arguments", "{\"city\": \"" + city + "\"}"}})}});
-    const Json::Array messages = {
-        Json::Of({{"role", "user"}, {"content", "How warm is " + city + " now, " + warm + "?"}}),
-        Json::Of({{"role", "assistant"}, {"content", Json()}, {"tool_calls", Json::Array{call}}}),
-        Json::Of({{"role", "tool"}, {"tool_call_id", "c"}, {"content", warm}}),
-        Json::Of({{"role", "assistant"}, {"content", warm + " degrees"}})};
-    text += DumpJson(Json::Of({{"messages", messages}})) + "\n";
-  }
-  return text;
-}
-
 class DataTest : public testing::Test {
  protected:
   void SetUp() override {
-    Write("chats.jsonl", Chats(24));
+    Write("chats.jsonl", WeatherChats(24));
     Write("sft.toml",
           "[run]\nname = \"sft\"\nthreads = 1\nout = \"" + In("runs") +
               "\"\n[model]\ndialect = \"hermes\"\n[model.fresh]\nlayers = 1\nwidth = 32\nheads = "
@@ -52,7 +33,7 @@ TEST_F(DataTest, CheckNamesEveryBadRow) {
   const SubprocessResult good = Hone({"data", "check", In("chats.jsonl")});
   EXPECT_EQ(good.exit_code, 0);
   EXPECT_NE(good.standard_output.find("24 conversations can be imitated"), std::string::npos);
-  Write("bad.jsonl", Chats(1) + "{\"text\": 1}\n{\"messages\": []}\nnonsense\n");
+  Write("bad.jsonl", WeatherChats(1) + "{\"text\": 1}\n{\"messages\": []}\nnonsense\n");
   const SubprocessResult bad = Hone({"data", "check", In("bad.jsonl"), In("chats.jsonl")});
   EXPECT_EQ(bad.exit_code, 1);
   for (const char* part : {"bad.jsonl:2: ", "bad.jsonl:3: ", "bad.jsonl:4: not JSON",
@@ -81,8 +62,27 @@ TEST_F(DataTest, StatsConvertAndSplit) {
     const std::string text = ReadFile(folder_.path() / name).value();
     return std::count(text.begin(), text.end(), '\n');
   };
-  EXPECT_EQ(rows("cut-train.jsonl"), 18);
-  EXPECT_EQ(rows("cut-dev.jsonl"), 6);
+  EXPECT_EQ(rows("cut-train.jsonl") + rows("cut-dev.jsonl"), 24);
+  EXPECT_GT(rows("cut-dev.jsonl"), 0);
+}
+
+// What an agent did is a conversation like any other.
+TEST_F(DataTest, ARunsTrajectoriesBecomeConversations) {
+  Write("tiny.toml", TinyRecipe(folder_.path()));
+  ASSERT_EQ(Hone({"train", In("tiny.toml"), "--quiet", "run.store_groups=-1"}).exit_code, 0);
+  const SubprocessResult converted =
+      Hone({"data", "convert", In("tiny"), "--all", "-o", In("own.jsonl"), "--json"});
+  ASSERT_EQ(converted.exit_code, 0) << converted.standard_error;
+  const Json told = ParseJson(converted.standard_output).value();
+  const int64_t rows = told.Find("conversations")->AsInteger();
+  EXPECT_GT(rows, 10);
+  const SubprocessResult checked = Hone({"data", "check", In("own.jsonl"), "--json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.standard_output;
+  EXPECT_EQ(*ParseJson(checked.standard_output)->Find("conversations"), Json(rows));
+  // Calls, results and answers are there.
+  const std::string text = ReadFile(folder_.path() / "own.jsonl").value();
+  EXPECT_NE(text.find("\"role\":\"user\""), std::string::npos);
+  EXPECT_NE(text.find("\"role\":\"assistant\""), std::string::npos);
 }
 
 TEST_F(DataTest, FromConversationsToAnExportThatIsServedElsewhere) {

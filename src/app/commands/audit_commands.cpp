@@ -66,10 +66,12 @@ Result<ScoredGroups> DrawBatch(const AuditArguments& arguments, const Evaluation
                  .rng = rng}));
   HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, DrawGroups(rollout, std::move(posed)));
   const auto runner = NewConfinedRunner();
-  HONE_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Rewarder> rewarder,
-      RewarderFromJson(arguments.reward.empty() ? setup.recipe.rewards : Json(arguments.reward),
-                       {.runner = runner.get()}));
+  Json reward = arguments.reward.empty() ? setup.recipe.rewards : Json(arguments.reward);
+  if (arguments.reward.empty() && !setup.place.run.empty()) {
+    HONE_ASSIGN_OR_RETURN(reward, ReadTrainedRewards(setup.place.run));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Rewarder> rewarder,
+                        RewarderFromJson(reward, {.runner = runner.get()}));
   return ScoreGroups({.rewarder = rewarder.get()}, std::move(drawn));
 }
 

@@ -109,7 +109,11 @@ Result<void> ChatAlone(const ChatArguments& arguments) {
 Result<std::string> Chat(const ChatArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const ModelPlace place,
                         FindModel(arguments.choice.model, arguments.choice.checkpoint));
-  const bool alone = place.run.empty() && arguments.choice.environment.empty();
+  bool alone = place.run.empty() && arguments.choice.environment.empty();
+  if (!place.run.empty() && arguments.choice.environment.empty()) {
+    HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(place.run / "recipe.toml"));
+    alone = !recipe.Root().Has("environment");  // it was trained on conversations alone
+  }
   HONE_RETURN_IF_ERROR(alone ? ChatAlone(arguments) : ChatInEnvironment(arguments));
   return std::string();
 }

@@ -9,6 +9,7 @@
 #include "app/views/run_page.h"
 #include "app/views/train_progress.h"
 #include "base/file.h"
+#include "train/folder/run_folder.h"
 #include "train/run_estimate.h"
 
 namespace hone {
@@ -32,11 +33,18 @@ Result<Recipe> RecipeNamed(const std::string& name) {
                              name));
   }
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
-  recipe.Override("run.out='" + run.parent_path().string() + "'");
-  recipe.Override("run.name='" + run.filename().string() + "'");
-  recipe.Override("run.cache=''");
-  const std::filesystem::path journal = run / "journal.sqlite";
-  if (Exists(journal)) recipe.Override("answers.journal='" + journal.string() + "'");
+  const auto say = [&](const char* key, const std::string& value) {
+    recipe.Override(fmt::format("{}={}", key, DumpJson(value)));
+  };
+  say("run.out", run.parent_path().string());
+  say("run.name", run.filename().string());
+  if (!CheckpointsIn(run).empty()) say("run.resume", "auto");
+  // What stages made lies where it lay, or is made again.
+  HONE_ASSIGN_OR_RETURN(Recipe as_it_was, Recipe::Load(run / "recipe.toml"));
+  std::string cache;
+  as_it_was.Root().Table("run").Read("cache", &cache, "");
+  if (!Exists(cache)) say("run.cache", "");
+  if (Exists(run / "journal.sqlite")) say("answers.journal", (run / "journal.sqlite").string());
   return recipe;
 }
 

@@ -49,7 +49,8 @@ void ReadModelOptions(RecipeTable* table, const std::string& kind, ModelOptions*
     table->Read("dialect", &settings->dialect, "of the model");
     if (settings->folder.empty()) table->Problem("folder", "a model needs its folder");
   }
-  table->Read("completions", &settings->completions, "a journal for completions");
+  table->ReadPath("completions", &settings->completions, "a journal for completions",
+                  PathUse::kPlace);
   ReadLanguageModel(table, &settings->language_model);
   if (settings->language_model.offline && settings->completions.empty()) {
     table->Problem("offline", "needs completions, the journal to take them from");

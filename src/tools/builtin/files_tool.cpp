@@ -158,7 +158,8 @@ class FilesToolkit final : public Toolkit {
 
 FilesOptions ReadFilesOptions(RecipeTable table) {
   FilesOptions options;
-  table.Read("initial", &options.initial, "folder of files every workspace begins with");
+  table.ReadPath("initial", &options.initial, "folder of files every workspace begins with",
+                 PathUse::kPlace);
   table.Read("max_bytes", &options.limits.bytes, "of all files together", AtLeast(0));
   table.Read("max_file_bytes", &options.limits.file_bytes, "of one file", AtLeast(0));
   table.Read("max_files", &options.limits.files, "files and folders", Between(0, 100000));

@@ -191,7 +191,8 @@ PythonOptions ReadPythonOptions(RecipeTable table) {
                    {"auto", "bubblewrap", "landlock", "none-i-trust-the-code"},
                    "how the code is confined");
   table.Read("python", &options.python, "the interpreter");
-  table.Read("readable", &options.readable, "further paths the code may read");
+  table.ReadPaths("readable", &options.readable, "further paths the code may read",
+                  PathUse::kPlace);
   return options;
 }
 

@@ -35,6 +35,9 @@ Result<std::optional<AgentCard>> ReadAgentCard(const std::filesystem::path& fold
     fields.Optional("system", &card.system);
   }
   if (const Result<void> read = errors.Check(); !read.ok()) return read.error().In(file.string());
+  const std::string tagged = "tagged:";
+  if (card.dialect == tagged + kDialectFile)
+    card.dialect = tagged + (folder / kDialectFile).string();
   return std::optional<AgentCard>(std::move(card));
 }
 

@@ -22,6 +22,8 @@ struct AgentCard {
   Json ToJson() const;
 };
 inline constexpr char kAgentFile[] = "agent.json";
+// Of a dialect that a file describes: the file, beside the card.
+inline constexpr char kDialectFile[] = "dialect.toml";
 
 // Nothing where the folder has none; an error for one that cannot be read.
 Result<std::optional<AgentCard>> ReadAgentCard(const std::filesystem::path& folder);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "engine/bfloat16.h"
 #include "engine/lora.h"
 #include "text/dialect.h"
 #include "text/template_dialect.h"
@@ -129,13 +130,14 @@ Result<void> CheckLanguage(const Dialect& dialect, const Tokenizer& tokenizer,
 
 Result<void> CheckWeights(const Model& model, SaveType type, const std::filesystem::path& folder) {
   HONE_ASSIGN_OR_RETURN(const Model read, LoadModel(folder));
-  const TemporaryDirectory again;
-  // Rounding twice is rounding once.
-  HONE_RETURN_IF_ERROR(SaveModel(read, type, again.path()));
-  HONE_ASSIGN_OR_RETURN(const std::string first, ReadFile(folder / "model.safetensors"));
-  HONE_ASSIGN_OR_RETURN(const std::string second, ReadFile(again.path() / "model.safetensors"));
-  if (first != second || read.config.ParameterCount() != model.config.ParameterCount()) {
-    return Differs("a weight");
+  if (read.parameters.size() != model.parameters.size()) return Differs("the number of weights");
+  for (size_t p = 0; p < model.parameters.size(); ++p) {
+    const auto &wanted = model.parameters[p].value, &found = read.parameters[p].value;
+    const bool same = std::equal(wanted.begin(), wanted.end(), found.begin(), found.end(),
+                                 [&](float was, float is) {
+                                   return is == (type == SaveType::kBf16 ? RoundToBf16(was) : was);
+                                 });
+    if (!same) return Differs(model.parameters[p].name);
   }
   return {};
 }
@@ -153,6 +155,20 @@ Result<std::string> DialectFor(const ModelPlace& place, const ExportOptions& opt
   if (name.empty() && card) name = card->dialect;
   if (name.empty()) name = "template";
   return DialectIn(name, TemplateFolder(place, *base));
+}
+
+// The same dialect by a name that holds wherever the folder lies. One that is described in a file
+// takes the file along.
+Result<std::string> PortableDialect(const std::string& named, const std::filesystem::path& folder) {
+  constexpr std::string_view kTemplate = "template:", kTagged = "tagged:";
+  if (named.starts_with(kTemplate)) {
+    const size_t settings = named.find('?');
+    return "template" + (settings == std::string::npos ? "" : named.substr(settings));
+  }
+  if (!named.starts_with(kTagged) || !named.ends_with(".toml")) return named;
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(named.substr(kTagged.size())));
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / kDialectFile, text));
+  return fmt::format("{}{}", kTagged, kDialectFile);
 }
 
 Result<void> WriteAll(const ModelPlace& place, const ExportOptions& options,
@@ -187,7 +203,7 @@ Result<void> WriteAll(const ModelPlace& place, const ExportOptions& options,
       WriteLanguage(*dialect, tokenizer, model.config.max_positions, folder, report));
   HONE_ASSIGN_OR_RETURN(std::optional<AgentCard> card, ReadAgentCard(place.folder));
   if (!card) card.emplace();
-  card->dialect = named.starts_with("template:") ? "template" : named;
+  HONE_ASSIGN_OR_RETURN(card->dialect, PortableDialect(named, folder));
   HONE_RETURN_IF_ERROR(WriteAgentCard(*card, folder));
   HONE_RETURN_IF_ERROR(CheckWeights(model, options.type, folder));
   return CheckLanguage(*dialect, tokenizer, folder);

@@ -1,37 +1,21 @@
 #include "train/stages/sft_data.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "support/stop_after.h"
+#include "support/weather_chats.h"
 #include "train/recipe_identity.h"
 #include "train/trainer.h"
 
 namespace hone {
 namespace {
 
-// Conversations about the weather, with a call each.
-std::string Chats(int rows) {
-  static constexpr const char* kCities[] = {"Rome", "Oslo", "Lima", "Bonn"};
-  std::string text;
-  for (int i = 0; i < rows; ++i) {
-    const std::string city = kCities[i % 4], warm = std::to_string(i);
-    const Json call = Json::Of(
-        {{"function", Json::Of({{"name", "weather"}, {"arguments", Json::Of({{"city", city}})}})}});
-    const Json::Array messages = {
-        Json::Of({{"role", "user"}, {"content", "How warm is " + city + " now, " + warm + "?"}}),
-        Json::Of({{"role", "assistant"}, {"content", ""}, {"tool_calls", Json::Array{call}}}),
-        Json::Of({{"role", "tool"}, {"content", warm}}),
-        Json::Of({{"role", "assistant"}, {"content", warm + " degrees"}})};
-    text += DumpJson(Json::Of({{"messages", messages}, {"n", i}})) + "\n";
-  }
-  return text;
-}
-
 class SftDataTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", Chats(40)).ok());
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", WeatherChats(40)).ok());
     ASSERT_TRUE(WriteFileAtomic(folder_.path() / "sft.toml", R"([run]
 name = "sft"
 threads = 1
@@ -78,15 +62,20 @@ class Values final : public TrainObserver {
 // No environment, no demonstrations: the tokenizer, too, is made from the conversations.
 TEST_F(SftDataTest, AModelIsMadeFromConversationsAlone) {
   const TrainingRecipe recipe = Read().value();
-  EXPECT_EQ(recipe.stages[0]->size().steps, 18);  // 36 rows, 4 epochs, 8 at a time
+  const ConversationMixture& rows = *recipe.stages[0]->conversations();
+  const auto held_out = std::ssize(rows.held_out());
+  ASSERT_GT(held_out, 0);
+  ASSERT_EQ(static_cast<int64_t>(rows.epoch()) + held_out, 40);
+  // 4 epochs, 8 at a time.
+  EXPECT_EQ(recipe.stages[0]->size().steps, (4 * static_cast<int64_t>(rows.epoch()) + 7) / 8);
   Values values;
   const auto report = Train(recipe, {.observer = &values});
   ASSERT_TRUE(report.ok()) << report.error().message();
-  EXPECT_NE(values.notes.find("36 conversations"), std::string::npos) << values.notes;
-  EXPECT_NE(values.notes.find("4 held out"), std::string::npos) << values.notes;
+  EXPECT_NE(values.notes.find(fmt::format("{} conversations", rows.epoch())), std::string::npos);
+  EXPECT_NE(values.notes.find(fmt::format("{} held out", held_out)), std::string::npos);
   EXPECT_LT(values.last.at("sft/loss"), 2.5);
   EXPECT_LT(values.last.at("held_out/loss"), 2.5);
-  EXPECT_EQ(values.last.at("held_out/calling_turns"), 4);
+  EXPECT_EQ(values.last.at("held_out/calling_turns"), static_cast<double>(held_out));
   EXPECT_FALSE(values.last.contains("sft/other_loss"));
 }
 
@@ -106,12 +95,13 @@ TEST_F(SftDataTest, AnInterruptedRunEndsWithTheSameWeights) {
 TEST_F(SftDataTest, OtherRowsAreAnotherRun) {
   const std::string before = RecipeHash(Read().value());
   EXPECT_EQ(RecipeHash(Read({"run.name=other"}).value()), before);
-  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", Chats(12)).ok());
+  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", WeatherChats(12)).ok());
   EXPECT_NE(RecipeHash(Read().value()), before);
 }
 
 TEST_F(SftDataTest, ProblemsOfRowsAreProblemsOfTheRecipe) {
-  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "chats.jsonl", Chats(2) + "{\"a\": 1}\n").ok());
+  ASSERT_TRUE(
+      WriteFileAtomic(folder_.path() / "chats.jsonl", WeatherChats(2) + "{\"a\": 1}\n").ok());
   const auto recipe = Read({"stage.0.weights=[1, 2]"});
   ASSERT_FALSE(recipe.ok());
   EXPECT_NE(recipe.error().message().find("weights"), std::string::npos);
@@ -122,7 +112,7 @@ TEST_F(SftDataTest, ProblemsOfRowsAreProblemsOfTheRecipe) {
 }
 
 TEST_F(SftDataTest, WhatIsTooLongIsNamedOrLeftOut) {
-  std::string longer = Chats(2);
+  std::string longer = WeatherChats(2);
   longer.insert(longer.find("now"), std::string(400, '9'));
   ASSERT_TRUE(WriteFileAtomic(folder_.path() / "long.jsonl", longer).ok());
   const std::string data = "stage.0.data=['" + (folder_.path() / "chats.jsonl").string() + "', '" +

@@ -32,7 +32,7 @@ Result<TrainingRecipe> ReadOwnRecipe(const std::filesystem::path& folder, std::s
     }
   }
   // A place to begin at that is gone is no reason not to look at the rest.
-  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Parse(text, file.string()));
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
   recipe.Override("run.resume=auto");
   return ReadTrainingRecipe(&recipe);
 }
