@@ -7,9 +7,9 @@ const [, , baseURL, apiKey, packages] = process.argv;
 const { default: OpenAI } = await import(pathToFileURL(`${packages}/openai/index.mjs`));
 const client = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
 const model = (await client.models.list()).data[0].id;
-const messages = [{ role: "user", content: "Which day comes after Monday?" }];
-const tools = [{ type: "function", function: { name: "day_after", description: "The day after a day",
-  parameters: { type: "object", properties: { day: { type: "string" } }, required: ["day"] } } }];
+const messages = [{ role: "user", content: "What is the sky in Delhi on Mon?" }];
+const tools = [{ type: "function", function: { name: "weather", description: "The weather of a city on a day",
+  parameters: { type: "object", properties: { city: { type: "string" }, day: { type: "string" } }, required: ["city", "day"] } } }];
 const request = { model, messages, tools, max_tokens: 24, seed: 3 };
 
 const check = async (name, body) => {
@@ -57,11 +57,15 @@ await check("logprobs", async () => {
     assert.ok(token.top_logprobs[0].logprob >= token.logprob);
   }
 });
+await check("a tool that the agent cannot know is refused", async () => {
+  const unknown = [{ type: "function", function: { name: "stocks", parameters: { type: "object" } } }];
+  await refused(400, () => client.chat.completions.create({ ...request, tools: unknown }));
+});
 await check("tool calls go back and forth", async () => {
   const said = [...messages,
     { role: "assistant", content: null, tool_calls: [{ id: "call_1", type: "function",
-      function: { name: "day_after", arguments: '{"day": "Monday"}' } }] },
-    { role: "tool", tool_call_id: "call_1", content: "Tuesday" }];
+      function: { name: "weather", arguments: '{"city": "Delhi", "day": "Mon"}' } }] },
+    { role: "tool", tool_call_id: "call_1", content: '{"sky": "fog", "temp": 24}' }];
   const reply = await client.chat.completions.create({ ...request, messages: said });
   assert.ok(reply.usage.prompt_tokens > whole.usage.prompt_tokens);
 });
