@@ -6,6 +6,7 @@
 #include "base/mutex.h"
 #include "base/subprocess.h"
 #include "record/record_json.h"
+#include "tools/command/program_environment.h"
 
 namespace hone {
 namespace {
@@ -26,7 +27,9 @@ class Program {
       if (*generation != 0) {
         return Error(ErrorCode::kUnavailable, "the environment's program is gone");
       }
-      HONE_ASSIGN_OR_RETURN(process_, Subprocess::Start(options_.command));
+      HONE_ASSIGN_OR_RETURN(
+          process_, Subprocess::Start(options_.command,
+                                      {.environment = ProgramEnvironment(kEnvironmentRole)}));
       ++generation_;
     }
     *generation = generation_;

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "record/record_json.h"
 #include "record/validate.h"
+#include "tools/command/program_environment.h"
 
 namespace hone {
 namespace {
@@ -18,8 +19,10 @@ class CommandRewarder final : public Rewarder {
 
   Result<void> Start() {
     constexpr size_t kLastWords = 8192;
-    HONE_ASSIGN_OR_RETURN(program_,
-                          Subprocess::Start(options_.command, {.keep_error_bytes = kLastWords}));
+    HONE_ASSIGN_OR_RETURN(
+        program_,
+        Subprocess::Start(options_.command, {.environment = ProgramEnvironment(kRewardRole),
+                                             .keep_error_bytes = kLastWords}));
     return {};
   }
 
@@ -39,6 +42,7 @@ class CommandRewarder final : public Rewarder {
     const int64_t request = ++requests_;
     const Json ask = Json::Of({{"request", request},
                                {"step", context.step},
+                               {"term", options_.term},
                                {"tree", RecordToJson(ScoredTree{tree, {}, {}})}});
     HONE_RETURN_IF_ERROR(program_->Write(DumpJson(ask) + "\n", options_.deadline, context.stop));
     Result<std::string> line = program_->ReadLine(options_.deadline, context.stop);

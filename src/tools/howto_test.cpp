@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/recipe.h"
 #include "support/page_blocks.h"
-#include "tools/command_tool.h"
+#include "tools/command/command_tool.h"
 
 namespace hone {
 namespace {

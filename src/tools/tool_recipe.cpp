@@ -7,7 +7,7 @@
 #include "tools/builtin/python_tool.h"
 #include "tools/builtin/search_tool.h"
 #include "tools/builtin/sql_tool.h"
-#include "tools/command_tool.h"
+#include "tools/command/command_tool.h"
 #include "tools/mcp/mcp_toolkit.h"
 #include "tools/openapi/openapi_tool.h"
 #include "tools/prefixed.h"

@@ -10,7 +10,7 @@
 #include "tools/builtin/files_tool.h"
 #include "tools/builtin/search_tool.h"
 #include "tools/builtin/sql_tool.h"
-#include "tools/command_tool.h"
+#include "tools/command/command_tool.h"
 #include "tools/json_schema.h"
 #include "tools/openapi/openapi_tool.h"
 #include "tools/spec_tool.h"

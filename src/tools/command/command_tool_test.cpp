@@ -1,4 +1,4 @@
-#include "tools/command_tool.h"
+#include "tools/command/command_tool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/command_process.h"
+#include "tools/command/command_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
-#include "tools/command_tool.h"
+#include "tools/command/command_tool.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/gate.h"
 #include "base/mutex.h"
-#include "tools/command_process.h"
+#include "tools/command/command_process.h"
+#include "tools/command/program_environment.h"
 #include "tools/spec_file.h"
 
 namespace hone {
@@ -130,21 +130,6 @@ class CommandToolkit final : public Toolkit {
   std::vector<std::unique_ptr<CommandProcess>> idle_ HONE_GUARDED_BY(mutex_);
 };
 
-// The environment of the program: ours with some added, or only those.
-std::vector<std::string> EnvironmentOf(const CommandOptions& options) {
-  std::vector<std::string> all = options.environment;
-  if (!options.inherit_environment) return all;
-  auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
-  for (char** entry = ::environ; *entry != nullptr; ++entry) {
-    bool replaced = false;
-    for (const std::string& added : options.environment) {
-      replaced |= name_of(added) == name_of(*entry);
-    }
-    if (!replaced) all.emplace_back(*entry);
-  }
-  return all;
-}
-
 }  // namespace
 
 CommandOptions ReadCommandOptions(RecipeTable table) {
@@ -178,7 +163,8 @@ Result<std::shared_ptr<Toolkit>> NewCommandToolkit(const CommandOptions& options
   CommandProgram program;
   program.command = options.command;
   program.process.directory = options.directory;
-  program.process.environment = EnvironmentOf(options);
+  program.process.environment =
+      ProgramEnvironment(kToolsRole, options.environment, options.inherit_environment);
   program.process.max_output_bytes = static_cast<size_t>(options.max_line_bytes);
   program.process.keep_error_bytes = kKeptErrorBytes;
   program.announces = options.specs.empty();

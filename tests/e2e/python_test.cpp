@@ -1,0 +1,97 @@
+// docs/python.md, run as it is written: tools, rewards and environments in Python that nobody
+// installed.
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "e2e/program.h"
+#include "support/page_blocks.h"
+
+namespace hone {
+namespace {
+
+class PythonPage : public testing::Test {
+ protected:
+  PythonPage() : blocks_(BlocksOf(ReadFile(HONE_SOURCE_DIR "/docs/python.md").value())) {
+    for (const auto& [name, text] : blocks_) {
+      const size_t space = name.find(' ');
+      if (space == std::string::npos || name.find('.', space) == std::string::npos) continue;
+      Write(name.substr(space + 1), text);
+    }
+  }
+
+  void Write(const std::string& name, std::string text) {
+    EXPECT_TRUE(WriteFileAtomic(folder_.path() / name, text).ok());
+  }
+
+  // Runs the program in the folder of the page's files, without any help for Python.
+  SubprocessResult Run(std::vector<std::string> arguments, std::string_view input = "") {
+    arguments.insert(arguments.begin(), HONE_BINARY);
+    SubprocessOptions options;
+    options.directory = folder_.path().string();
+    options.environment = {"PATH=/usr/bin:/bin", "HOME=" + folder_.path().string()};
+    auto result = RunSubprocess(arguments, input, std::chrono::seconds(120), options);
+    EXPECT_TRUE(result.ok());
+    return result.ok() ? *result : SubprocessResult{-1, "", ""};
+  }
+
+  TemporaryDirectory folder_;
+  std::map<std::string, std::string> blocks_;
+};
+
+TEST_F(PythonPage, TheToolIsCalledAsThePageSays) {
+  const SubprocessResult called =
+      Run({"tools", "call", "stock", R"({"item": "lamp"})", "--tools", "tools.toml"});
+  EXPECT_EQ(called.exit_code, 0) << called.standard_error;
+  EXPECT_EQ(called.standard_output, blocks_.at("text tools"));
+  EXPECT_NE(blocks_.at("sh tools").find(R"(hone tools call stock '{"item": "lamp"}')"),
+            std::string::npos);
+  const SubprocessResult refused =
+      Run({"tools", "call", "stock", R"({"item": "gold"})", "--tools", "tools.toml"});
+  EXPECT_NE((refused.standard_output + refused.standard_error).find("there is no gold"),
+            std::string::npos);
+}
+
+constexpr std::string_view kTwoSamples =
+    R"({"format": "hone.tree", "version": 1, "task": {"id": "capital", "prompt": "Capital?", "answer": "Paris"},)"
+    R"( "nodes": [{"author": "user", "tokens": [1]}, {"parent": 0, "author": "policy", "tokens": [3],)"
+    R"( "logprobs": [-0.1], "entropies": [0.3]}, {"parent": 0, "author": "policy", "tokens": [5],)"
+    R"( "logprobs": [-0.5], "entropies": [0.6]}], "leaves": [{"node": 1, "ending": "answered",)"
+    R"( "final_state": {"answer": "Paris"}}, {"node": 2, "ending": "answered", "final_state": {"answer": "Rome"}}]})";
+
+TEST_F(PythonPage, TheRewardScoresTrees) {
+  const SubprocessResult scored =
+      Run({"pipe", "rewards", "--command", "python3 reward.py"}, kTwoSamples);
+  EXPECT_EQ(scored.exit_code, 0) << scored.standard_error;
+  const Json tree = ParseJson(scored.standard_output).value();
+  EXPECT_EQ(DumpJson(*tree.Find("scores")),
+            R"([{"leaf":0,"terms":[{"name":"outcome","value":1.0}]},)"
+            R"({"leaf":1,"terms":[{"name":"outcome","value":0.0}]}])");
+}
+
+TEST_F(PythonPage, ABugInARewardIsAJudgeFaultOfItsTrajectoryAlone) {
+  Write("reward.py",
+        "import hone\n@hone.reward\ndef score(task, trajectory):\n"
+        "    return {'Paris': 1}[trajectory.answer]\nhone.run()\n");
+  const SubprocessResult scored =
+      Run({"pipe", "rewards", "--command", "python3 reward.py"}, kTwoSamples);
+  EXPECT_EQ(scored.exit_code, 0) << scored.standard_error;
+  const Json tree = ParseJson(scored.standard_output).value();
+  EXPECT_EQ(DumpJson(*tree.Find("scores")),
+            R"x([{"leaf":0,"terms":[{"name":"outcome","value":1.0}]},{"leaf":1,"terms":[)x"
+            R"x({"name":"outcome","value":null,)x"
+            R"x("fault":{"blame":"judge","message":"KeyError: 'Rome' (reward.py:4)"}}]}])x");
+}
+
+TEST_F(PythonPage, TheEnvironmentIsPlayed) {
+  Write("numbers.jsonl", R"({"id": "n1", "prompt": "?", "metadata": {"number": 7}})"
+                         "\n");
+  const SubprocessResult played = Run({"env", "play", "guess.toml"}, "3\n7\n");
+  EXPECT_EQ(played.exit_code, 0) << played.standard_error;
+  for (const char* part : {"I think of a number", "No. Try again.", "answered, 0 calls, success"}) {
+    EXPECT_NE(played.standard_output.find(part), std::string::npos) << played.standard_output;
+  }
+}
+
+}  // namespace
+}  // namespace hone
