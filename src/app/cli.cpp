@@ -41,6 +41,7 @@ int RunCli(int argc, char** argv) {
   AddSimulate(program, context);
   AddEnv(program, context);
   AddData(program, context);
+  AddInit(program, context);
   AddTrain(program, context);
   AddLearn(program, context);
   AddExport(program, context);

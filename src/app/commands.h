@@ -35,6 +35,7 @@ void AddLab(Command program, std::shared_ptr<CommandContext> context);
 void AddSimulate(Command program, std::shared_ptr<CommandContext> context);
 void AddEnv(Command program, std::shared_ptr<CommandContext> context);
 void AddData(Command program, std::shared_ptr<CommandContext> context);
+void AddInit(Command program, std::shared_ptr<CommandContext> context);
 void AddTrain(Command program, std::shared_ptr<CommandContext> context);
 void AddLearn(Command program, std::shared_ptr<CommandContext> context);
 void AddExport(Command program, std::shared_ptr<CommandContext> context);

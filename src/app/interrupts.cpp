@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include <semaphore.h>
+#include <unistd.h>
 
 namespace hone {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 // What a signal handler may touch.
 std::atomic<bool> interrupted = false;
 sem_t arrived;
+std::atomic<const char*> last_words = nullptr;
 
 void OnInterrupt(int) {
   const int before = errno;
@@ -22,7 +25,22 @@ void OnInterrupt(int) {
   errno = before;
 }
 
+// The signal then does what it usually does, so that whoever started the program sees why it ended.
+void OnEnd(int signal) {
+  const char* text = last_words;
+  const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+  static_cast<void>(written);
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
 }  // namespace
+
+void EndAtInterrupts(const char* text) {
+  last_words = text;
+  std::signal(SIGINT, OnEnd);
+  std::signal(SIGTERM, OnEnd);
+}
 
 void WatchInterrupts() {
   sem_init(&arrived, /*pshared=*/0, 0);

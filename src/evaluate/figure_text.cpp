@@ -19,6 +19,15 @@ std::optional<Interval> IntervalIn(const Json* object, double value) {
   return Interval{value, *low, *high};
 }
 
+// On how many trajectories a figure rests; nothing: on all that count.
+std::optional<int64_t> UnitsIn(const Json& evaluation, const Json* figure) {
+  const auto units = NumberIn(figure, "trajectories");
+  const auto tasks = NumberIn(&evaluation, "tasks"), samples = NumberIn(&evaluation, "samples");
+  if (!units || !tasks || !samples) return std::nullopt;
+  const double all = *tasks * *samples - NumberIn(&evaluation, "broken").value_or(0);
+  return *units < all ? std::optional(static_cast<int64_t>(*units)) : std::nullopt;
+}
+
 bool IsShare(std::string_view name) {
   for (const FigureInfo& figure : KnownFigures()) {
     if (figure.name == name) return figure.part != "cost";
@@ -44,6 +53,7 @@ std::string FigureCell::Text() const {
     text += fmt::format(" [{:.{}f}, {:.{}f}]", scale * interval->low, digits,
                         scale * interval->high, digits);
   }
+  if (of) text += fmt::format(" of {}", *of);
   return text;
 }
 
@@ -53,7 +63,9 @@ std::optional<FigureCell> FigureIn(const Json* evaluation, std::string_view name
     const Json* figure = figures->Find(name);
     const std::optional<double> value = NumberIn(figure, "value");
     if (!value) return std::nullopt;
-    return FigureCell{*value, IntervalIn(figure, *value), IsShare(name)};
+    const bool share = IsShare(name);
+    return FigureCell{*value, IntervalIn(figure, *value), share,
+                      share ? UnitsIn(*evaluation, figure) : std::nullopt};
   }
   const std::optional<double> value = NumberIn(evaluation->Find("all"), ShortName(name));
   if (!value) return std::nullopt;

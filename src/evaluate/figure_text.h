@@ -13,11 +13,13 @@
 namespace hone {
 
 // "91.2 % [88.7, 93.6]"; a count is "1.23 [1.20, 1.26]". Without its interval when that is not
-// known (low = value = high = the same says that it is).
+// known (low = value = high = the same says that it is). Behind a share that does not rest on all
+// trajectories stands on how many it does: "100.0 % [100.0, 100.0] of 3".
 struct FigureCell {
   double value = 0;
   std::optional<Interval> interval;
   bool share = true;
+  std::optional<int64_t> of = {};  // trajectories that say something about it, if not all do
 
   std::string Text() const;
 };

@@ -18,6 +18,17 @@ TEST(FigureTextTest, ReadsFiguresWithTheirIntervals) {
   EXPECT_TRUE(GroupsIn(&evaluation, "kinds").empty());
 }
 
+TEST(FigureTextTest, AShareThatDoesNotRestOnAllTrajectoriesSaysOnHowManyItDoes) {
+  const Json evaluation = *ParseJson(
+      R"({"tasks": 6, "samples": 2, "broken": 2,
+          "figures": {"success": {"value": 0.5, "low": 0.2, "high": 0.8, "trajectories": 10},
+                      "needless_calls": {"value": 1, "low": 1, "high": 1, "trajectories": 1},
+                      "gold_calls": {"value": 1.5, "low": 1, "high": 2, "trajectories": 4}}})");
+  EXPECT_EQ(TextOf(FigureIn(&evaluation, "success")), "50.0 % [20.0, 80.0]");
+  EXPECT_EQ(TextOf(FigureIn(&evaluation, "needless_calls")), "100.0 % [100.0, 100.0] of 1");
+  EXPECT_EQ(TextOf(FigureIn(&evaluation, "gold_calls")), "1.50 [1.00, 2.00]") << "no share";
+}
+
 TEST(FigureTextTest, EvaluationsOfOlderProgramsAreReadWithoutIntervals) {
   const Json old = *ParseJson(
       R"({"all": {"success": 0.25, "calls_per_task": 1.5}, "families": {"A": {"success": 0.5}}})");

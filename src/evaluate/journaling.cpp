@@ -75,6 +75,16 @@ class Recorder {
     const uint64_t end =
         std::min(options_.episodes, loaded_.tasks->count(options_.split).value_or(UINT64_MAX));
     for (uint64_t i = 0; i < end; ++i) {
+      if (options_.stop && options_.stop()) {
+        HONE_RETURN_IF_ERROR(Commit());
+        return Error(ErrorCode::kStopped,
+                     fmt::format("stopped after {} of {} tasks that are played for the record; the "
+                                 "same command plays them from the beginning",
+                                 i, end));
+      }
+      if (options_.progress) {
+        options_.progress(static_cast<int64_t>(i), static_cast<int64_t>(end));
+      }
       const Task task = loaded_.tasks->Make(options_.split, i);
       HONE_RETURN_IF_ERROR(RecordTask(task, Rng(options_.seed).Split("record").Split(i)));
       ++report_.episodes;

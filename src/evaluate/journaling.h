@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -16,6 +17,10 @@ struct JournalingOptions {
   bool gold = false;         // gold agents play, and nobody else
   double mistakes = 0.6;     // share of calls that go wrong
   uint64_t seed = 1;         // of the mistakes; which tasks there are is the environment's
+  // Asked before each task; true: kStopped, with what was committed in the journal. Null: never.
+  std::function<bool()> stop = nullptr;
+  // Told before each task how many are done, and of how many; null: nobody is.
+  std::function<void(int64_t done, int64_t all)> progress = nullptr;
 };
 
 struct JournalingReport {

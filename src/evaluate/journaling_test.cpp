@@ -37,6 +37,25 @@ TEST_F(RecordingTest, WhatWasPlayedIsThereToLearnFrom) {
   }
 }
 
+TEST_F(RecordingTest, TellsHowFarItIsAndCanBeStopped) {
+  const LoadedEnvironment desk = NewBuiltIn("desk").value();
+  const auto journal = Open("stopped.sqlite");
+  int64_t told = 0;
+  const auto report = JournalPlay(desk,
+                                  {.episodes = 30,
+                                   .stop = [&] { return told == 7; },
+                                   .progress =
+                                       [&](int64_t done, int64_t all) {
+                                         EXPECT_EQ(done, told++);
+                                         EXPECT_EQ(all, 30);
+                                       }},
+                                  journal.get());
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().code(), ErrorCode::kStopped);
+  EXPECT_NE(report.error().message().find("after 7 of 30 tasks"), std::string::npos);
+  EXPECT_GT(journal->Statistics()->calls, 0) << "what was asked is not lost";
+}
+
 TEST_F(RecordingTest, TheSameAgainAddsNothingAndAnotherSeedIsAnotherWorld) {
   const LoadedEnvironment desk = NewBuiltIn("desk").value();
   const auto first = Open("1.sqlite"), second = Open("2.sqlite");

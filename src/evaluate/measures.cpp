@@ -121,6 +121,13 @@ constexpr ShareKind kShares[] = {
     {"cost", "money", "per task", [](const Measures& m) { return m.money; }, One},
 };
 
+const ShareKind& ShareNamed(std::string_view name) {
+  const auto* share = std::find_if(std::begin(kShares), std::end(kShares),
+                                   [&](const ShareKind& one) { return one.name == name; });
+  CHECK(share != std::end(kShares), "there is no figure of that name");
+  return *share;
+}
+
 // Sums of the trajectories of each task, which are resampled together.
 Ratio RatioOf(std::span<const Measures> measures, const ShareKind& share, int64_t* trajectories) {
   std::map<std::string_view, size_t> places;
@@ -194,17 +201,21 @@ std::vector<Figure> FiguresOf(std::span<const Measures> measures, Rng rng,
 }
 
 std::optional<double> ValueOf(std::span<const Measures> measures, std::string_view name) {
-  const auto* share = std::find_if(std::begin(kShares), std::end(kShares),
-                                   [&](const ShareKind& one) { return one.name == name; });
-  CHECK(share != std::end(kShares), "there is no figure of that name");
+  const ShareKind& share = ShareNamed(name);
   double above = 0, below = 0;
   for (const Measures& m : measures) {
     if (!m.counts) continue;
-    above += share->above(m);
-    below += share->below(m);
+    above += share.above(m);
+    below += share.below(m);
   }
   if (below == 0) return std::nullopt;
   return above / below;
+}
+
+int64_t UnitsOf(std::span<const Measures> measures, std::string_view name) {
+  const ShareKind& share = ShareNamed(name);
+  return std::count_if(measures.begin(), measures.end(),
+                       [&](const Measures& m) { return m.counts && share.below(m) > 0; });
 }
 
 Json ToJson(std::span<const Figure> figures) {

@@ -76,6 +76,8 @@ Json ToJson(std::span<const Figure> figures);
 // One of them without its interval, which is cheap. Absent: nothing to count. The name is that of a
 // figure (CHECK).
 std::optional<double> ValueOf(std::span<const Measures> measures, std::string_view name);
+// On how many trajectories it rests (Figure::units).
+int64_t UnitsOf(std::span<const Measures> measures, std::string_view name);
 
 // Trajectories by what `group` says of them, by name.
 using GroupFunction = std::string (*)(const Measures&);

@@ -41,7 +41,9 @@ Json NumbersOf(const Values& values) {
 
 // The metric whose values are when a condition is judged.
 const std::string& Watched(const Condition& condition) {
-  return condition.kind == Condition::Kind::kDiverges ? condition.other : condition.metric;
+  const bool follows =
+      condition.kind == Condition::Kind::kDiverges || condition.kind == Condition::Kind::kOutruns;
+  return follows ? condition.other : condition.metric;
 }
 
 }  // namespace
@@ -120,6 +122,13 @@ std::optional<std::string> AlarmController::Judge(const Alarm& alarm,
       return say(*mean < best->second.value - condition.bound,
                  fmt::format("more than {:.3g} below its best ({:.4g})", condition.bound,
                              best->second.value));
+    }
+    case Kind::kOutruns: {
+      constexpr size_t kLastOfOther = 3;
+      const size_t count = std::min(kLastOfOther, histories_[condition.other].values.size());
+      const double behind = *Mean(condition.other, static_cast<int64_t>(count));
+      return say(*mean > behind + condition.bound,
+                 fmt::format("and {} is {:.4g}", condition.other, behind));
     }
     case Kind::kDiverges: return JudgeFollowing(alarm, *mean, observed->second);
     case Kind::kNotFinite: break;

@@ -95,6 +95,7 @@ std::vector<Failure> Failures() {
       {"large-updates", {{"approx_kl", 0.5}}, half},
       {"clip-saturation", {{"clip_fraction", 0.8}}, half},
       {"reward-hacking", {{"reward/mean", 14}, {"dev/success", 0.2}}, back},
+      {"only-training-tasks", {{"dev/success", 0.17}, {"success", 0.98}}, {}},
       {"success-collapse", {{"success", 0.05}}, back},
       {"length-explosion", {{"response_length", 150}}, kl},
       {"truncation", {{"truncated_rate", 0.9}}, {}},
@@ -147,6 +148,26 @@ TEST(AlarmController, EveryAlarmIsFiredByARunMadeToFailThatWay) {
   for (const Alarm& alarm : BuiltInAlarms()) {
     EXPECT_TRUE(fired.count(alarm.name)) << alarm.name << " is not tested";
   }
+}
+
+// One bad measurement of a small dev set is no alarm; several are.
+TEST(AlarmController, OnlyTrainingTasksAreLearnedWhereDevStaysBehindForSeveralMeasurements) {
+  AlarmController controller(AlarmOptions{});
+  std::vector<int64_t> fired;
+  for (int64_t step = 0; step < 40; ++step) {
+    for (const auto& event : controller.Observe(step, {{"success", 0.9}})) {
+      ADD_FAILURE() << event.name;
+    }
+    if (step % 5 != 4) continue;
+    const double dev = step < 20 ? (step == 9 ? 0.4 : 0.85) : 0.17;
+    for (const AlarmEvent& event : controller.Observe(step, {{"dev/success", dev}})) {
+      EXPECT_EQ(event.name, "only-training-tasks");
+      EXPECT_NE(event.message.find("success is 0.9, and dev/success is 0.3"), std::string::npos)
+          << event.message;
+      fired.push_back(step);
+    }
+  }
+  EXPECT_EQ(fired, std::vector<int64_t>{29});
 }
 
 // A toy of a run: the learning rate blows the entropy up, and the remedy brings it back.

@@ -121,6 +121,14 @@ std::vector<Alarm> BuiltInAlarms() {
        "the reward rises while success on dev falls: a reward is being gamed; read trajectories "
        "with a high reward, and lower the weight of what they earn it with",
        {R::kRollBack, 0.5}},
+      {"only-training-tasks",
+       {C::kOutruns, "success", 0.3, 5, "dev/success"},
+       kWarning,
+       "the tasks of training are learned, and dev does not follow: what is learned holds for them "
+       "alone; bring more tasks or more varied ones, take fewer steps, or look whether dev asks "
+       "for "
+       "something else",
+       {}},
       {"success-collapse",
        {C::kDrops, "success", 0.3, 5},
        kCritical,

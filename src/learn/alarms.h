@@ -28,6 +28,7 @@ struct Condition {
     kDrops,      // mean < best mean so far - bound
     kDiverges,  // mean has risen by bound (its share) since `other` was best, and the last value of
                 // `other` is below that by other_bound
+    kOutruns,   // mean > bound + the mean of the last values of `other`, three at most
   };
   Kind kind = Kind::kBelow;
   std::string metric;

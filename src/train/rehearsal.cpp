@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "envs/agents.h"
 #include "record/validate.h"
 #include "rewards/compose.h"
@@ -19,12 +20,27 @@ bool Practises(const TrainingRecipe& recipe) {
                      [](const auto& stage) { return stage->traits().practice; });
 }
 
-Result<void> CheckKeys(const TrainingRecipe& recipe) {
+// What was said once may be all that is wanted: then nobody need be there.
+Result<void> CheckEndpoint(const TrainingRecipe& recipe, bool knock) {
   if (!recipe.Simulates() || !recipe.answers.simulator) return {};
-  if (recipe.answers.simulator->kind != "endpoint") return {};
-  const auto client = EndpointClient::New(recipe.answers.simulator->model.endpoint);
+  const SimulatorOptions& simulator = *recipe.answers.simulator;
+  if (simulator.kind != "endpoint") return {};
+  const auto client = EndpointClient::New(simulator.model.endpoint);
   if (!client.ok()) return client.error().In("simulator");
-  return {};
+  if (!knock || Exists(simulator.model.completions)) return {};
+  const Result<void> there = client->Knock();
+  return there.ok() ? Result<void>() : Result<void>(there.error().In("simulator"));
+}
+
+// A program that is an environment and does not open the first task will open no other.
+Result<void> CheckOpening(const StageContext& context) {
+  const TaskSource& tasks = *context.environment.tasks;
+  const std::optional<uint64_t> count = tasks.count(Split::kTrain);
+  if (count && *count == 0) return {};
+  const Task task = tasks.Make(Split::kTrain, 0);
+  const auto episode = context.environment.environment->Open(task, 0);
+  if (episode.ok()) return {};
+  return episode.error().In(fmt::format("the environment cannot open task \"{}\"", task.id));
 }
 
 Result<void> CheckDemonstrators(const TrainingRecipe& recipe, const StageContext& context) {
@@ -75,8 +91,9 @@ Result<void> CheckRewards(const TrainingRecipe& recipe, const StageContext& cont
 
 }  // namespace
 
-Result<void> Rehearse(const TrainingRecipe& recipe, StageContext* context) {
-  HONE_RETURN_IF_ERROR(CheckKeys(recipe));
+Result<void> Rehearse(const TrainingRecipe& recipe, StageContext* context, bool knock) {
+  HONE_RETURN_IF_ERROR(CheckEndpoint(recipe, knock));
+  HONE_RETURN_IF_ERROR(CheckOpening(*context));
   HONE_RETURN_IF_ERROR(CheckDemonstrators(recipe, *context));
   return CheckRewards(recipe, *context);
 }

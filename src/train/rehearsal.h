@@ -10,9 +10,10 @@
 
 namespace hone {
 
-// The keys of endpoints are there; whoever is to show how tasks are done can do so; a program that
-// gives rewards scores one episode. Each error says what to change.
-Result<void> Rehearse(const TrainingRecipe& recipe, StageContext* context);
+// The keys of endpoints are there and, where `knock`, somebody answers there; an episode can be
+// opened; whoever is to show how tasks are done can do so; a program that gives rewards scores one
+// episode. Each error says what to change.
+Result<void> Rehearse(const TrainingRecipe& recipe, StageContext* context, bool knock);
 
 // An error where nothing could be scored and a judge is to blame: it has the judge's own words.
 // Success where anything was scored, or there was nothing to score.

@@ -75,6 +75,44 @@ TEST_F(RehearsalTest, AJudgeIsBlamedOnlyWhereNothingWasScored) {
   EXPECT_TRUE(CheckJudge({}).ok());
 }
 
+TEST_F(RehearsalTest, AnEndpointThatNobodyServesIsFoundOutBeforeAnythingIsComputed) {
+  const std::vector<std::string> changes = {
+      "simulator={kind='endpoint', url='http://127.0.0.1:9', model='m'}"};
+  const auto recipe = ReadTiny(folder_.path(), changes);
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  const auto report = Train(*recipe, {});
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().message().find("nobody answers at http://127.0.0.1:9"),
+            std::string::npos)
+      << report.error().message();
+  EXPECT_TRUE(CheckpointsIn(recipe->Folder()).empty());
+  EXPECT_TRUE(EstimateRun(*recipe).ok()) << "a plan asks nobody";
+}
+
+TEST_F(RehearsalTest, AnEnvironmentThatDiesIsFoundOutBeforeAnythingIsComputed) {
+  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "tasks.jsonl",
+                              R"({"id": "t", "prompt": "Guess.", "answer": "2"})"
+                              "\n")
+                  .ok());
+  const std::string program = Program("env.py", "raise RuntimeError('no board today')\n");
+  const std::string conversations =
+      Program("chats.jsonl",
+              "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}, "
+              "{\"role\": \"assistant\", \"content\": \"b\"}]}\n");
+  const auto recipe =
+      ReadTiny(folder_.path(),
+               {"environment={kind='command', command=['python3', '" + program + "'], train='" +
+                    (folder_.path() / "tasks.jsonl").string() + "'}",
+                "rewards={preset='outcome'}", "credit.method=grpo", "answers={mode='live'}",
+                "stage=[{kind='sft', data=['" + conversations + "'], held_out=0.0, steps=1}, " +
+                    "{kind='rl', steps=1, groups=1, group=2}]"});
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  for (const std::string& said :
+       {Train(*recipe, {}).error().message(), EstimateRun(*recipe).error().message()}) {
+    EXPECT_NE(said.find("the environment cannot open task \"t\""), std::string::npos) << said;
+  }
+}
+
 // Tasks without plans can be practised; they cannot be imitated, and a fresh model cannot be made
 // from them.
 TEST_F(RehearsalTest, WhatNeedsPlansSaysSoBeforehand) {

@@ -57,6 +57,7 @@ double PriceOf(const TrainingRecipe& recipe, const ToolSpec& spec, const Call& c
 // What is looked at to see how long episodes are: the conversations that are imitated,
 // demonstrations, or, where nobody can show anything, episodes in which nothing is done.
 Result<std::vector<Tree>> TreesToLookAt(const TrainingRecipe& recipe, StageContext* context) {
+  const auto progress = context->ProgressOf("episodes looked at");
   const TurnCodec& codec = *context->language.codec;
   std::vector<Tree> trees;
   if (const ConversationMixture* conversations = FirstConversations(recipe)) {
@@ -84,6 +85,7 @@ Result<std::vector<Tree>> TreesToLookAt(const TrainingRecipe& recipe, StageConte
   Demonstrator demonstrator(settings, &context->environment, context->showing->executor(),
                             recipe.run.seed);
   for (uint64_t i = 0; i < kLookedAtDemonstrations; ++i) {
+    if (progress) progress(static_cast<int64_t>(i), kLookedAtDemonstrations);
     HONE_ASSIGN_OR_RETURN(std::optional<Tree> tree, demonstrator.ShowTree(i, codec));
     if (tree) trees.push_back(*std::move(tree));  // else a chance answer led nowhere
   }
@@ -206,10 +208,28 @@ void AddStages(const TrainingRecipe& recipe, const std::vector<bool>& cached,
   }
 }
 
+// What it takes before the first stage, where all but the answers of others was `done` just now.
+RunEstimate::SetUp SetUpOf(const TrainingRecipe& recipe, const StageContext& context, double done) {
+  const Demonstrator shows(FirstDemonstrator(recipe), &context.environment,
+                           context.showing->executor(), recipe.run.seed);
+  RunEstimate::SetUp set_up{
+      .demonstrations = DemonstrationsForTokenizer(recipe.model, shows, FirstConversations(recipe)),
+      .seconds = done};
+  if (set_up.demonstrations == 0 || HasToolsInProcess(recipe)) return set_up;
+  set_up.asks_others = true;
+  // A program that is one trajectory's alone is started for each.
+  const auto& kits = context.environment.environment->tools()->kits();
+  const bool each = std::any_of(kits.begin(), kits.end(), [](const Toolbox::Kit& kit) {
+    return kit.toolkit->sharing() != Sharing::kNothing;
+  });
+  if (each) set_up.seconds += static_cast<double>(set_up.demonstrations) * context.tools_seconds;
+  return set_up;
+}
+
 }  // namespace
 
 double RunEstimate::Seconds() const {
-  double sum = 0;
+  double sum = set_up.seconds;
   for (const Stage& stage : stages) {
     if (!stage.cached) sum += static_cast<double>(stage.steps) * stage.seconds_per_step;
   }
@@ -229,6 +249,9 @@ Json RunEstimate::ToJson() const {
                    {"disk_bytes", disk_bytes},
                    {"train_tokens_per_second", train_tokens_per_second},
                    {"drawn_tokens_per_second", drawn_tokens_per_second},
+                   {"set_up", Json::Of({{"demonstrations", set_up.demonstrations},
+                                        {"seconds", set_up.seconds},
+                                        {"asks_others", set_up.asks_others}})},
                    {"stages", std::move(rows)},
                    {"seconds", Seconds()},
                    {"money", money}});
@@ -246,6 +269,11 @@ std::string RunEstimate::Table() const {
   text += fmt::format("episodes    {:.0f} tokens, {:.0f} of them the agent's; {:.2f} calls\n",
                       tokens_per_demonstration, policy_tokens_per_demonstration,
                       calls_per_demonstration);
+  const std::string shown = set_up.demonstrations == 0
+                                ? "set-up"
+                                : fmt::format("set-up, {} demonstrations", set_up.demonstrations);
+  text += fmt::format("time        {:<33}{:>8}{}\n", shown, Time(set_up.seconds),
+                      set_up.asks_others ? ", and what the tools take to answer" : "");
   for (const Stage& stage : stages) {
     if (stage.cached) {
       text += fmt::format("time        {:<33}{:>8}\n", stage.kind, "in the cache");
@@ -263,16 +291,18 @@ std::string RunEstimate::Table() const {
   return text + fmt::format("money       {:.2f}\n", money);
 }
 
-Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
+Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& hooks) {
   const TemporaryDirectory nowhere;
   const std::unique_ptr<Clock> clock = NewRealClock();
   PassTimes times(clock.get());
+  const Clock::Duration begin = clock->Now();
   HONE_ASSIGN_OR_RETURN(
       const std::unique_ptr<StageContext> context,
-      StageContext::Open(recipe, nowhere.path(), {}, &times, {.rehearsal = true}));
+      StageContext::Open(recipe, nowhere.path(), {}, &times, {.rehearsal = true, .hooks = hooks}));
   HONE_ASSIGN_OR_RETURN(Model model,
                         MakeModel(recipe.model, *context->language.tokenizer, recipe.run.seed));
   RunEstimate estimate;
+  estimate.set_up = SetUpOf(recipe, *context, Since(*clock, begin));
   estimate.parameters = model.config.ParameterCount();
   int64_t call_tokens = 0;
   for (const auto& stage : recipe.stages) {
@@ -281,7 +311,7 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe) {
   estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
                                    recipe.model.recompute_activations);
   context->engine = std::make_unique<Engine>(std::move(model), context->engine_options);
-  HONE_RETURN_IF_ERROR(Rehearse(recipe, context.get()));
+  HONE_RETURN_IF_ERROR(Rehearse(recipe, context.get(), /*knock=*/false));
   HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
                         LookAtDemonstrations(recipe, context.get(), &estimate));
   HONE_ASSIGN_OR_RETURN(const std::vector<bool> cached, FindInCache(recipe, context.get()));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "train/run_model.h"
 #include "train/training_recipe.h"
 
 namespace hone {
@@ -24,12 +25,20 @@ struct RunEstimate {
     bool cached = false;  // its output is in the cache: it takes no time
   };
   std::vector<Stage> stages;
+  // Before the first stage: tools are started, and demonstrations are played for the tokenizer.
+  struct SetUp {
+    int64_t demonstrations = 0;
+    double seconds = 0;  // of this program, and of starting the tools of others
+    bool asks_others =
+        false;  // tools that are not part of this program take their own time besides
+  };
+  SetUp set_up;
   // For calls in training: of real tools by their price, of a language model that plays them by
   // the length of what it reads and writes, four bytes to a token.
   double money = 0;
   double money_per_trajectory = 0;
 
-  double Seconds() const;  // of the stages that are not cached
+  double Seconds() const;  // of the set-up, and of the stages that are not cached
   Json ToJson() const;
   std::string Table() const;  // for people
 };
@@ -37,7 +46,7 @@ struct RunEstimate {
 // Looks at some demonstrations, trains a copy of the model on them for a step and lets it speak, to
 // see how fast that is here and now; nothing of it is kept, and no tool that is not part of this
 // program is asked. An episode of trial and error is taken
-// to be as long as a demonstration. Evaluations are not counted.
-Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe);
+// to be as long as a demonstration. Evaluations are not counted. `hooks` as in a run.
+Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& hooks = {});
 
 }  // namespace hone

@@ -20,6 +20,11 @@ TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
   EXPECT_GT(small.policy_tokens_per_demonstration, 3);
   EXPECT_GT(small.tokens_per_demonstration, small.policy_tokens_per_demonstration);
   EXPECT_EQ(small.money, 0) << "simulated";
+  EXPECT_EQ(small.set_up.demonstrations, 100) << "that the tokenizer is made from";
+  EXPECT_GT(small.set_up.seconds, 0);
+  EXPECT_FALSE(small.set_up.asks_others) << "the desk is part of this program";
+  EXPECT_GT(small.Seconds(), small.set_up.seconds);
+  EXPECT_NE(small.Table().find("set-up, 100 demonstrations"), std::string::npos);
   const RunEstimate paid =
       EstimateRun(ReadTiny("/tmp/none", {"environment.tasks.kinds=['clock']",
                                          "simulator={kind='endpoint', url='http://127.0.0.1:9', "
@@ -58,8 +63,8 @@ TEST(RunEstimate, KnowsWhatTheCacheHas) {
   const RunEstimate after = EstimateRun(recipe).value();
   EXPECT_TRUE(after.stages[0].cached);
   EXPECT_FALSE(after.stages[1].cached) << "trial and error is never taken from the cache";
-  EXPECT_EQ(after.Seconds(),
-            static_cast<double>(after.stages[1].steps) * after.stages[1].seconds_per_step);
+  EXPECT_EQ(after.Seconds(), after.set_up.seconds + static_cast<double>(after.stages[1].steps) *
+                                                        after.stages[1].seconds_per_step);
   EXPECT_NE(after.Table().find("in the cache"), std::string::npos);
   const TrainingRecipe other = ReadTiny(place.path(), {"run.seed=77"}).value();
   EXPECT_FALSE(EstimateRun(other).value().stages[0].cached);

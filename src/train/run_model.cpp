@@ -75,8 +75,7 @@ Result<Tokenizer> TokenizerOf(const PolicyModelOptions& settings, const Dialect&
 Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Dialect& dialect,
                                  Demonstrator* demonstrator, const SetUpHooks& hooks) {
   // What is played again says the same: it is only counted again, so that words are as frequent.
-  const int64_t played =
-      std::min(settings.texts, static_cast<int64_t>(demonstrator->tasks().value_or(UINT32_MAX)));
+  const int64_t played = DemonstrationsForTokenizer(settings, *demonstrator, nullptr);
   if (hooks.note) {
     hooks.note(
         fmt::format("making the tokenizer: from {} demonstrations, which are carried out", played));
@@ -90,6 +89,7 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Diale
                                "made from; the same command begins again",
                                i, played));
     }
+    if (hooks.progress) hooks.progress("demonstrations", i, played);
     HONE_ASSIGN_OR_RETURN(const Demonstrator::Shown shown,
                           demonstrator->Show(static_cast<uint64_t>(i)));
     HONE_ASSIGN_OR_RETURN(std::vector<std::string> more, TextsOf(dialect, shown.played));
@@ -101,10 +101,17 @@ Result<Tokenizer> TrainTokenizer(const PolicyModelOptions& settings, const Diale
     const auto same = static_cast<size_t>(i % played);
     for (size_t t = begins[same]; t < begins[same + 1]; ++t) texts.push_back(texts[t]);
   }
+  if (hooks.progress) hooks.progress("demonstrations", played, played);
   return TokenizerOf(settings, dialect, texts);
 }
 
 }  // namespace
+
+int64_t DemonstrationsForTokenizer(const PolicyModelOptions& settings, const Demonstrator& shows,
+                                   const ConversationMixture* conversations) {
+  if (!settings.folder.empty() || conversations != nullptr) return 0;
+  return std::min(settings.texts, static_cast<int64_t>(shows.tasks().value_or(UINT32_MAX)));
+}
 
 Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tokenizer) {
   RunLanguage language;
@@ -139,8 +146,10 @@ Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrato
 }
 
 Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings,
-                                 const ConversationMixture& conversations) {
+                                 const ConversationMixture& conversations,
+                                 const SetUpHooks& hooks) {
   return LanguageFrom(settings, [&](const Dialect& dialect) -> Result<Tokenizer> {
+    if (hooks.note) hooks.note("making the tokenizer: from the conversations");
     HONE_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
                           TextsOf(settings, dialect, conversations));
     return TokenizerOf(settings, dialect, texts);

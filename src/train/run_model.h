@@ -28,6 +28,8 @@ inline constexpr std::string_view kEntitySplit =
 struct SetUpHooks {
   std::function<bool()> stop = nullptr;                  // asked between demonstrations
   std::function<void(std::string_view)> note = nullptr;  // told what takes a while, beforehand
+  // Told how far it is, and with what.
+  std::function<void(std::string_view part, int64_t done, int64_t all)> progress = nullptr;
 };
 
 // The dialect and the tokenizer of the recipe's model: that of its folder, or one that is trained
@@ -36,7 +38,12 @@ Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings, Demonstrato
                                  const SetUpHooks& hooks = {});
 // The same, trained on what conversations say.
 Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings,
-                                 const ConversationMixture& conversations);
+                                 const ConversationMixture& conversations,
+                                 const SetUpHooks& hooks = {});
+// How many demonstrations that tokenizer is made from: no more than there are tasks. 0: there is
+// one, or conversations make it.
+int64_t DemonstrationsForTokenizer(const PolicyModelOptions& settings, const Demonstrator& shows,
+                                   const ConversationMixture* conversations);
 // With a tokenizer that is there.
 Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tokenizer);
 

@@ -47,9 +47,15 @@ TEST(RunModel, ATokenizerInTheMakingIsAnnouncedAndCanBeStopped) {
   Demonstrator demonstrator({.agent = "gold"}, &environment, world->executor(), 1);
   int asked = 0;
   std::string notes;
-  const auto language = MakeLanguage(
-      recipe.model, &demonstrator,
-      {.stop = [&] { return ++asked > 3; }, .note = [&](auto note) { notes += note; }});
+  const auto language = MakeLanguage(recipe.model, &demonstrator,
+                                     {.stop = [&] { return ++asked > 3; },
+                                      .note = [&](auto note) { notes += note; },
+                                      .progress =
+                                          [&](auto part, int64_t done, int64_t all) {
+                                            EXPECT_EQ(part, "demonstrations");
+                                            EXPECT_EQ(done, asked - 1);
+                                            EXPECT_EQ(all, 100);
+                                          }});
   ASSERT_FALSE(language.ok());
   EXPECT_EQ(language.error().code(), ErrorCode::kStopped);
   EXPECT_NE(language.error().message().find("after 3 of the 100"), std::string::npos);

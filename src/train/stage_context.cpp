@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "train/environment_digest.h"
 #include "train/recipe_identity.h"
@@ -41,6 +42,20 @@ Result<void> CanShow(Demonstrator* demonstrator, const LoadedEnvironment& enviro
                            agent.error().message()));
 }
 
+// Starts the programs and servers of others, which may take as long as they like.
+Result<std::shared_ptr<const Toolbox>> StartTools(const BackendOptions& backend,
+                                                  const TrainingRecipe& recipe,
+                                                  const SetUpHooks& hooks, double* seconds) {
+  const std::unique_ptr<Clock> clock = NewRealClock();
+  const Clock::Duration begin = clock->Now();
+  const auto count = static_cast<int64_t>(recipe.tools.size());
+  if (hooks.progress && count > 0) hooks.progress("starting tools", 0, count);
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools, MakeTools(backend, recipe.tools));
+  if (hooks.progress && count > 0) hooks.progress("starting tools", count, count);
+  *seconds = std::chrono::duration<double>(clock->Now() - begin).count();
+  return tools;
+}
+
 // Tools that are part of this program as they are, all others by chance.
 Result<std::unique_ptr<Backend>> Rehearsing(const TrainingRecipe& recipe,
                                             const LoadedEnvironment& environment) {
@@ -65,10 +80,13 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
   context->folder = folder;
   context->times = times;
   context->note = options.hooks.note;
+  context->stop = options.hooks.stop;
+  context->progress = options.hooks.progress;
   // Evaluation asks the tools in earnest, whoever answers in training.
   BackendOptions in_earnest = recipe.answers;
   in_earnest.mode = rehearsal ? ToolMode::kSimulate : ToolMode::kLive;
-  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools, MakeTools(in_earnest, recipe.tools));
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Toolbox> tools,
+                        StartTools(in_earnest, recipe, options.hooks, &context->tools_seconds));
   HONE_ASSIGN_OR_RETURN(context->environment, recipe.environment.make(std::move(tools)));
   const std::filesystem::path journal = HasToolsInProcess(recipe) || folder.empty()
                                             ? std::filesystem::path()
@@ -93,7 +111,7 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
     }
     HONE_ASSIGN_OR_RETURN(context->language,
                           conversations != nullptr
-                              ? MakeLanguage(recipe.model, *conversations)
+                              ? MakeLanguage(recipe.model, *conversations, options.hooks)
                               : MakeLanguage(recipe.model, &demonstrator, options.hooks));
   }
   int64_t vocabulary = context->language.tokenizer->vocab_size();
@@ -154,6 +172,13 @@ Result<Json> StageContext::InputsOf(size_t stage) {
     inputs.Set("earlier", simulator.filename().string());
   }
   return inputs;
+}
+
+std::function<void(int64_t, int64_t)> StageContext::ProgressOf(std::string part) const {
+  if (!progress) return nullptr;
+  return [told = progress, part = std::move(part)](int64_t done, int64_t all) {
+    told(part, done, all);
+  };
 }
 
 void StageContext::Provide(StageProduct product, const std::filesystem::path& made) {

@@ -48,6 +48,9 @@ struct StageContext {
   std::filesystem::path folder;     // of the run
   PassTimes* times = nullptr;
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
+  std::function<bool()> stop;                  // whether to end what is being made; or null
+  std::function<void(std::string_view, int64_t, int64_t)> progress;  // as SetUpHooks has it
+  double tools_seconds = 0;  // that it took to start the tools
 
   // The tools, the environment and the language of a recipe, without an engine. `folder` is the
   // run's, where real tools that are not part of this program are journaled; empty: they are not,
@@ -71,6 +74,8 @@ struct StageContext {
   Result<Json> InputsOf(size_t stage);
   // How the agent sees its tasks, or the conversations that it imitates.
   AgentCard Card() const;
+  // Tells whoever watches how far this part is; null where nobody does.
+  std::function<void(int64_t done, int64_t all)> ProgressOf(std::string part) const;
   // What a stage has made is there for those that come after it.
   void Provide(StageProduct product, const std::filesystem::path& made);
 

@@ -32,6 +32,7 @@ class Trainer {
 
   Result<TrainReport> Run() {
     HONE_RETURN_IF_ERROR(times_.Run("set-up", [&] { return Open(); }));
+    if (options_.ready) options_.ready();
     HONE_RETURN_IF_ERROR(FindMade());
     for (size_t i = static_cast<size_t>(state_.stage); i < recipe_.stages.size(); ++i) {
       HONE_RETURN_IF_ERROR(RunStage(i));
@@ -118,9 +119,11 @@ Result<void> Trainer::Open() {
   HONE_RETURN_IF_ERROR(Claim(folder_->path(), recipe_, note));
   HONE_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint,
                         CheckpointToGoOnFrom(recipe_.run, folder_.get(), note));
-  HONE_ASSIGN_OR_RETURN(context_,
-                        StageContext::Open(recipe_, folder_->path(), checkpoint, nullptr,
-                                           {.hooks = {.stop = options_.stop, .note = note}}));
+  const SetUpHooks hooks{options_.stop, note, [this](auto part, int64_t done, int64_t all) {
+                           observer().OnPart(part, done, all);
+                         }};
+  HONE_ASSIGN_OR_RETURN(context_, StageContext::Open(recipe_, folder_->path(), checkpoint, nullptr,
+                                                     {.hooks = hooks}));
   context_->times = &times_;
   HONE_RETURN_IF_ERROR(WriteAgentCard(context_->Card(), folder_->path() / kModelFiles));
   if (checkpoint.empty()) {
@@ -146,7 +149,7 @@ Result<void> Trainer::Open() {
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step, note));
-  return Rehearse(recipe_, context_.get());
+  return Rehearse(recipe_, context_.get(), /*knock=*/true);
 }
 
 void Trainer::FreshEngine(bool critic) {

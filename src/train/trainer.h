@@ -42,6 +42,8 @@ struct TrainedStep {
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
+  // How much is done of a part of the set-up, or of what a stage makes, that takes a while.
+  virtual void OnPart(std::string_view /*part*/, int64_t /*done*/, int64_t /*all*/) {}
   virtual void OnStage(const StageReport&) {}
   virtual void OnStep(const StepReport&) {}
   virtual void OnTrained(const TrainedStep&) {}
@@ -59,6 +61,8 @@ struct TrainOptions {
   // Asked after each step, upon which the run is saved, and between demonstrations at its
   // beginning.
   std::function<bool()> stop = nullptr;
+  // Called once the set-up is over: until then nothing is lost when the process ends at once.
+  std::function<void()> ready = nullptr;
   std::function<double()> wall_time = nullptr;  // seconds since 1970, for logs; null: the machine's
   const Clock* clock = nullptr;                 // for measuring; null: the machine's
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "e2e/program.h"
 #include "support/killed_run.h"
 #include "support/tiny_recipe.h"
@@ -35,6 +36,46 @@ TEST_F(TrainTest, AnInterruptFinishesTheStepAndTheSameCommandGoesOn) {
       Hone({"train", recipe, "--quiet", "stage.1.steps=100000", "run.resume=never"});
   EXPECT_NE(again.standard_error.find("has checkpoints of an earlier run"), std::string::npos)
       << again.standard_error;
+}
+
+// Nothing has to be finished yet, so that nobody waits for a tool that hangs.
+TEST_F(TrainTest, AnInterruptEndsTheSetUpAtOnceAlsoWhileAToolHangs) {
+  const std::string tool = (directory_.path() / "hangs.py").string();
+  const std::string tasks = (directory_.path() / "tasks.jsonl").string();
+  ASSERT_TRUE(WriteFileAtomic(tool, R"(import json, sys, time
+print(json.dumps({"tools": [{"name": "wait", "parameters": {"type": "object"}}]}), flush=True)
+if sys.stdin.readline():
+    open(sys.argv[0] + ".asked", "w").close()
+    time.sleep(600)
+)")
+                  .ok());
+  const Json plan =
+      Json::Of({{"calls", Json::Array{Json::Of({{"name", "wait"}, {"arguments", Json::Object()}})}},
+                {"answer", "x"}});
+  const Json task = Json::Of({{"id", "t"},
+                              {"prompt", "Wait."},
+                              {"answer", "x"},
+                              {"metadata", Json::Of({{"plan", plan}})}});
+  ASSERT_TRUE(WriteFileAtomic(tasks, DumpJson(task) + "\n").ok());
+  const std::vector<std::string> arguments = {"train",
+                                              RecipeFile("hanging"),
+                                              "environment={kind='data', train='" + tasks + "'}",
+                                              "tools=[{kind='command', command=['python3', '" +
+                                                  tool +
+                                                  "'], attempt_ms=600000, deadline_ms=600000}]",
+                                              "answers={mode='live'}",
+                                              "rewards={preset='outcome'}",
+                                              "credit.method=grpo",
+                                              "stage=[{kind='rl', steps=1, groups=1, group=2}]"};
+  const auto begin = std::chrono::steady_clock::now();
+  const StoppedRun run =
+      StartAndSignal(HONE_BINARY, arguments, SIGINT, std::chrono::milliseconds(10),
+                     [&] { return Exists(tool + ".asked"); });
+  EXPECT_TRUE(run.killed()) << run.output;
+  EXPECT_EQ(WTERMSIG(run.status), SIGINT);
+  EXPECT_NE(run.output.find("interrupted while the run was set up"), std::string::npos)
+      << run.output;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(300));
 }
 
 TEST_F(TrainTest, BadRecipesAreRefusedWithAllProblemsBeforeAnythingIsDone) {

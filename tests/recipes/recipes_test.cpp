@@ -141,13 +141,9 @@ class RecipesTest : public testing::TestWithParam<std::string> {
 };
 
 TEST(Recipes, AllReadAndSayWhatTheyAreFor) {
-  const TemporaryDirectory model;
-  MakeHuggingFaceFolder(model.path());
   std::filesystem::current_path(HONE_SOURCE_DIR);
   for (const std::string& name : RecipeNames()) {
-    std::vector<std::string> overrides;
-    if (name == "byo") overrides = {"model.folder=" + model.path().string()};
-    const Result<TrainingRecipe> recipe = Read(name, overrides);
+    const Result<TrainingRecipe> recipe = Read(name, {});
     ASSERT_TRUE(recipe.ok()) << recipe.error().message();
     EXPECT_EQ(recipe->run.name, name) << "or two recipes share a folder";
     const std::string text = *ReadFile(kFolder / (name + ".toml"));
@@ -212,8 +208,6 @@ void AddKeys(const Json& json, std::set<std::string>* keys) {
 TEST(Recipes, EveryKeyIsInTheReference) {
   std::set<std::string> keys;
   for (const std::string& name : RecipeNames()) {
-    // Its model is not here; what it says besides is what the others say.
-    if (name == "byo") continue;
     const auto recipe = Read(name, {});
     ASSERT_TRUE(recipe.ok()) << recipe.error().message();
     for (const auto& [table, value] : recipe->resolved.AsObject()) {
@@ -270,21 +264,41 @@ std::string TestName(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, RecipesTest, testing::ValuesIn(AllButOwn()), TestName);
 
-// An own model, own tools and an own reward in Python, own tasks, and a server that plays the
-// tools.
+// As it is: own tools and an own reward in Python, own tasks, and a simulator that is learned.
 TEST(Recipes, BringYourOwn) {
+  const TemporaryDirectory out;
+  std::filesystem::current_path(HONE_SOURCE_DIR);
+  const Result<TrainingRecipe> recipe =
+      Read("byo", {"run.out=" + out.path().string(), "run.threads=1", "stage.0.steps=4",
+                   "stage.0.batch=4", "stage.1.tasks=12", "stage.1.steps=4", "stage.1.batch=4",
+                   "stage.2.steps=2", "stage.2.groups=3", "stage.2.group=2",
+                   "evaluation={every=0, test_tasks=0}", "credit.method=grpo"});
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message();
+  Watcher watcher;
+  const Result<TrainReport> report = Train(*recipe, {.observer = &watcher});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_EQ(watcher.Sum("unscored"), 0);
+  EXPECT_EQ(watcher.Sum("real_calls"), 0) << "in practice nobody asks the shop";
+}
+
+// As its comments say: a model in a folder, of which adapters are trained, and a server that plays
+// the tools.
+TEST(Recipes, BringYourOwnWithAModelAndAnEndpoint) {
   const TemporaryDirectory out, model;
   MakeHuggingFaceFolder(model.path());
   std::filesystem::current_path(HONE_SOURCE_DIR);
   ASSERT_EQ(::setenv("MY_API_KEY", "secret", 1), 0);
   const ChatServer server(PlayTool);
-  const Result<TrainingRecipe> recipe =
-      Read("byo", {"model.folder=" + model.path().string(), "run.out=" + out.path().string(),
-                   "run.threads=1", "simulator.url=" + server.url(),
-                   "simulator.completions=" + (out.path() / "completions.sqlite").string(),
-                   "environment.list_tools=false", "rollout.turn_tokens=24", "stage.0.steps=4",
-                   "stage.0.batch=4", "stage.1.steps=2", "stage.1.groups=3", "stage.1.group=2",
-                   "evaluation={every=0, test_tasks=0}", "credit.method=grpo"});
+  const Result<TrainingRecipe> recipe = Read(
+      "byo",
+      {"model={folder='" + model.path().string() + "', dialect='hermes', lora={rank=4, alpha=8.0}}",
+       "run.out=" + out.path().string(), "run.threads=1",
+       "simulator={kind='endpoint', url='" + server.url() +
+           "', model='any', key_variable='MY_API_KEY', completions='" +
+           (out.path() / "completions.sqlite").string() + "'}",
+       "rollout.turn_tokens=24", "evaluation={every=0, test_tasks=0}", "credit.method=grpo",
+       "stage=[{kind='sft', demonstrator='gold', steps=4, batch=4}, "
+       "{kind='rl', steps=2, groups=3, group=2}]"});
   ASSERT_TRUE(recipe.ok()) << recipe.error().message();
   Watcher watcher;
   const Result<TrainReport> report = Train(*recipe, {.observer = &watcher});

@@ -5,6 +5,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/interrupts.h"
+#include "app/progress_bar.h"
 #include "app/report.h"
 #include "app/views/run_page.h"
 #include "app/views/train_progress.h"
@@ -53,16 +54,23 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
   for (const std::string& assignment : arguments.overrides) file.Override(assignment);
   HONE_ASSIGN_OR_RETURN(const TrainingRecipe recipe, ReadTrainingRecipe(&file));
   if (arguments.plan) {
-    HONE_ASSIGN_OR_RETURN(const RunEstimate estimate, EstimateRun(recipe));
+    ProgressBar bar(stderr);
+    const auto progress = [&](std::string_view part, int64_t done, int64_t all) {
+      bar.Show(part, done, all);
+    };
+    HONE_ASSIGN_OR_RETURN(const RunEstimate estimate, EstimateRun(recipe, {.progress = progress}));
+    bar.Erase();
     return json ? DumpJson(estimate.ToJson()) + "\n" : estimate.Table();
   }
   const ProgressStyle style = arguments.quiet ? ProgressStyle::kQuiet
                               : json          ? ProgressStyle::kPrograms
                                               : ProgressStyle::kPeople;
   const auto progress = NewTrainProgress(style, stdout);
-  WatchInterrupts();
+  EndAtInterrupts(
+      "\nhone: interrupted while the run was set up; nothing was computed, and the same command "
+      "begins again\n");
   const Result<TrainReport> report =
-      Train(recipe, {.observer = progress.get(), .stop = Interrupted});
+      Train(recipe, {.observer = progress.get(), .stop = Interrupted, .ready = WatchInterrupts});
   if (!report.ok()) return report.error();
   const Result<std::filesystem::path> page = WriteRunPage(recipe.Folder());
   if (json) return DumpJson(TrainSummaryJson(*report)) + "\n";

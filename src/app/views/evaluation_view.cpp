@@ -11,14 +11,22 @@ namespace {
 
 constexpr int kFigureLabel = 22, kFigureCell = 24, kTitle = 40;
 
+// As wide as the columns of figures have to be.
+int CellWidth(const std::vector<std::string>& cells) {
+  int width = kFigureCell;
+  for (const std::string& cell : cells) width = std::max(width, Columns(cell) + 2);
+  return width;
+}
+
 std::string Words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }
 
-std::string FigureRow(const std::string& label, const std::vector<std::string>& cells) {
+std::string FigureRow(const std::string& label, const std::vector<std::string>& cells,
+                      int width = kFigureCell) {
   std::string line = "  " + Padded(label, kFigureLabel);
-  for (const std::string& cell : cells) line += Padded(cell, kFigureCell);
+  for (const std::string& cell : cells) line += Padded(cell, width);
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
@@ -32,7 +40,19 @@ bool SaysNothing(const FigureInfo& figure, const std::vector<ShownEvaluation>& s
   });
 }
 
+// Of all figures that are shown.
+int CellWidth(const std::vector<ShownEvaluation>& shown) {
+  std::vector<std::string> cells;
+  for (const FigureInfo& figure : KnownFigures()) {
+    for (const ShownEvaluation& one : shown) {
+      cells.push_back(TextOf(FigureIn(&one.json, figure.name)));
+    }
+  }
+  return CellWidth(cells);
+}
+
 std::string Figures(const std::vector<ShownEvaluation>& shown, const Terminal& terminal) {
+  const int cell = CellWidth(shown);
   std::string text, part;
   for (const FigureInfo& figure : KnownFigures()) {
     if (SaysNothing(figure, shown)) continue;
@@ -41,8 +61,8 @@ std::string Figures(const std::vector<ShownEvaluation>& shown, const Terminal& t
     std::vector<std::string> cells;
     for (const ShownEvaluation& one : shown)
       cells.push_back(TextOf(FigureIn(&one.json, figure.name)));
-    const std::string row = FigureRow(Words(figure.name), cells);
-    const int width = kFigureLabel + 2 + kFigureCell * static_cast<int>(shown.size());
+    const std::string row = FigureRow(Words(figure.name), cells, cell);
+    const int width = kFigureLabel + 2 + cell * static_cast<int>(shown.size());
     text += figure.about.empty() ? row : Padded(row, width) + terminal.Dim(figure.about);
     text += "\n";
   }
@@ -61,7 +81,7 @@ std::string Groups(const std::vector<ShownEvaluation>& shown, const std::string&
     for (const ShownEvaluation& one : shown) {
       cells.push_back(TextOf(GroupIn(&one.json, groups, name)));
     }
-    text += FigureRow(Printable(name), cells) + "\n";
+    text += FigureRow(Printable(name), cells, CellWidth(shown)) + "\n";
   }
   return text;
 }
@@ -133,7 +153,8 @@ std::string EvaluationsView(const std::vector<ShownEvaluation>& shown, const Ter
   if (shown.empty()) return "";
   std::vector<std::string> names;
   for (const ShownEvaluation& one : shown) names.push_back(one.name);
-  std::string text = terminal.Dim(FigureRow("", names)) + "\n" + Figures(shown, terminal);
+  std::string text =
+      terminal.Dim(FigureRow("", names, CellWidth(shown))) + "\n" + Figures(shown, terminal);
   for (const char* groups : {"families", "kinds"}) text += Groups(shown, groups, terminal);
   for (const ShownEvaluation& one : shown) text += Passes(one, terminal);
   text += ConfusionView(shown[0], terminal);
@@ -157,16 +178,19 @@ Json ShownJson(const ShownEvaluation& shown) {
 std::string BeforeAfterView(const std::vector<BeforeAfterTable>& tables, const Terminal& terminal) {
   std::string text;
   for (const BeforeAfterTable& table : tables) {
+    std::vector<std::string> cells;
+    for (const BeforeAfterRow& row : table.rows) cells.push_back(TextOf(row.before));
+    const int width = CellWidth(cells);
     const std::string title = fmt::format("{}, {} tasks, real tools", table.split, table.tasks);
     text += terminal.Bold(Padded(title, kTitle));
-    text += terminal.Dim(Padded("before", kFigureCell) + "after") + "\n";
+    text += terminal.Dim(Padded("before", width) + "after") + "\n";
     for (const BeforeAfterRow& row : table.rows) {
       std::string after = TextOf(row.after);
       if (row.main && row.after) after = terminal.Bold(after);
       text +=
           "  " +
           Padded(std::string(static_cast<size_t>(2 * row.indent), ' ') + row.label, kTitle - 2) +
-          Padded(TextOf(row.before), kFigureCell) + after + "\n";
+          Padded(TextOf(row.before), width) + after + "\n";
     }
   }
   return text;

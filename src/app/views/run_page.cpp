@@ -84,6 +84,7 @@ std::string CellHtml(const std::optional<FigureCell>& cell) {
   if (!cell) return "<span class=\"dim\">–</span>";
   FigureCell bare = *cell;
   bare.interval.reset();
+  bare.of.reset();
   std::string html = bare.Text();
   if (cell->interval) {
     const double scale = cell->share ? 100 : 1;
@@ -91,6 +92,7 @@ std::string CellHtml(const std::optional<FigureCell>& cell) {
     html += fmt::format(" <small>[{:.{}f}, {:.{}f}]</small>", scale * cell->interval->low, digits,
                         scale * cell->interval->high, digits);
   }
+  if (cell->of) html += fmt::format(" <small>of {}</small>", *cell->of);
   return html;
 }
 
@@ -99,12 +101,13 @@ std::string Cards(const std::vector<BeforeAfterTable>& tables) {
   std::string html = "<div class=\"cards\">\n";
   for (const BeforeAfterRow& row : tables[0].rows) {
     if (!row.main || !row.after) continue;
-    const auto bare = [](FigureCell cell) {
+    const auto bare = [](FigureCell cell, bool last) {
       cell.interval.reset();
+      if (!last) cell.of.reset();
       return cell.Text();
     };
     html += fmt::format("<div class=\"card\">{}<b>{}{}</b></div>\n", Text(row.label),
-                        row.before ? bare(*row.before) + " → " : "", bare(*row.after));
+                        row.before ? bare(*row.before, false) + " → " : "", bare(*row.after, true));
   }
   return html + "</div>\n";
 }

@@ -23,6 +23,10 @@ class PeoplesTraining final : public TrainObserver {
   explicit PeoplesTraining(std::FILE* stream)
       : stream_(stream), terminal_(Terminal::Of(stream)), bar_(stream) {}
 
+  void OnPart(std::string_view part, int64_t done, int64_t all) override {
+    bar_.Show(part, done, all);
+  }
+
   void OnStage(const StageReport& stage) override {
     std::string line = fmt::format("{} {} of {}: {}", terminal_.Bold("stage"), stage.number + 1,
                                    stage.count, terminal_.Bold(stage.kind));
@@ -57,10 +61,14 @@ class PeoplesTraining final : public TrainObserver {
       families +=
           fmt::format("  {} {:.0f}", family, 100 * ValueOf(measures, "success").value_or(0));
     }
-    Line(fmt::format(
-        "{:<28} success {:5.1f} %   calls {:.2f} (gold {:.2f})   needless {:4.1f} %  {}", name,
-        100 * value("success"), value("calls"), value("gold_calls"), 100 * value("needless_calls"),
-        families));
+    // Most tasks say nothing about needless calls: of how many, then, or nothing.
+    const int64_t free = UnitsOf(evaluation.measures, "needless_calls");
+    const std::string needless =
+        free == 0 ? ""
+                  : fmt::format("   needless {:4.1f} % of {}", 100 * value("needless_calls"), free);
+    Line(fmt::format("{:<28} success {:5.1f} % of {}   calls {:.2f} (gold {:.2f}){}  {}", name,
+                     100 * value("success"), UnitsOf(evaluation.measures, "success"),
+                     value("calls"), value("gold_calls"), needless, families));
   }
 
   void OnEvaluationProgress(std::string_view name, int64_t ended, int64_t wanted) override {
@@ -149,6 +157,11 @@ class ProgramsTraining final : public TrainObserver {
  public:
   explicit ProgramsTraining(std::FILE* stream) : stream_(stream) {}
 
+  // At most ten lines of each part.
+  void OnPart(std::string_view part, int64_t done, int64_t all) override {
+    if (done % std::max<int64_t>(1, all / 10) != 0 && done != all) return;
+    Write(Json::Of({{"event", "progress"}, {"part", part}, {"done", done}, {"all", all}}));
+  }
   void OnStage(const StageReport& stage) override {
     Write(Json::Of({{"event", "stage"},
                     {"kind", stage.kind},

@@ -82,6 +82,22 @@ ToolReply EndpointClient::Post(const Json& body, const CallLimits& limits,
   return read({*message, finish != nullptr && *finish == Json("length"), *parsed});
 }
 
+Result<void> EndpointClient::Knock() const {
+  HttpRequest request{.url = options_.url + "/models", .deadline = milliseconds(10'000)};
+  if (!key_.empty()) request.headers.emplace_back("Authorization", "Bearer " + key_);
+  const Result<HttpResponse> response = HttpFetch(request);
+  if (!response.ok()) {
+    return Error(response.error().code(),
+                 fmt::format("nobody answers at {}: {}; start the server, or say where it is (url)",
+                             options_.url, response.error().message()));
+  }
+  if (response->status != 401 && response->status != 403) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{}; the key is that of the environment variable which key_variable "
+                           "names",
+                           Failure(response->status, response->body)));
+}
+
 std::string EndpointClient::Failure(int status, const std::string& body) const {
   std::string said = Utf8Lossy(body.substr(0, kShownBytes));
   // Some servers repeat the key they do not like.

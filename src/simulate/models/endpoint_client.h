@@ -30,6 +30,10 @@ class EndpointClient {
   ToolReply Post(const Json& body, const CallLimits& limits,
                  const std::function<ToolReply(const Choice&)>& read) const;
 
+  // GET {url}/models, which costs nothing: whether anybody answers and the key is taken. What else
+  // the server says of it does not matter, for not all know it.
+  Result<void> Knock() const;
+
   const std::string& model() const { return options_.model; }
 
  private:

@@ -35,7 +35,8 @@ class AlarmRuns : public testing::Test {
  protected:
   AlarmRuns() {
     std::ofstream tasks(directory_.path() / "tasks.jsonl"),
-        noisy(directory_.path() / "noisy.jsonl"), mixed(directory_.path() / "mixed.jsonl");
+        noisy(directory_.path() / "noisy.jsonl"), mixed(directory_.path() / "mixed.jsonl"),
+        other(directory_.path() / "other.jsonl");
     const auto call = [](const std::string& expression) {
       return Json::Array{Json::Of(
           {{"name", "calculator"}, {"arguments", Json::Of({{"expression", expression}})}})};
@@ -48,6 +49,7 @@ class AlarmRuns : public testing::Test {
           TaskLine("add-" + n, "add " + n + " 2", sum, call(n + "+2"), call(n + "+2")) + '\n';
       tasks << TaskLine("say-" + name, "say " + name, name, {}, {}) << '\n' << add;
       mixed << add;
+      other << TaskLine("other-" + name, "say " + name, "nothing", {}, {}) << '\n';
       // One of five demonstrations makes a call that is not needed.
       for (int i = 0; i < 5; ++i) {
         const std::string say = TaskLine("say-" + name + std::to_string(i), "say " + name, name, {},
@@ -133,7 +135,8 @@ class Listener : public TrainObserver {
 
 TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
   const std::string noisy = (directory_.path() / "noisy.jsonl").string(),
-                    mixed = (directory_.path() / "mixed.jsonl").string();
+                    mixed = (directory_.path() / "mixed.jsonl").string(),
+                    other = (directory_.path() / "other.jsonl").string();
   struct Failing {
     std::string name;
     std::vector<std::string> changes;
@@ -146,6 +149,9 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
         "evaluation.every=3", "evaluation.dev_tasks=12"},
        {"reward-hacking", "success-collapse", "format-collapse", "truncation", "call-collapse",
         "length-explosion"}},
+      {"measured-elsewhere",
+       {"environment.dev=" + other, "evaluation.every=6", "evaluation.dev_tasks=6"},
+       {"only-training-tasks"}},
       {"paid-for-calls",
        {"environment.train=" + noisy, "rewards.preset=call-f1", "rewards.weight=-1",
         "credit.method=grpo:terms=call", "stage.1.learning_rate=0.003", "stage.1.group=8"},

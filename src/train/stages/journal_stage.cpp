@@ -45,7 +45,9 @@ Result<JournalingReport> MakeJournal(const JournalStage& stage, StageContext* co
         .calls = stage.calls,
         .gold = stage.gold,
         .mistakes = stage.mistakes,
-        .seed = Rng(context->recipe->run.seed).Split("journal").NextU64()};
+        .seed = Rng(context->recipe->run.seed).Split("journal").NextU64(),
+        .stop = context->stop,
+        .progress = context->ProgressOf("recording")};
     HONE_ASSIGN_OR_RETURN(JournalingReport played,
                           JournalPlay(context->environment, recording, journal.get()));
     HONE_RETURN_IF_ERROR(NoteRecordedCalls(folder, played.by_tool));

@@ -46,7 +46,9 @@ Result<CallsByTool> RecordTeacher(const SimulatorStage& stage, StageContext* con
       .episodes = static_cast<uint64_t>(stage.tasks),
       .calls = stage.calls,
       .mistakes = stage.mistakes,
-      .seed = Rng(context->recipe->run.seed).Split("record").NextU64()};
+      .seed = Rng(context->recipe->run.seed).Split("record").NextU64(),
+      .stop = context->stop,
+      .progress = context->ProgressOf("recording")};
   HONE_ASSIGN_OR_RETURN(const JournalingReport played,
                         JournalPlay(context->environment, recording, journal));
   return played.by_tool;
