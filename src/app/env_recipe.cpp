@@ -14,6 +14,28 @@ Result<Recipe> LoadRecipe(const EnvironmentChoice& choice) {
   return Recipe::Parse(fmt::format("[environment]\nkind = \"{}\"\n", choice.name), choice.name);
 }
 
+constexpr char kMadeByAStage[] = "made by a stage of hone train";
+
+// Where a stage makes the simulator there is none yet, and most commands want none.
+Result<BackendOptions> BackendOfRun(const EnvironmentChoice& choice) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, LoadRecipe(choice));
+  for (const std::string& assignment : choice.overrides) recipe.Override(assignment);
+  BackendOptions defaults;
+  for (RecipeTable stage : recipe.Root().Tables("stage")) {
+    std::string kind;
+    stage.Read("kind", &kind, "");
+    if (kind != "simulator") continue;
+    defaults.simulator = SimulatorOptions{.kind = "learned", .folder = kMadeByAStage};
+  }
+  return defaults;
+}
+
+bool LacksSimulator(const BackendOptions& backend) {
+  const bool simulates =
+      backend.mode == ToolMode::kSimulate || backend.mode == ToolMode::kReplayElseSimulate;
+  return simulates && backend.simulator && backend.simulator->folder == kMadeByAStage;
+}
+
 }  // namespace
 
 std::string NamedEnvironments() {
@@ -26,8 +48,9 @@ Result<EnvironmentRecipe> ReadEnvironmentRecipe(const EnvironmentChoice& choice)
   if (!choice.mode.empty()) recipe.Override("answers.mode=" + choice.mode);
   if (!choice.journal.empty()) recipe.Override("answers.journal=" + choice.journal);
   PassOverTraining(recipe.Root());
+  HONE_ASSIGN_OR_RETURN(BackendOptions defaults, BackendOfRun(choice));
   EnvironmentRecipe read{ReadEnvironment(recipe.Root()), ReadTools(recipe.Root()),
-                         ReadBackend(recipe.Root())};
+                         ReadBackend(recipe.Root(), std::move(defaults))};
   HONE_RETURN_IF_ERROR(recipe.Finish());
   return read;
 }
@@ -41,6 +64,11 @@ Result<OpenedEnvironment> OpenEnvironment(const EnvironmentChoice& choice) {
 }
 
 Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, uint64_t seed) {
+  if (LacksSimulator(opened.backend)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "a stage of hone train makes this recipe's simulator; ask the real tools (--mode "
+                 "live), or name a simulator that is there (--set simulator.folder=FOLDER)");
+  }
   AnsweredRun run{.name = std::move(name), .timeline = NewRealTimeline()};
   HONE_ASSIGN_OR_RETURN(BackendParts backend,
                         MakeBackendParts(opened.backend, run.name, seed,

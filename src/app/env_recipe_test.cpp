@@ -27,6 +27,18 @@ TEST(EnvRecipeTest, ATrainingRecipeWillDo) {
   EXPECT_EQ(read->environment.kind, "desk");
 }
 
+// Of a recipe whose simulator is made by a stage, everything can be looked at but the simulator.
+TEST(EnvRecipeTest, ASimulatorThatIsNotMadeYetIsMissedOnlyWhereItIsAsked) {
+  EnvironmentChoice choice{.name = HONE_SOURCE_DIR "/recipes/quickstart.toml"};
+  const auto opened = OpenEnvironment(choice);
+  ASSERT_TRUE(opened.ok()) << opened.error().message();
+  const auto run = BeginRun(*opened, "run", 1);
+  ASSERT_FALSE(run.ok());
+  EXPECT_NE(run.error().message().find("--mode live"), std::string::npos) << run.error().message();
+  choice.mode = "live";
+  EXPECT_TRUE(BeginRun(OpenEnvironment(choice).value(), "run", 1).ok());
+}
+
 TEST(EnvRecipeTest, AllProblemsOfAllTablesAreInOneError) {
   TemporaryDirectory folder;
   const std::string file = (folder.path() / "r.toml").string();

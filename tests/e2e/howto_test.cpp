@@ -149,11 +149,9 @@ TEST_F(BringYourOwnTools, TheTwinFromTheFirstCallToTheLast) {
   std::filesystem::remove(reader_.File("library.py"));
   reader_.ExpectAsWritten("random");
 
-  const SubprocessResult learned = reader_.Type(reader_.Block("sh learned"));
-  EXPECT_EQ(learned.exit_code, 0) << learned.standard_error;
-  EXPECT_GE(Succeeded(learned.standard_output), 16) << learned.standard_output;
-  const SubprocessResult fidelity = reader_.Type(reader_.Block("sh fidelity"));
-  EXPECT_EQ(fidelity.exit_code, 0) << fidelity.standard_error;
+  // Learned, too, to the last digit: weights do not depend on the machine.
+  reader_.ExpectAsWritten("learned");
+  reader_.ExpectAsWritten("fidelity");
   const SubprocessResult json = reader_.Type(
       "hone simulate fidelity --json --specs tools.json --journal real.sqlite kind=learned "
       "folder=sim");

@@ -55,7 +55,7 @@ TEST_F(InitTest, TheFolderChecksPlansAndTrainsAsItIs) {
   const std::string tasks = FileOf("shop/test.jsonl");
   const SubprocessResult made = Type(
       "cd shop\npython3 make_data.py\nhone data check conversations.jsonl\nhone env check "
-      "recipe.toml\nhone tools list --tools recipe.toml");
+      "recipe.toml\nhone tools list --tools recipe.toml\nhone train recipe.toml --plan");
   EXPECT_EQ(made.exit_code, 0) << made.standard_output << made.standard_error;
   EXPECT_NE(made.standard_output.find("conversations.jsonl: 2000 rows"), std::string::npos);
   EXPECT_NE(made.standard_output.find("stock"), std::string::npos) << made.standard_output;

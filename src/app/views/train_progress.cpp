@@ -58,17 +58,21 @@ class PeoplesTraining final : public TrainObserver {
     };
     std::string families;
     for (const auto& [family, measures] : evaluation.ByFamily()) {
+      if (family.empty()) continue;
       families +=
           fmt::format("  {} {:.0f}", family, 100 * ValueOf(measures, "success").value_or(0));
     }
-    // Most tasks say nothing about needless calls: of how many, then, or nothing.
-    const int64_t free = UnitsOf(evaluation.measures, "needless_calls");
-    const std::string needless =
-        free == 0 ? ""
-                  : fmt::format("   needless {:4.1f} % of {}", 100 * value("needless_calls"), free);
-    Line(fmt::format("{:<28} success {:5.1f} % of {}   calls {:.2f} (gold {:.2f}){}  {}", name,
-                     100 * value("success"), UnitsOf(evaluation.measures, "success"),
-                     value("calls"), value("gold_calls"), needless, families));
+    // Of how many, and nothing where the tasks say nothing.
+    const auto units = [&](std::string_view figure) {
+      return UnitsOf(evaluation.measures, figure);
+    };
+    std::string more;
+    if (units("gold_calls") > 0) more += fmt::format(" (gold {:.2f})", value("gold_calls"));
+    if (const int64_t free = units("needless_calls"); free > 0) {
+      more += fmt::format("   needless {:4.1f} % of {}", 100 * value("needless_calls"), free);
+    }
+    Line(fmt::format("{:<28} success {:5.1f} % of {}   calls {:.2f}{}  {}", name,
+                     100 * value("success"), units("success"), value("calls"), more, families));
   }
 
   void OnEvaluationProgress(std::string_view name, int64_t ended, int64_t wanted) override {
