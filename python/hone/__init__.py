@@ -17,11 +17,11 @@ Hone starts such a file as `command = ["python3", "stock.py"]`; docs/python.md h
 from .environments import Action, Opening, environment
 from .rewards import Call, Task, Term, Trajectory, group_reward, reward
 from .runs import HoneError, Run
-from .toolkit import Retry, Session, ToolError, tool, tools
+from .toolkit import Retry, Session, ToolError, reset, tool, tools
 from .worker import run
 
 __all__ = [
     "Action", "Call", "HoneError", "Opening", "Retry", "Run", "Session", "Task", "Term", "ToolError",
-    "Trajectory", "environment", "group_reward", "reward", "run", "tool", "tools",
+    "Trajectory", "environment", "group_reward", "reset", "reward", "run", "tool", "tools",
 ]
 __version__ = "0.1.0"

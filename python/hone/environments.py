@@ -91,7 +91,8 @@ def _verdict(reward):
     if not 0 <= reward <= 1:
         raise ValueError(f"the reward of an environment is from 0 to 1, and this is {reward}; scale it, or put "
                          "it under `state` and let a @hone.reward read trajectory.final_state")
-    return reward
+    # All or nothing is a verdict that counts as success or failure.
+    return bool(reward) if reward in (0, 1) else reward
 
 
 def _opening(said):

@@ -103,6 +103,7 @@ class SessionState:
 
 
 ALL = {}  # by name, in the order in which they were defined
+RESET = None
 
 _OPTIONS = ("name", "description", "parameters", "output", "effect", "resource", "computable", "price",
             "typical_latency_ms")
@@ -159,3 +160,21 @@ def tools(owner):
     for member in chosen.values():
         _add(Tool(member, dict(getattr(member, "hone_tool", {})), owner))
     return owner
+
+
+def reset(function):
+    """Marks the function that puts the global state of the tools back to the beginning.
+
+    It is called before each trajectory, with the trajectory's seed if it takes an argument. Each
+    trajectory then has the process to itself, one after the other (`processes` in the recipe: so
+    many at a time). State in a class under `@hone.tools` needs none of this.
+    """
+    global RESET
+    if RESET is not None:
+        raise ValueError("a file has one @hone.reset")
+    RESET = function
+    return function
+
+
+def call_reset(seed):
+    return RESET(int(seed)) if inspect.signature(RESET).parameters else RESET()

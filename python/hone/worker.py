@@ -45,12 +45,18 @@ def _serve_tools():
     announced = {"tools": [one.schema for one in toolkit.ALL.values()]}
     if stateful:
         announced["sessions"] = "many"
+    if toolkit.RESET is not None:
+        announced["reset"] = True
     channel.send(announced)
     sessions = {}
     for line in channel.lines():
         call = json.loads(line)
         if call.get("method") == "close":
             sessions.pop(call.get("episode"), None)
+            continue
+        if call.get("method") == "reset":
+            sessions.clear()
+            _send(_reset(call), call)
             continue
         state = _session_of(call, sessions) if stateful else None
         _send(_call(call, state), call)
@@ -75,6 +81,15 @@ def _call(call, state):
     except Exception as error:
         reply.update(error=channel.told(error), status="unavailable")
     return reply
+
+
+def _reset(call):
+    try:
+        if toolkit.RESET is not None:
+            channel.settled(toolkit.call_reset(call.get("session") or 0))
+        return {"id": call["id"], "result": None}
+    except Exception as error:
+        return {"id": call["id"], "error": channel.told(error), "status": "unavailable"}
 
 
 def _send(reply, call):

@@ -147,6 +147,37 @@ class Sessions(ProgramTest):
         self.assertNotEqual(self.call("luck", "3", seed="4"), self.call("luck", "2", seed="3"))
 
 
+class Resets(ProgramTest):
+    def test_the_hook_is_announced_and_called_with_the_seed(self):
+        program = self.start("""
+            import hone
+
+            world = {"seed": None, "count": 0}
+
+            @hone.reset
+            def fresh(seed):
+                if seed == 13:
+                    raise OSError("no luck")
+                world.update(seed=seed, count=0)
+
+            @hone.tool
+            def count() -> dict:
+                world["count"] += 1
+                return world
+
+            hone.run()
+        """, role="tools")
+        self.assertEqual(program.read()["reset"], True)
+        call = {"id": 2, "tool": "count", "arguments": {}}
+        self.assertEqual(program.ask({"id": 1, "method": "reset", "session": "7"}), {"id": 1, "result": None})
+        self.assertEqual(program.ask(call)["result"], {"seed": 7, "count": 1})
+        self.assertEqual(program.ask(call)["result"], {"seed": 7, "count": 2})
+        program.ask({"id": 3, "method": "reset", "session": "8"})
+        self.assertEqual(program.ask(call)["result"], {"seed": 8, "count": 1})
+        self.assertEqual(program.ask({"id": 4, "method": "reset", "session": "13"}),
+                         {"id": 4, "error": "OSError: no luck (mine.py:9)", "status": "unavailable"})
+
+
 class ByHand(ProgramTest):
     def test_without_hone_the_file_says_what_it_is(self):
         program = self.start("import hone\n@hone.tool\ndef f() -> int:\n    print('x')\n    return 1\nhone.run()\n")

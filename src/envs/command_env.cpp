@@ -3,58 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
-#include "base/mutex.h"
-#include "base/subprocess.h"
+#include "envs/command_workers.h"
 #include "record/record_json.h"
-#include "tools/command/program_environment.h"
 
 namespace hone {
 namespace {
-
-// The program, and whose turn it is to talk to it.
-class Program {
- public:
-  explicit Program(const CommandEnvOptions& options) : options_(options) {}
-
-  // One request and its reply. `generation` says which start of the program an episode belongs to;
-  // 0: this request may start it.
-  Result<Json> Ask(const Json& request, uint64_t* generation) {
-    MutexLock lock(mutex_);
-    if (*generation != 0 && *generation != generation_) {
-      return Error(ErrorCode::kUnavailable, "the environment's program was started afresh");
-    }
-    if (process_ == nullptr) {
-      if (*generation != 0) {
-        return Error(ErrorCode::kUnavailable, "the environment's program is gone");
-      }
-      HONE_ASSIGN_OR_RETURN(
-          process_, Subprocess::Start(options_.command,
-                                      {.environment = ProgramEnvironment(kEnvironmentRole)}));
-      ++generation_;
-    }
-    *generation = generation_;
-    Result<Json> reply = Exchange(request);
-    // What it says next would be taken for the reply to another request.
-    if (!reply.ok()) process_ = nullptr;
-    return reply;
-  }
-
- private:
-  Result<Json> Exchange(const Json& request) HONE_REQUIRES(mutex_) {
-    HONE_RETURN_IF_ERROR(process_->Write(DumpJson(request) + "\n", options_.deadline));
-    HONE_ASSIGN_OR_RETURN(const std::string line, process_->ReadLine(options_.deadline));
-    HONE_ASSIGN_OR_RETURN(Json reply, ParseJson(line));
-    if (!reply.is_object()) {
-      return Error(ErrorCode::kParse, fmt::format("wants an object, not {}", reply.KindName()));
-    }
-    return reply;
-  }
-
-  const CommandEnvOptions options_;
-  Mutex mutex_;
-  std::unique_ptr<Subprocess> process_ HONE_GUARDED_BY(mutex_);
-  uint64_t generation_ HONE_GUARDED_BY(mutex_) = 0;
-};
 
 // An error that the program reports is its say; the program goes on.
 Result<Json> Checked(Result<Json> reply) {
@@ -133,53 +86,94 @@ Result<EnvironmentTurn> TurnFromJson(const Json& json, Json* final_state) {
   return turn;
 }
 
+// What a lost episode is built again from, and its clones likewise.
+struct EpisodeHistory {
+  Json reset;
+  std::vector<Json> requests;  // those that were answered, without "episode"
+};
+
 class CommandEpisode final : public Episode {
  public:
-  CommandEpisode(std::shared_ptr<Program> program, uint64_t generation, Json id, Opening opening)
-      : program_(std::move(program)),
-        generation_(generation),
-        id_(std::move(id)),
+  CommandEpisode(std::shared_ptr<CommandWorkers> workers, CommandWorkers::Place place,
+                 EpisodeHistory history, Opening opening)
+      : workers_(std::move(workers)),
+        place_(std::move(place)),
+        history_(std::move(history)),
         opening_(std::move(opening)) {}
 
-  ~CommandEpisode() override {
-    // Nobody waits for the outcome; a program that is gone has forgotten the episode anyway.
-    static_cast<void>(
-        program_->Ask(Json::Of({{"method", "close"}, {"episode", id_}}), &generation_).ok());
-  }
+  ~CommandEpisode() override { workers_->Close(place_); }
 
   const Opening& opening() const override { return opening_; }
 
   EnvironmentTurn Step(const AgentTurn& turn) override {
-    return Take(Json::Of({{"method", "step"}, {"episode", id_}, {"turn", TurnJson(turn)}}));
+    return Take(Json::Of({{"method", "step"}, {"turn", TurnJson(turn)}}));
   }
 
   EnvironmentTurn Resume(const std::vector<ToolResult>& results) override {
-    return Take(
-        Json::Of({{"method", "resume"}, {"episode", id_}, {"results", ResultsJson(results)}}));
+    return Take(Json::Of({{"method", "resume"}, {"results", ResultsJson(results)}}));
   }
 
   Json final_state() const override { return final_state_; }
 
   Result<std::unique_ptr<Episode>> Clone() const override {
-    uint64_t generation = generation_;
-    HONE_ASSIGN_OR_RETURN(
-        const Json reply,
-        Checked(program_->Ask(Json::Of({{"method", "clone"}, {"episode", id_}}), &generation)));
-    const Json* id = reply.Find("episode");
-    if (id == nullptr) {
-      return Error(ErrorCode::kUnsupported, "the environment's program names no cloned episode");
-    }
-    auto copy = std::make_unique<CommandEpisode>(program_, generation, *id, opening_);
+    HONE_ASSIGN_OR_RETURN(CommandWorkers::Place place, CloneInProgram());
+    auto copy = std::make_unique<CommandEpisode>(workers_, std::move(place), history_, opening_);
     copy->final_state_ = final_state_;
     return std::unique_ptr<Episode>(std::move(copy));
   }
 
  private:
+  Result<CommandWorkers::Place> CloneInProgram() const {
+    CommandWorkers::Place place = place_;
+    if (workers_->IsLost(place)) return CommandWorkers::Place{};  // built when it is needed
+    HONE_ASSIGN_OR_RETURN(
+        const Json reply,
+        Checked(workers_->Ask(place, Json::Of({{"method", "clone"}, {"episode", place.episode}}))));
+    const Json* id = reply.Find("episode");
+    if (id == nullptr) {
+      return Error(ErrorCode::kUnsupported, "the environment's program names no cloned episode");
+    }
+    place.episode = *id;
+    return place;
+  }
+
+  // Its program was replaced because of another episode: what was said is said again to a fresh
+  // one. An episode is a function of its task, its seed and the turns it was given.
+  Result<void> BuildAgain() {
+    HONE_ASSIGN_OR_RETURN(const Json opened, workers_->Open(history_.reset, &place_));
+    HONE_RETURN_IF_ERROR(Checked(opened));
+    for (const Json& request : history_.requests) {
+      HONE_RETURN_IF_ERROR(Checked(workers_->Ask(place_, WithEpisode(request))));
+    }
+    return {};
+  }
+
+  Json WithEpisode(Json request) const {
+    request.Set("episode", place_.episode);
+    return request;
+  }
+
+  Result<Json> Exchange(const Json& request) {
+    if (failed_) return Error(ErrorCode::kUnavailable, "the episode has failed before");
+    if (workers_->IsLost(place_)) HONE_RETURN_IF_ERROR(BuildAgain());
+    Result<Json> reply = workers_->Ask(place_, WithEpisode(request));
+    // Lost while it waited for its turn: nothing of this request was heard.
+    if (!reply.ok() && reply.error().code() == ErrorCode::kNotFound) {
+      HONE_RETURN_IF_ERROR(BuildAgain());
+      reply = workers_->Ask(place_, WithEpisode(request));
+    }
+    return Checked(std::move(reply));
+  }
+
   EnvironmentTurn Take(const Json& request) {
-    Result<Json> reply = Checked(program_->Ask(request, &generation_));
+    const Result<Json> reply = Exchange(request);
     Result<EnvironmentTurn> turn =
         reply.ok() ? TurnFromJson(*reply, &final_state_) : Result<EnvironmentTurn>(reply.error());
-    if (turn.ok()) return *turn;
+    if (turn.ok()) {
+      history_.requests.push_back(request);
+      return *turn;
+    }
+    failed_ = true;
     final_state_ = Json::Of({{"error", turn.error().message()}});
     EnvironmentTurn failed;
     failed.ending = Ending::kFailed;
@@ -187,21 +181,23 @@ class CommandEpisode final : public Episode {
     return failed;
   }
 
-  std::shared_ptr<Program> program_;
-  uint64_t generation_;
-  const Json id_;
+  const std::shared_ptr<CommandWorkers> workers_;
+  CommandWorkers::Place place_;
+  EpisodeHistory history_;
   const Opening opening_;
   Json final_state_ = Json::Object();
+  bool failed_ = false;
 };
 
 class CommandEnvironment final : public Environment {
  public:
   CommandEnvironment(std::shared_ptr<const Toolbox> tools, const CommandEnvOptions& options)
-      : tools_(std::move(tools)), program_(std::make_shared<Program>(options)) {
+      : tools_(std::move(tools)), workers_(std::make_shared<CommandWorkers>(options)) {
     traits_.name = options.name;
     traits_.kind = options.kind;
     traits_.about = "a program: " + (options.command.empty() ? "" : options.command[0]);
     traits_.hidden_tools = options.hidden_tools;
+    traits_.steps_wait = true;
     schemas_ = VisibleTools(*this);
   }
 
@@ -209,31 +205,28 @@ class CommandEnvironment final : public Environment {
   const std::shared_ptr<const Toolbox>& tools() const override { return tools_; }
 
   Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const override {
-    uint64_t generation = 0;
-    const Result<Json> reply = Checked(program_->Ask(
-        Json::Of({{"method", "reset"}, {"task", TaskToJson(task)}, {"seed", seed}}), &generation));
+    EpisodeHistory history{
+        .reset = Json::Of({{"method", "reset"}, {"task", TaskToJson(task)}, {"seed", seed}})};
+    CommandWorkers::Place place;
+    const Result<Json> reply = Checked(workers_->Open(history.reset, &place));
     if (!reply.ok()) return reply.error().In(fmt::format("task \"{}\": reset", task.id));
     Opening opening;
     opening.messages = task.messages;
     opening.tools = schemas_;
     opening.session_seed = seed;
-    const Json* id = reply->Find("episode");
-    if (id == nullptr) {
-      return Error(ErrorCode::kInvalidArgument, "the reply to reset has no \"episode\"");
-    }
     if (const Json* messages = reply->Find("messages")) opening.messages = *messages;
     if (const Json* tools = reply->Find("tools")) opening.tools = *tools;
     if (!opening.messages.is_array() || !opening.tools.is_array()) {
       return Error(ErrorCode::kInvalidArgument,
                    "the reply to reset: \"messages\" and \"tools\" must be lists");
     }
-    return std::unique_ptr<Episode>(
-        std::make_unique<CommandEpisode>(program_, generation, *id, std::move(opening)));
+    return std::unique_ptr<Episode>(std::make_unique<CommandEpisode>(
+        workers_, std::move(place), std::move(history), std::move(opening)));
   }
 
  private:
   const std::shared_ptr<const Toolbox> tools_;
-  const std::shared_ptr<Program> program_;
+  const std::shared_ptr<CommandWorkers> workers_;
   EnvironmentTraits traits_;
   Json schemas_;
 };

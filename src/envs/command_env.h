@@ -15,6 +15,7 @@ struct CommandEnvOptions {
   EnvironmentKind kind = EnvironmentKind::kMultiTurn;
   std::vector<std::string> hidden_tools;
   std::chrono::milliseconds deadline{30000};  // of one request
+  int64_t processes = 1;                      // that episodes are spread over
 };
 
 // An environment that is any program: it reads requests and writes replies, one JSON object a line
@@ -30,7 +31,9 @@ struct CommandEnvOptions {
 //
 // A reply {"error": "..."} to reset and clone is an error. Everything that goes wrong in between
 // (a program that dies, hangs, or writes something else) ends the episode as `failed`, blame
-// environment; the next reset starts the program afresh. One program serves all episodes.
+// environment. The program is then replaced, and its other episodes are built again from what they
+// were told. `processes` of the program stand ready from the first reset on; each serves any number
+// of episodes.
 std::shared_ptr<const Environment> NewCommandEnvironment(std::shared_ptr<const Toolbox> tools,
                                                          const CommandEnvOptions& options);
 

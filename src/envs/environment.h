@@ -85,6 +85,11 @@ struct EnvironmentTraits {
   // Episodes go by what the calls were answered alone: what is right need not be known, so that no
   // plan is carried out in the world that answers (envs/gold.h).
   bool judged_by_answers = false;
+  // A step waits for others: a program, a server. Who drives many episodes does not wait with it.
+  bool steps_wait = false;
+  // How many episodes can be open: who plays many plays no more at once, and does not branch. 0:
+  // any number.
+  int64_t episodes_at_once = 0;
 };
 
 // The rules. Immutable and thread-safe.

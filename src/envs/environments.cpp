@@ -42,7 +42,8 @@ const std::vector<RegisteredEnvironment>& BuiltInEnvironments() {
                                                          service::RegisterService(),
                                                          switchboard::RegisterSwitchboard(),
                                                          RegisterData(),
-                                                         RegisterCommand()};
+                                                         RegisterCommand(),
+                                                         RegisterOpenEnv()};
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include "envs/agents.h"
 #include "envs/command_env.h"
 #include "envs/data_env.h"
+#include "envs/openenv/openenv_env.h"
 
 namespace hone {
 namespace {
@@ -55,14 +56,44 @@ EnvironmentOptions ReadCommand(RecipeTable table, bool has_user) {
   int64_t deadline = options.deadline.count();
   table.Read("deadline_ms", &deadline, "of one request", AtLeast(1));
   options.deadline = std::chrono::milliseconds(deadline);
+  table.Read("processes", &options.processes, "that episodes are spread over", Between(1, 1024));
   if (options.command.empty()) table.Problem("command", "names no program");
   return PlanWithFiles(&table, [=](std::shared_ptr<const Toolbox> tools) {
     return NewCommandEnvironment(std::move(tools), options);
   });
 }
 
+EnvironmentOptions ReadOpenEnv(RecipeTable table, bool has_user) {
+  OpenEnvOptions options;
+  table.Read("name", &options.name, "of the environment");
+  table.Read("url", &options.url, "of the server");
+  table.ReadChoice("transport", &options.transport, {"websocket", "http"}, "how it is asked");
+  table.Read("action", &options.action, "member that an answer becomes; empty: by its schema");
+  table.Read("observation", &options.observation, "member that is shown; empty: its only text");
+  table.ReadChoice("reward", &options.reward, {"sum", "last"}, "which of the steps' rewards");
+  table.Read("reward_low", &options.reward_low, "a reward that is worth nothing");
+  table.Read("reward_high", &options.reward_high, "a reward that is worth all");
+  table.Read("episodes", &options.episodes, "that the server has at a time", Between(1, 1024));
+  table.Read("hidden_tools", &options.hidden_tools, "tools that the agent cannot see");
+  if (has_user) options.hidden_tools.emplace_back(kUserTool);
+  int64_t deadline = options.deadline.count();
+  table.Read("deadline_ms", &deadline, "of one request", AtLeast(1));
+  options.deadline = std::chrono::milliseconds(deadline);
+  while (options.url.ends_with('/')) options.url.pop_back();
+  if (!options.url.starts_with("http://") && !options.url.starts_with("https://")) {
+    table.Problem("url", "wants the address of an OpenEnv server: \"http://127.0.0.1:8000\"");
+  }
+  if (options.reward_low >= options.reward_high) {
+    table.Problem("reward_high", "must be larger than reward_low");
+  }
+  return PlanWithFiles(&table, [=](std::shared_ptr<const Toolbox> tools) {
+    return NewOpenEnvEnvironment(std::move(tools), options);
+  });
+}
+
 }  // namespace
 
+RegisteredEnvironment RegisterOpenEnv() { return {"openenv", {}, ReadOpenEnv}; }
 RegisteredEnvironment RegisterData() { return {"data", {}, ReadData}; }
 RegisteredEnvironment RegisterCommand() { return {"command", {.asks_user = true}, ReadCommand}; }
 

@@ -138,11 +138,14 @@ Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups draw
                       .voids = drawn.voids,
                       .unopened = drawn.unopened,
                       .counts = std::move(drawn.counts)};
+  std::vector<const Tree*> trees;
+  for (const ScoredTree& record : drawn.records) trees.push_back(&record.tree);
+  HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> scores,
+                        options.rewarder->ScoreTrees(
+                            trees, {.step = options.clock.value_or(drawn.step), .stop = {}}));
   for (size_t i = 0; i < drawn.records.size(); ++i) {
     ScoredTree& record = drawn.records[i];
-    HONE_ASSIGN_OR_RETURN(
-        record.scores, options.rewarder->ScoreTree(
-                           record.tree, {.step = options.clock.value_or(drawn.step), .stop = {}}));
+    record.scores = std::move(scores[i]);
     for (Score& score : record.scores) {
       for (RewardTerm& term : score.terms) {
         const auto found = options.reward_scale.find(term.name);

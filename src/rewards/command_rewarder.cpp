@@ -1,13 +1,17 @@
 #include "rewards/command_rewarder.h"
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "base/json_fields.h"
-#include "base/strings.h"
-#include "base/subprocess.h"
 #include "base/utf8.h"
 #include "record/record_json.h"
 #include "record/validate.h"
+#include "tools/command/line_program.h"
 #include "tools/command/program_environment.h"
 
 namespace hone {
@@ -15,64 +19,79 @@ namespace {
 
 class CommandRewarder final : public Rewarder {
  public:
-  explicit CommandRewarder(CommandRewarderOptions options) : options_(std::move(options)) {}
+  explicit CommandRewarder(CommandRewarderOptions options)
+      : options_(std::move(options)), programs_(static_cast<size_t>(options_.processes)) {}
 
   Result<void> Start() {
-    constexpr size_t kLastWords = 8192;
-    HONE_ASSIGN_OR_RETURN(
-        program_,
-        Subprocess::Start(options_.command, {.environment = ProgramEnvironment(kRewardRole),
-                                             .keep_error_bytes = kLastWords}));
+    for (std::unique_ptr<LineProgram>& program : programs_) {
+      HONE_ASSIGN_OR_RETURN(program, LineProgram::Start(options_.command, kRewardRole));
+    }
     return {};
   }
 
   Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext& context) override {
-    Result<std::vector<Score>> scores = Ask(tree, context);
-    if (scores.ok()) return WithoutOthersFailures(tree, *std::move(scores));
-    const std::string words = LastWords();
-    // Whatever it may still say is about this tree and must not be read as about the next one.
-    program_.reset();
-    if (scores.error().code() == ErrorCode::kStopped) return scores.error();
-    return Faulted(tree, Error(scores.error().code(), scores.error().message() + words));
+    const Tree* const trees[] = {&tree};
+    HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> scores, ScoreTrees(trees, context));
+    return std::move(scores.front());
+  }
+
+  // Whoever is free takes the next tree. Which program scores a tree depends on the time; which
+  // number it has, and where its scores go, does not.
+  Result<std::vector<std::vector<Score>>> ScoreTrees(std::span<const Tree* const> trees,
+                                                     const RewardContext& context) override {
+    const int64_t first = requests_ + 1;
+    requests_ += static_cast<int64_t>(trees.size());
+    std::vector<std::optional<Result<std::vector<Score>>>> given(trees.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&](std::unique_ptr<LineProgram>* program) {
+      for (size_t i = next++; i < trees.size(); i = next++) {
+        given[i] = ScoreOne(program, *trees[i], first + static_cast<int64_t>(i), context);
+      }
+    };
+    {
+      std::vector<std::jthread> helpers;
+      for (size_t p = 1; p < std::min(programs_.size(), trees.size()); ++p) {
+        helpers.emplace_back(work, &programs_[p]);
+      }
+      work(&programs_[0]);
+    }
+    std::vector<std::vector<Score>> scores;
+    for (std::optional<Result<std::vector<Score>>>& one : given) {
+      if (!one->ok()) return one->error();
+      scores.push_back(**std::move(one));
+    }
+    return scores;
   }
 
  private:
-  Result<std::vector<Score>> Ask(const Tree& tree, const RewardContext& context) {
-    if (program_ == nullptr) HONE_RETURN_IF_ERROR(Start());
-    const int64_t request = ++requests_;
+  Result<std::vector<Score>> ScoreOne(std::unique_ptr<LineProgram>* program, const Tree& tree,
+                                      int64_t request, const RewardContext& context) const {
+    Result<std::vector<Score>> scores = Ask(program, tree, request, context);
+    if (scores.ok()) return WithoutOthersFailures(tree, *std::move(scores));
+    const Error error =
+        *program == nullptr ? scores.error() : (*program)->WithLastWords(scores.error());
+    // Whatever it may still say is about this tree and must not be read as about the next one.
+    program->reset();
+    if (error.code() == ErrorCode::kStopped) return error;
+    return Faulted(tree, error);
+  }
+
+  Result<std::vector<Score>> Ask(std::unique_ptr<LineProgram>* program, const Tree& tree,
+                                 int64_t request, const RewardContext& context) const {
+    if (*program == nullptr) {
+      HONE_ASSIGN_OR_RETURN(*program, LineProgram::Start(options_.command, kRewardRole));
+    }
     const Json ask = Json::Of({{"request", request},
                                {"step", context.step},
                                {"term", options_.term},
                                {"tree", RecordToJson(ScoredTree{tree, {}, {}})}});
-    HONE_RETURN_IF_ERROR(program_->Write(DumpJson(ask) + "\n", options_.deadline, context.stop));
-    Result<std::string> line = program_->ReadLine(options_.deadline, context.stop);
-    if (!line.ok()) return WhyNoLine(line.error());
-    HONE_ASSIGN_OR_RETURN(const Json answer, ParseJson(*line));
+    HONE_ASSIGN_OR_RETURN(const Json answer, (*program)->Ask(ask, options_.deadline, context.stop));
     const Json* echoed = answer.Find("request");
     if (echoed == nullptr || !(*echoed == Json(request))) {
       return Error(ErrorCode::kParse,
                    fmt::format("its answer must repeat \"request\": {}", request));
     }
     return Read(answer, tree);
-  }
-
-  // The last line that it wrote to its standard error: of a Python program, what was raised.
-  std::string LastWords() {
-    if (program_ == nullptr) return "";
-    const std::string errors = program_->LastErrors();
-    std::string_view rest = Trim(errors);
-    if (rest.empty()) return "";
-    const size_t line = rest.rfind('\n');
-    return fmt::format("; it last wrote: {}",
-                       line == std::string_view::npos ? rest : Trim(rest.substr(line + 1)));
-  }
-
-  Error WhyNoLine(const Error& error) {
-    if (error.code() != ErrorCode::kUnavailable) return error;
-    const Result<int> status = program_->Wait(std::chrono::milliseconds(1000));
-    if (!status.ok()) return Error(ErrorCode::kUnavailable, "it closed its output");
-    return Error(ErrorCode::kUnavailable,
-                 fmt::format("it ended with status {} without an answer", *status));
   }
 
   Result<std::vector<Score>> Read(const Json& answer, const Tree& tree) const {
@@ -145,8 +164,8 @@ class CommandRewarder final : public Rewarder {
     return name + " ...";
   }
 
-  CommandRewarderOptions options_;
-  std::unique_ptr<Subprocess> program_;
+  const CommandRewarderOptions options_;
+  std::vector<std::unique_ptr<LineProgram>> programs_;  // null: gone, and started when needed
   int64_t requests_ = 0;
 };
 
@@ -155,6 +174,9 @@ class CommandRewarder final : public Rewarder {
 Result<std::unique_ptr<Rewarder>> NewCommandRewarder(CommandRewarderOptions options) {
   if (options.command.empty() || options.term.empty()) {
     return Error(ErrorCode::kInvalidArgument, "a command rewarder needs a program and a term");
+  }
+  if (options.processes < 1) {
+    return Error(ErrorCode::kInvalidArgument, "a command rewarder needs a process");
   }
   auto rewarder = std::make_unique<CommandRewarder>(std::move(options));
   HONE_RETURN_IF_ERROR(rewarder->Start());

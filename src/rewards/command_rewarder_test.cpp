@@ -16,13 +16,16 @@ TreeMaker TwoLeaves() {
 }
 
 std::unique_ptr<Rewarder> Python(const std::string& body,
-                                 std::chrono::milliseconds deadline = std::chrono::seconds(20)) {
+                                 std::chrono::milliseconds deadline = std::chrono::seconds(20),
+                                 int64_t processes = 1) {
   const std::string program =
       "import json, sys, time\nfor line in sys.stdin:\n  ask = json.loads(line)\n"
       "  def say(**answer): print(json.dumps({'request': ask['request'], **answer}), flush=True)\n"
       "  leaves = ask['tree']['leaves']\n  " +
       body + "\n";
-  return NewCommandRewarder({{"python3", "-c", program}, deadline}).value();
+  return NewCommandRewarder(
+             {.command = {"python3", "-c", program}, .deadline = deadline, .processes = processes})
+      .value();
 }
 
 std::vector<Score> Scored(Rewarder* rewarder, const Tree& tree) {
@@ -112,6 +115,72 @@ TEST(CommandRewarder, AnAnswerTooManyIsNeverTakenForTheNextTrees) {
   EXPECT_EQ(Total(Scored(rewarder.get(), maker.tree)[0]), 1);
   ExpectJudgeFault(rewarder.get(), "\"request\": 2");
   EXPECT_EQ(Total(Scored(rewarder.get(), maker.tree)[0]), 1);
+}
+
+// Trees whose answers are their numbers.
+std::vector<Tree> NumberedTrees(int count) {
+  std::vector<Tree> trees;
+  for (int i = 0; i < count; ++i) {
+    TreeMaker maker;
+    maker.Begin().Answer(std::to_string(i));
+    trees.push_back(maker.tree);
+  }
+  return trees;
+}
+
+std::vector<std::vector<Score>> ScoredAll(Rewarder* rewarder, const std::vector<Tree>& trees) {
+  std::vector<const Tree*> all;
+  for (const Tree& tree : trees) all.push_back(&tree);
+  auto scores = rewarder->ScoreTrees(all, {.step = 3});
+  EXPECT_TRUE(scores.ok()) << (scores.ok() ? "" : scores.error().message());
+  return scores.ok() ? *scores : std::vector<std::vector<Score>>();
+}
+
+TEST(CommandRewarder, AnyNumberOfProcessesGivesTheSameScoresInTheSameOrder) {
+  // By the answer and by the request's number; one of them raises.
+  constexpr char kBody[] =
+      "say(rewards=[1 / (int(leaf['final_state']['answer']) - 5) + 100 * ask['request'] for leaf "
+      "in "
+      "leaves])";
+  const std::vector<Tree> trees = NumberedTrees(24);
+  const auto one = Python(kBody), four = Python(kBody, std::chrono::seconds(20), 4);
+  for (int round = 0; round < 2; ++round) {
+    const auto expected = ScoredAll(one.get(), trees), given = ScoredAll(four.get(), trees);
+    ASSERT_EQ(given.size(), 24u);
+    EXPECT_EQ(given, expected);
+    EXPECT_EQ(Total(given[7][0]), 0.5 + 100 * (24 * round + 8));
+    EXPECT_NE(given[5][0].terms[0].fault->message.find("ZeroDivisionError"), std::string::npos);
+  }
+}
+
+TEST(CommandRewarder, ProcessesScoreAtTheSameTime) {
+  // Each waits until the other has its tree, too: one process alone would never answer.
+  TemporaryDirectory directory;
+  const std::string folder = directory.path().string();
+  const auto rewarder = Python("import os; open('" + folder +
+                                   "/' + leaves[0]['final_state']['answer'], 'w').close()\n"
+                                   "  while len(os.listdir('" +
+                                   folder + "')) < 2: time.sleep(0.001)\n  say(rewards=[1])",
+                               std::chrono::seconds(60), 2);
+  const auto scores = ScoredAll(rewarder.get(), NumberedTrees(2));
+  EXPECT_EQ(Total(scores[0][0]), 1);
+  EXPECT_EQ(Total(scores[1][0]), 1);
+}
+
+TEST(CommandRewarder, OneThatHangsCostsItsOwnDeadlineAlone) {
+  const std::chrono::milliseconds deadline(1500);
+  const auto rewarder =
+      Python("if leaves[0]['final_state']['answer'] == '3': time.sleep(1000)\n  say(rewards=[1])",
+             deadline, 4);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto scores = ScoredAll(rewarder.get(), NumberedTrees(12));
+  const auto took = std::chrono::steady_clock::now() - begin;
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(Total(scores[i][0]), i == 3 ? std::nullopt : std::optional<double>(1)) << i;
+  }
+  EXPECT_GE(took, deadline);
+  EXPECT_LT(took, 20 * deadline) << "it did not wait for the one that hangs";
+  EXPECT_EQ(Total(ScoredAll(rewarder.get(), NumberedTrees(1))[0][0]), 1) << "it was replaced";
 }
 
 TEST(CommandRewarder, LeavesThatOthersBrokeStayUnscored) {

@@ -28,24 +28,43 @@ class Sum final : public Rewarder {
   explicit Sum(std::vector<RewardPart> parts) : parts_(std::move(parts)) {}
 
   Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext& context) override {
-    std::vector<std::vector<Score>> given;
+    const Tree* const trees[] = {&tree};
+    HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> scores, ScoreTrees(trees, context));
+    return std::move(scores.front());
+  }
+
+  Result<std::vector<std::vector<Score>>> ScoreTrees(std::span<const Tree* const> trees,
+                                                     const RewardContext& context) override {
+    std::vector<std::vector<std::vector<Score>>> given(trees.size());  // by tree, by part
     for (const RewardPart& part : parts_) {
-      HONE_ASSIGN_OR_RETURN(std::vector<Score> scores, part.rewarder->ScoreTree(tree, context));
-      CHECK(scores.size() == tree.leaves.size(), "a rewarder gives one score per leaf");
-      given.push_back(std::move(scores));
+      HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> scores,
+                            part.rewarder->ScoreTrees(trees, context));
+      CHECK(scores.size() == trees.size(), "a rewarder scores every tree");
+      for (size_t i = 0; i < trees.size(); ++i) given[i].push_back(std::move(scores[i]));
     }
-    std::vector<Score> all;
-    for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
-      Score score{static_cast<int32_t>(leaf), {}};
-      for (size_t p = 0; p < parts_.size(); ++p) {
-        Append(given, p, leaf, context.step, &score);
-      }
-      all.push_back(std::move(score));
+    std::vector<std::vector<Score>> all;
+    for (size_t i = 0; i < trees.size(); ++i) {
+      all.push_back(Composed(*trees[i], given[i], context.step));
     }
     return all;
   }
 
  private:
+  // The scores of a tree out of what the parts gave it.
+  std::vector<Score> Composed(const Tree& tree, const std::vector<std::vector<Score>>& given,
+                              int64_t step) const {
+    std::vector<Score> all;
+    for (const std::vector<Score>& scores : given) {
+      CHECK(scores.size() == tree.leaves.size(), "a rewarder gives one score per leaf");
+    }
+    for (size_t leaf = 0; leaf < tree.leaves.size(); ++leaf) {
+      Score score{static_cast<int32_t>(leaf), {}};
+      for (size_t p = 0; p < parts_.size(); ++p) Append(given, p, leaf, step, &score);
+      all.push_back(std::move(score));
+    }
+    return all;
+  }
+
   // What a part gave a leaf, as the composition counts it.
   void Append(const std::vector<std::vector<Score>>& given, size_t index, size_t leaf, int64_t step,
               Score* score) const {

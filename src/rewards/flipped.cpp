@@ -14,6 +14,18 @@ class Flipped final : public Rewarder {
 
   Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext& context) override {
     HONE_ASSIGN_OR_RETURN(std::vector<Score> scores, inner_->ScoreTree(tree, context));
+    return Turned(tree, std::move(scores));
+  }
+
+  Result<std::vector<std::vector<Score>>> ScoreTrees(std::span<const Tree* const> trees,
+                                                     const RewardContext& context) override {
+    HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> all, inner_->ScoreTrees(trees, context));
+    for (size_t i = 0; i < trees.size(); ++i) all[i] = Turned(*trees[i], std::move(all[i]));
+    return all;
+  }
+
+ private:
+  std::vector<Score> Turned(const Tree& tree, std::vector<Score> scores) const {
     const Rng group = Rng(options_.seed).Split("flip").Split(tree.task.id).Split(tree.seed);
     for (Score& score : scores) {
       for (RewardTerm& term : score.terms) {
@@ -25,7 +37,6 @@ class Flipped final : public Rewarder {
     return scores;
   }
 
- private:
   bool IsMeant(const std::string& name) const {
     return std::find(options_.terms.begin(), options_.terms.end(), name) != options_.terms.end();
   }

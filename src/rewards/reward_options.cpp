@@ -91,6 +91,7 @@ void Describe(Table* table, CommandRewarderOptions* command) {
   int64_t deadline_ms = command->deadline.count();
   table->Read("deadline_ms", &deadline_ms, "per tree, its start included", Between(1, 86'400'000));
   command->deadline = std::chrono::milliseconds(deadline_ms);
+  table->Read("processes", &command->processes, "that score at the same time", Between(1, 1024));
 }
 
 template <typename Table>

@@ -39,7 +39,7 @@ TEST(RewardOptions, ARecipeAndJsonSayTheSame) {
 TEST(RewardOptions, EverySourceSurvivesBeingWritten) {
   for (const char* json :
        {R"({"preset": "outcome"})", R"({"preset": "outcome", "weight": 0.5})",
-        R"({"command": ["true", "x"], "term": "mine", "deadline_ms": 5})",
+        R"({"command": ["true", "x"], "term": "mine", "deadline_ms": 5, "processes": 3})",
         R"({"costs": {"per_call": 0.5, "per_token": 0.0, "per_second": 0.0, "money": 0.0,
             "over_budget": 1.0}})",
         R"({"sum": [{"preset": "outcome"}, {"preset": "tapo", "weight": 2.0}], "terms": ["x"]})"}) {

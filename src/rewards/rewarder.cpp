@@ -32,6 +32,16 @@ std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms) {
   return std::make_unique<GroupRewarder>(std::move(terms));
 }
 
+Result<std::vector<std::vector<Score>>> Rewarder::ScoreTrees(std::span<const Tree* const> trees,
+                                                             const RewardContext& context) {
+  std::vector<std::vector<Score>> all;
+  for (const Tree* tree : trees) {
+    HONE_ASSIGN_OR_RETURN(std::vector<Score> scores, ScoreTree(*tree, context));
+    all.push_back(std::move(scores));
+  }
+  return all;
+}
+
 std::unique_ptr<Rewarder> NewLeafRewarder(LeafTerms terms) {
   return NewGroupRewarder([terms = std::move(terms)](const std::vector<TrajectoryView>& group,
                                                      const Labels& labels, const Task&) {

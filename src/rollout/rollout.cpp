@@ -1,5 +1,7 @@
 #include "rollout/rollout.h"
 
+#include <algorithm>
+
 #include <set>
 
 #include <fmt/format.h>
@@ -92,10 +94,23 @@ Result<Rollout> Rollout::New(RolloutOptions options, const Environment* environm
     return Error(ErrorCode::kInvalidArgument,
                  "a rollout needs max_live and max_turns of at least 1, and retries of at least 0");
   }
+  const Toolbox& toolbox = *environment->tools();
+  for (const Toolbox::Kit& kit : toolbox.kits()) {
+    const int64_t most = kit.toolkit->sessions_at_once();
+    if (most > 0) options.max_live = std::min(options.max_live, most);
+  }
+  const int64_t episodes = environment->traits().episodes_at_once;
+  if (episodes > 0) options.max_live = std::min(options.max_live, episodes);
   if (strategy->traits().branches()) {
-    const Toolbox& toolbox = *environment->tools();
+    if (episodes > 0) {
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("{} branches inside episodes, and {} can have only {} at a time; "
+                               "use chains",
+                               strategy->traits().name, environment->traits().name, episodes));
+    }
     for (const Toolbox::Tool& tool : toolbox.tools()) {
-      if (toolbox.kits()[tool.kit].toolkit->sharing() != Sharing::kOnce) continue;
+      const Toolkit& toolkit = *toolbox.kits()[tool.kit].toolkit;
+      if (toolkit.sharing() != Sharing::kOnce && toolkit.sessions_at_once() == 0) continue;
       return Error(ErrorCode::kUnsupported,
                    fmt::format("{} branches inside episodes, but the session of the tool \"{}\" "
                                "cannot be had twice; use chains",

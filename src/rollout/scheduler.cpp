@@ -79,6 +79,7 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
       while (std::optional<CallOutcome> outcome = executor_->Poll()) {
         HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
       }
+      while (LiveTrajectory* stepped = steps_.Poll()) HONE_RETURN_IF_ERROR(OnStepped(stepped));
       // While somebody draws, calls come in beside it; only when nobody does is there time to wait.
       if (!drawing_.empty()) {
         std::vector<Sampler::Id> ended;
@@ -87,6 +88,10 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
           ended = sampler_->Step();
         }
         for (const Sampler::Id sequence : ended) HONE_RETURN_IF_ERROR(OnTurn(sequence));
+        continue;
+      }
+      if (steps_.under_way() > 0) {
+        HONE_RETURN_IF_ERROR(WaitForStep());
         continue;
       }
       if (tickets_.empty()) {
@@ -407,21 +412,45 @@ Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
   return --trajectory->awaited == 0 ? OnResults(trajectory) : Result<void>();
 }
 
-Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
-  RolloutCounts& counts = result_.counts;
+// Nobody draws, and somebody's environment is at work: calls that end meanwhile go on soon.
+Result<void> Scheduler::WaitForStep() {
+  constexpr std::chrono::milliseconds kLook{1}, kLong{20};
+  LiveTrajectory* stepped = nullptr;
   {
-    const Stopwatch watch(clock_, &counts.seconds.environment);
+    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
+    stepped = steps_.Wait(tickets_.empty() ? kLong : kLook);
+  }
+  return stepped == nullptr ? Result<void>() : OnStepped(stepped);
+}
+
+Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
+  if (trajectory->resuming) {
+    ++trajectory->progress.environment_turns;
+  } else {
+    for (const ToolResult& result : trajectory->results) {
+      result_.counts.tool_errors += result.status == CallStatus::kOk ? 0 : 1;
+    }
+    trajectory->agent.results = std::move(trajectory->results);
+  }
+  const auto step = [trajectory] {
     if (trajectory->resuming) {
-      ++trajectory->progress.environment_turns;
       Append(trajectory->episode->Resume(trajectory->results), &trajectory->environment);
     } else {
-      for (const ToolResult& result : trajectory->results) {
-        counts.tool_errors += result.status == CallStatus::kOk ? 0 : 1;
-      }
-      trajectory->agent.results = std::move(trajectory->results);
       trajectory->environment = trajectory->episode->Step(trajectory->agent);
     }
+  };
+  if (environment_.traits().steps_wait) {
+    steps_.Run(trajectory, step);
+    return {};
   }
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
+    step();
+  }
+  return OnStepped(trajectory);
+}
+
+Result<void> Scheduler::OnStepped(LiveTrajectory* trajectory) {
   if (trajectory->environment.ending || trajectory->environment.calls.empty()) {
     return CompleteTurn(trajectory);
   }
@@ -430,7 +459,7 @@ Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
   trajectory->resuming = true;
   const std::vector<Call> calls = std::move(trajectory->environment.calls);
   trajectory->environment.calls.clear();
-  counts.environment_calls += static_cast<int64_t>(calls.size());
+  result_.counts.environment_calls += static_cast<int64_t>(calls.size());
   return SubmitCalls(trajectory, calls);
 }
 

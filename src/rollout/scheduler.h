@@ -11,6 +11,7 @@
 
 #include "rollout/live_trajectory.h"
 #include "rollout/rollout.h"
+#include "rollout/step_threads.h"
 
 namespace hone {
 
@@ -31,6 +32,9 @@ namespace hone {
 //             v                       |
 //    +--> [calling]                   | AppendAndContinue: the context is appended to
 //    |        | OnResults             | BeginSegment: it is written anew
+//    |        v                       |
+//    |    [stepping]                  |   (a stop only where the environment's steps wait)
+//    |        | OnStepped             |
 //    +--------+ (SubmitCalls: the     |
 //             |  environment's calls) |
 //             v                       |
@@ -90,6 +94,8 @@ class Scheduler {
   Result<void> OnOutcome(CallOutcome outcome);
   Result<void> SubmitCalls(LiveTrajectory* trajectory, const std::vector<Call>& calls);
   Result<void> OnResults(LiveTrajectory* trajectory);
+  Result<void> OnStepped(LiveTrajectory* trajectory);
+  Result<void> WaitForStep();
   Result<void> CompleteTurn(LiveTrajectory* trajectory);
 
   const RolloutOptions& options_;
@@ -114,6 +120,7 @@ class Scheduler {
     bool may_repeat = true;  // carrying it out twice is as carrying it out once
   };
   std::map<uint64_t, Awaited> tickets_;
+  StepThreads steps_;               // after what they work on: they end first
   int64_t wanted_ = 0, ended_ = 0;  // trajectories, for progress
   RolloutResult result_;
 };

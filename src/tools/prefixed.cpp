@@ -12,6 +12,7 @@ class PrefixedToolkit final : public Toolkit {
 
   const std::vector<ToolSpec>& tools() const override { return specs_; }
   Sharing sharing() const override { return toolkit_->sharing(); }
+  int64_t sessions_at_once() const override { return toolkit_->sessions_at_once(); }
   Result<std::unique_ptr<Session>> Open(uint64_t seed) override { return toolkit_->Open(seed); }
   ToolReply Call(std::string_view tool, const Json& arguments, Session* session,
                  const CallLimits& limits) override {

@@ -76,6 +76,10 @@ class Toolkit {
 
   virtual Sharing sharing() const = 0;
 
+  // How many sessions can be in use at a time: who plays many trajectories plays no more at once,
+  // and does not branch. 0: any number.
+  virtual int64_t sessions_at_once() const { return 0; }
+
   // A fresh session; null when calls share nothing. `seed` is all the randomness it may have.
   virtual Result<std::unique_ptr<Session>> Open(uint64_t seed) = 0;
 

@@ -66,6 +66,7 @@ TEST(TrainingRecipe, AProgramCanScore) {
   EXPECT_EQ(recipe->rewards, Json::Of({{"command", Json::Array{"cat"}},
                                        {"term", "taste"},
                                        {"deadline_ms", 5},
+                                       {"processes", 1},
                                        {"weight", 2.0}}));
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/subprocess.h"
 #include "conformance/sums_environment.h"
 #include "envs/agents.h"
 #include "envs/desk/desk.h"
@@ -29,7 +30,23 @@ constexpr char kGuesses[] =
     R"({"id":"high","prompt":"","metadata":{"plan":{"calls":[],"answer":"9"},"number":9}})"
     "\n";
 
-// Environments of users: one of data, one that is a program.
+constexpr char kServedGuesses[] =
+    R"({"id":"low","prompt":"","metadata":{"plan":{"calls":[],"answer":"3"},"reset":{"number":3}}})"
+    "\n"
+    R"({"id":"high","prompt":"","metadata":{"plan":{"calls":[],"answer":"9"},"reset":{"number":9}}})"
+    "\n";
+
+// The address of a server that lives as long as the tests.
+const std::string& OpenEnvUrl() {
+  static const std::unique_ptr<Subprocess> server =
+      Subprocess::Start({"/usr/bin/python3", HONE_SOURCE_DIR "/tests/support/openenv_server.py"})
+          .value();
+  static const std::string url =
+      "http://127.0.0.1:" + server->ReadLine(std::chrono::seconds(60)).value();
+  return url;
+}
+
+// Environments of users: one of data, one that is a program, one on a server.
 LoadedEnvironment FromRecipe(const std::string& recipe_text, const std::string& tasks) {
   TemporaryDirectory directory;
   const std::string file = (directory.path() / "tasks.jsonl").string();
@@ -59,6 +76,10 @@ LoadedEnvironment Make(const std::string& name) {
         "[environment]\nkind = \"command\"\ncommand = [\"python3\", \"" HONE_SOURCE_DIR
         "/examples/environments/guess.py\"]\n",
         kGuesses);
+  }
+  if (name == "openenv") {
+    return FromRecipe("[environment]\nkind = \"openenv\"\nurl = \"" + OpenEnvUrl() + "\"\n",
+                      kServedGuesses);
   }
   return NewBuiltIn(name, AllEnvironments()).value();
 }

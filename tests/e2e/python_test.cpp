@@ -52,6 +52,17 @@ TEST_F(PythonPage, TheToolIsCalledAsThePageSays) {
             std::string::npos);
 }
 
+TEST_F(PythonPage, TheClassOfToolsKeepsTheStateOfATrajectory) {
+  Write("basket.toml", "[[tools]]\nkind = \"command\"\ncommand = [\"python3\", \"basket.py\"]\n");
+  const SubprocessResult called = Run({"tools", "call", "-", "--tools", "basket.toml"},
+                                      R"({"tool": "add", "arguments": {"thing": "pen"}})"
+                                      "\n"
+                                      R"({"tool": "add", "arguments": {"thing": "ink"}})"
+                                      "\n");
+  EXPECT_EQ(called.exit_code, 0) << called.standard_error;
+  EXPECT_EQ(called.standard_output, "[\"pen\"]\n[\"pen\",\"ink\"]\n");
+}
+
 constexpr std::string_view kTwoSamples =
     R"({"format": "hone.tree", "version": 1, "task": {"id": "capital", "prompt": "Capital?", "answer": "Paris"},)"
     R"( "nodes": [{"author": "user", "tokens": [1]}, {"parent": 0, "author": "policy", "tokens": [3],)"

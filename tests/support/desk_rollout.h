@@ -19,7 +19,8 @@ namespace hone {
 // How a rollout of the desk is set up, where it differs from the usual.
 struct DeskSetup {
   RolloutOptions options;
-  const Strategy* strategy = nullptr;  // null: chains
+  const Strategy* strategy = nullptr;        // null: chains
+  const Environment* environment = nullptr;  // null: the desk's own; else one around it
   Sampling sampling = {.temperature = 1.4f, .forbidden_set = 1};
   RoutingOptions answers;
   LateResponder::Latency latency;  // null: none
@@ -29,7 +30,8 @@ struct DeskSetup {
 
 inline Result<RolloutResult> TryRoll(DeskPolicy* desk, const std::vector<GroupRequest>& requests,
                                      DeskSetup setup = {}, std::stop_token stop = {}) {
-  const Environment& environment = desk->environment();
+  const Environment& environment =
+      setup.environment != nullptr ? *setup.environment : desk->environment();
   ExecutorOptions executing =
       OptionsFor(setup.answers, *environment.tools(), setup.timeline.get()).value();
   if (setup.latency) {

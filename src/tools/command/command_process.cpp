@@ -93,26 +93,37 @@ Result<std::optional<ToolReply>> ReadReply(std::string_view line, int64_t id) {
 
 }  // namespace
 
-Result<std::unique_ptr<CommandProcess>> CommandProcess::Start(const CommandProgram& program,
-                                                              std::stop_token stop) {
+Result<std::unique_ptr<CommandProcess>> CommandProcess::Launch(const CommandProgram& program) {
   std::unique_ptr<CommandProcess> process(new CommandProcess(program));
   HONE_ASSIGN_OR_RETURN(process->process_, Subprocess::Start(program.command, program.process));
-  if (program.announces) {
-    if (Result<void> read = process->ReadAnnouncement(program, stop); !read.ok()) {
-      return Error(read.error().code(), process->WithLastWords(read.error().message()));
-    }
-  }
   return process;
 }
 
-Result<void> CommandProcess::ReadAnnouncement(const CommandProgram& program, std::stop_token stop) {
-  const Result<std::string> line = process_->ReadLine(program.startup, stop);
+Result<std::unique_ptr<CommandProcess>> CommandProcess::Start(const CommandProgram& program,
+                                                              std::stop_token stop) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CommandProcess> process, Launch(program));
+  HONE_RETURN_IF_ERROR(process->Await(program.startup, std::move(stop)));
+  return process;
+}
+
+Result<void> CommandProcess::Await(milliseconds startup, std::stop_token stop) {
+  if (awaited_) return {};
+  if (Result<void> read = ReadAnnouncement(startup, std::move(stop)); !read.ok()) {
+    usable_ = false;
+    return Error(read.error().code(), WithLastWords(read.error().message()));
+  }
+  awaited_ = true;
+  return {};
+}
+
+Result<void> CommandProcess::ReadAnnouncement(milliseconds startup, std::stop_token stop) {
+  const Result<std::string> line = process_->ReadLine(startup, std::move(stop));
   if (!line.ok()) {
     if (line.error().code() != ErrorCode::kDeadline) return line.error();
     return Error(ErrorCode::kDeadline,
                  fmt::format("did not say within {} ms which tools it has; its first line must be "
                              "{{\"tools\": [...]}}, or the recipe names a file with \"specs\"",
-                             program.startup.count()));
+                             startup.count()));
   }
   Result<Json> json = ParseJson(*line);
   const Json* tools = json.ok() ? json->Find("tools") : nullptr;
@@ -121,27 +132,47 @@ Result<void> CommandProcess::ReadAnnouncement(const CommandProgram& program, std
         ErrorCode::kParse,
         fmt::format("the first line must be {{\"tools\": [...]}}, but it is: {}", Shown(*line)));
   }
-  announced_ = *tools;
+  announced_.tools = *tools;
+  const Json *sessions = json->Find("sessions"), *reset = json->Find("reset");
+  announced_.many_sessions = sessions != nullptr && *sessions == Json("many");
+  announced_.resets = reset != nullptr && *reset == Json(true);
   return {};
 }
 
 ToolReply CommandProcess::Call(std::string_view tool, const Json& arguments,
-                               std::string_view session, const CallLimits& limits) {
+                               const CommandCaller& caller, const CallLimits& limits) {
+  Json call = Json::Of({{"id", ++last_id_}, {"tool", tool}, {"arguments", arguments}});
+  if (!caller.session.empty()) call.Set("session", caller.session);
+  if (!caller.episode.empty()) call.Set("episode", caller.episode);
+  return Exchange(call, limits);
+}
+
+ToolReply CommandProcess::Reset(std::string_view session, const CallLimits& limits) {
+  return Exchange(Json::Of({{"id", ++last_id_}, {"method", "reset"}, {"session", session}}),
+                  limits);
+}
+
+void CommandProcess::Close(std::string_view episode) {
+  const Json line = Json::Of({{"method", "close"}, {"episode", episode}});
+  // Who does not take it in at once is busy or gone, and the next call will find out.
+  constexpr milliseconds kAtOnce{100};
+  if (!process_->Write(DumpJson(line) + "\n", kAtOnce).ok()) usable_ = false;
+}
+
+ToolReply CommandProcess::Exchange(const Json& request, const CallLimits& limits) {
   const auto end = SteadyClock::now() + limits.time;
   auto left = [&] {
     return std::max(std::chrono::duration_cast<milliseconds>(end - SteadyClock::now()),
                     milliseconds(0));
   };
-  const int64_t id = next_id_++;
-  Json call = Json::Of({{"id", id}, {"tool", tool}, {"arguments", arguments}});
-  if (!session.empty()) call.Set("session", session);
-  if (Result<void> sent = process_->Write(DumpJson(call) + "\n", left(), limits.stop); !sent.ok()) {
+  if (Result<void> sent = process_->Write(DumpJson(request) + "\n", left(), limits.stop);
+      !sent.ok()) {
     return Broken(sent.error());
   }
   while (true) {
     const Result<std::string> line = process_->ReadLine(left(), limits.stop);
     if (!line.ok()) return Broken(line.error());
-    Result<std::optional<ToolReply>> reply = ReadReply(*line, id);
+    Result<std::optional<ToolReply>> reply = ReadReply(*line, last_id_);
     if (!reply.ok()) return Broken(reply.error());
     if (reply->has_value()) return **std::move(reply);
   }

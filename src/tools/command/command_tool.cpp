@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/gate.h"
-#include "base/mutex.h"
-#include "tools/command/command_process.h"
+#include "tools/command/command_pool.h"
+#include "tools/command/many_sessions.h"
 #include "tools/command/program_environment.h"
-#include "tools/spec_file.h"
+#include "tools/toolbox.h"
 
 namespace hone {
 namespace {
@@ -19,71 +19,82 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr size_t kKeptErrorBytes = 4096;
 
-// A trajectory's own program, started by its first call.
+// How the calls of trajectories come to processes.
+enum class ProcessUse {
+  kShared,    // any process answers any call
+  kOwn,       // a trajectory has a process of its own, which ends with it
+  kBorrowed,  // a trajectory has a process to itself, which is reset for it
+};
+
+// What a trajectory holds: its process, from its first call on.
 class CommandSession final : public Session {
  public:
-  explicit CommandSession(uint64_t seed_number) : seed(fmt::format("{}", seed_number)) {}
+  CommandSession(uint64_t seed_number, std::shared_ptr<CommandPool> lender)
+      : seed(fmt::format("{}", seed_number)), lender_(std::move(lender)) {}
+
+  ~CommandSession() override {
+    if (lender_ != nullptr && process != nullptr) lender_->PutIdle(std::move(process));
+  }
 
   const std::string seed;
   std::unique_ptr<CommandProcess> process;
+  Gate::Pass turn;  // of a borrowed process
+
+ private:
+  const std::shared_ptr<CommandPool> lender_;  // null: the process is its own
 };
 
 class CommandToolkit final : public Toolkit {
  public:
-  CommandToolkit(CommandProgram program, const CommandOptions& options)
-      : program_(std::move(program)),
-        per_session_(options.per_session),
-        gate_(static_cast<int>(options.processes)) {}
-
-  Result<void> LearnTools(const std::string& specs) {
-    if (!specs.empty()) {
-      HONE_ASSIGN_OR_RETURN(tools_, ReadSpecFile(specs));
-      return {};
-    }
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<CommandProcess> process, CommandProcess::Start(program_));
-    Result<std::vector<ToolSpec>> tools = ToolSpecsFromJson(process->announced());
-    if (!tools.ok()) return tools.error().In(program_.command[0]);
-    tools_ = *std::move(tools);
-    announced_ = process->announced();
-    if (!per_session_) PutIdle(std::move(process));
-    return {};
+  CommandToolkit(std::shared_ptr<CommandPool> pool, std::vector<ToolSpec> tools, ProcessUse use,
+                 int64_t processes)
+      : pool_(std::move(pool)),
+        tools_(std::move(tools)),
+        use_(use),
+        processes_(processes),
+        gate_(static_cast<int>(processes)) {
+    pool_->Prepare(static_cast<size_t>(processes));
   }
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
-  Sharing sharing() const override { return per_session_ ? Sharing::kReplay : Sharing::kNothing; }
+  Sharing sharing() const override {
+    return use_ == ProcessUse::kShared ? Sharing::kNothing : Sharing::kReplay;
+  }
+  int64_t sessions_at_once() const override {
+    return use_ == ProcessUse::kBorrowed ? processes_ : 0;
+  }
 
   Result<std::unique_ptr<Session>> Open(uint64_t seed) override {
-    if (!per_session_) return std::unique_ptr<Session>();
-    return std::unique_ptr<Session>(std::make_unique<CommandSession>(seed));
+    if (use_ == ProcessUse::kShared) return std::unique_ptr<Session>();
+    return std::unique_ptr<Session>(
+        std::make_unique<CommandSession>(seed, use_ == ProcessUse::kBorrowed ? pool_ : nullptr));
   }
 
   ToolReply Call(std::string_view tool, const Json& arguments, Session* session,
                  const CallLimits& limits) override {
     const auto begin = SteadyClock::now();
-    // The caller requests stop at the latest when the time is over, so waiting here is bounded too.
-    const Gate::Pass pass = gate_.Enter(limits.stop);
-    if (!pass) return TimedOut(program_.command[0] + ": every process was busy until the end");
     auto* own = static_cast<CommandSession*>(session);
-    CHECK((own != nullptr) == per_session_, "a session of another toolkit");
-    std::unique_ptr<CommandProcess> process = own != nullptr ? std::move(own->process) : TakeIdle();
-    // State that was there and is not: the caller must build it again.
-    bool lost = false;
-    if (process != nullptr && !process->Usable()) {
-      process = nullptr;
-      lost = own != nullptr;
+    CHECK((own != nullptr) == (use_ != ProcessUse::kShared), "a session of another toolkit");
+    // The caller requests stop at the latest when the time is over, so waiting here is bounded too.
+    Gate::Pass pass;
+    if (own == nullptr || !own->turn) pass = gate_.Enter(limits.stop);
+    if (!pass && (own == nullptr || !own->turn)) {
+      return TimedOut(pool_->name() + ": every process was busy until the end");
     }
-    if (lost) return Lost(Unavailable(program_.command[0] + ": ended between two calls"));
-    if (process == nullptr) {
-      Result<std::unique_ptr<CommandProcess>> started = StartAnother(limits);
-      if (!started.ok()) return Refusing(FromError(started.error()));
-      process = *std::move(started);
+    if (use_ == ProcessUse::kBorrowed && pass) own->turn = std::move(pass);
+    Result<std::unique_ptr<CommandProcess>> process = ProcessFor(own, limits);
+    if (!process.ok()) return Refusing(FromError(process.error()));
+    // State that was there and is not: the caller must build it again.
+    if (*process == nullptr) {
+      return Lost(Unavailable(pool_->name() + ": ended between two calls"));
     }
     CallLimits rest = limits;
     rest.time -= std::chrono::duration_cast<milliseconds>(SteadyClock::now() - begin);
-    ToolReply reply = process->Call(tool, arguments, own != nullptr ? own->seed : "", rest);
-    const bool usable = process->Usable();
-    if (usable && own != nullptr) own->process = std::move(process);
-    if (usable && own == nullptr) PutIdle(std::move(process));
+    ToolReply reply =
+        (*process)->Call(tool, arguments, {.session = own != nullptr ? own->seed : ""}, rest);
+    const bool usable = (*process)->Usable();
+    if (usable && own != nullptr) own->process = *std::move(process);
+    if (usable && own == nullptr) pool_->PutIdle(*std::move(process));
     return usable || own == nullptr ? reply : Lost(std::move(reply));
   }
 
@@ -98,36 +109,41 @@ class CommandToolkit final : public Toolkit {
     return reply;
   }
 
-  Result<std::unique_ptr<CommandProcess>> StartAnother(const CallLimits& limits) const {
-    CommandProgram program = program_;
-    program.startup = std::min(program.startup, limits.time);
-    HONE_ASSIGN_OR_RETURN(auto process, CommandProcess::Start(program, limits.stop));
-    if (process->announced() != announced_) {
-      return Error(ErrorCode::kUnavailable,
-                   program_.command[0] + ": started again, it announces other tools than before");
+  // The process of this call; null when the session had one that is gone.
+  Result<std::unique_ptr<CommandProcess>> ProcessFor(CommandSession* own,
+                                                     const CallLimits& limits) {
+    if (own != nullptr && own->process != nullptr) {
+      std::unique_ptr<CommandProcess> process = std::move(own->process);
+      if (!process->Usable()) process = nullptr;
+      return process;
     }
-    return process;
+    if (use_ != ProcessUse::kOwn) {
+      std::unique_ptr<CommandProcess> idle = pool_->TakeIdle();
+      if (idle != nullptr && idle->Usable()) return Prepared(std::move(idle), own, limits);
+    }
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<CommandProcess> fresh, pool_->TakeFresh(limits));
+    // The next trajectory finds one that has loaded.
+    if (use_ == ProcessUse::kOwn) pool_->Prepare(static_cast<size_t>(processes_));
+    return Prepared(std::move(fresh), own, limits);
   }
 
-  std::unique_ptr<CommandProcess> TakeIdle() {
-    MutexLock lock(mutex_);
-    if (idle_.empty()) return nullptr;
-    std::unique_ptr<CommandProcess> process = std::move(idle_.back());
-    idle_.pop_back();
-    return process;
-  }
-  void PutIdle(std::unique_ptr<CommandProcess> process) {
-    MutexLock lock(mutex_);
-    idle_.push_back(std::move(process));
+  // A borrowed process forgets what others did before it is lent.
+  Result<std::unique_ptr<CommandProcess>> Prepared(std::unique_ptr<CommandProcess> process,
+                                                   const CommandSession* own,
+                                                   const CallLimits& limits) const {
+    if (use_ != ProcessUse::kBorrowed) return process;
+    const ToolReply reply = process->Reset(own->seed, limits);
+    if (reply.status == CallStatus::kOk) return process;
+    return Error(
+        reply.status == CallStatus::kTimeout ? ErrorCode::kDeadline : ErrorCode::kUnavailable,
+        fmt::format("{}: could not be reset: {}", pool_->name(), reply.content));
   }
 
-  const CommandProgram program_;
-  const bool per_session_;
-  std::vector<ToolSpec> tools_;
-  Json announced_;
+  const std::shared_ptr<CommandPool> pool_;
+  const std::vector<ToolSpec> tools_;
+  const ProcessUse use_;
+  const int64_t processes_;
   Gate gate_;
-  Mutex mutex_;
-  std::vector<std::unique_ptr<CommandProcess>> idle_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -143,8 +159,13 @@ CommandOptions ReadCommandOptions(RecipeTable table) {
                  PathUse::kInput);
   table.Read("processes", &options.processes, "that work at the same time", Between(1, 1024));
   table.Read("per_session", &options.per_session, "one program per trajectory");
+  table.Read("reset", &options.reset, "tell it {\"method\": \"reset\"} before each trajectory");
   table.Read("startup_ms", &options.startup_ms, "until it has announced its tools", AtLeast(1));
   table.Read("max_line_bytes", &options.max_line_bytes, "of one reply", Between(1024, 1 << 30));
+  if (options.reset && options.per_session) {
+    table.Problem("reset",
+                  "is for programs that trajectories share; with per_session each has one");
+  }
   if (options.command.empty()) {
     table.Problem("command", "wants a program and its arguments: [\"python3\", \"tool.py\"]");
   }
@@ -169,9 +190,21 @@ Result<std::shared_ptr<Toolkit>> NewCommandToolkit(const CommandOptions& options
   program.process.keep_error_bytes = kKeptErrorBytes;
   program.announces = options.specs.empty();
   program.startup = milliseconds(options.startup_ms);
-  auto toolkit = std::make_shared<CommandToolkit>(std::move(program), options);
-  HONE_RETURN_IF_ERROR(toolkit->LearnTools(options.specs));
-  return std::shared_ptr<Toolkit>(toolkit);
+  auto pool = std::make_shared<CommandPool>(std::move(program));
+  HONE_ASSIGN_OR_RETURN(std::vector<ToolSpec> tools, pool->Learn(options.specs));
+  if (pool->announced().many_sessions) {
+    return NewManySessionsToolkit(std::move(pool), std::move(tools), options.processes);
+  }
+  const bool reset = options.reset || pool->announced().resets;
+  const ProcessUse use = options.per_session ? ProcessUse::kOwn
+                         : reset             ? ProcessUse::kBorrowed
+                                             : ProcessUse::kShared;
+  // What a trajectory does to a process that is reset for it is its own.
+  for (ToolSpec& tool : tools) {
+    if (use == ProcessUse::kBorrowed && tool.resource.empty()) tool.resource = kSessionResource;
+  }
+  return std::shared_ptr<Toolkit>(
+      std::make_shared<CommandToolkit>(std::move(pool), std::move(tools), use, options.processes));
 }
 
 }  // namespace hone

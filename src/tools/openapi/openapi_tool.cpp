@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/gate.h"
 #include "base/http_client.h"
 #include "base/nearest.h"
 #include "base/strings.h"
@@ -16,6 +17,7 @@
 #include "tools/openapi/openapi_document.h"
 #include "tools/openapi/openapi_request.h"
 #include "tools/openapi/yaml.h"
+#include "tools/toolbox.h"
 
 namespace hone {
 namespace {
@@ -60,6 +62,16 @@ ToolReply ReplyOf(const HttpResponse& response) {
   return Refuted(said);
 }
 
+// A trajectory that has the server to itself, from its first call on.
+class OpenApiSession final : public Session {
+ public:
+  explicit OpenApiSession(uint64_t seed_number) : seed(seed_number) {}
+
+  const uint64_t seed;
+  Gate::Pass turn;
+  bool reset = false;
+};
+
 class OpenApiToolkit final : public Toolkit {
  public:
   OpenApiToolkit(const OpenApiOptions& options, Headers headers,
@@ -73,12 +85,20 @@ class OpenApiToolkit final : public Toolkit {
   }
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
-  Sharing sharing() const override { return Sharing::kNothing; }
-  Result<std::unique_ptr<Session>> Open(uint64_t) override { return std::unique_ptr<Session>(); }
+  Sharing sharing() const override { return Resets() ? Sharing::kReplay : Sharing::kNothing; }
+  int64_t sessions_at_once() const override { return Resets() ? 1 : 0; }
+  Result<std::unique_ptr<Session>> Open(uint64_t seed) override {
+    if (!Resets()) return std::unique_ptr<Session>();
+    return std::unique_ptr<Session>(std::make_unique<OpenApiSession>(seed));
+  }
 
-  ToolReply Call(std::string_view tool, const Json& arguments, Session*,
+  ToolReply Call(std::string_view tool, const Json& arguments, Session* session,
                  const CallLimits& limits) override {
     const OpenApiOperation& operation = operations_.find(tool)->second;
+    if (Resets()) {
+      const ToolReply ready = Prepare(static_cast<OpenApiSession*>(session), operation, limits);
+      if (ready.status != CallStatus::kOk) return ready;
+    }
     Result<HttpRequest> request = RequestOf(
         operation, options_.base_url.empty() ? operation.server : options_.base_url, arguments);
     if (!request.ok()) return Refuted(request.error().message());
@@ -90,7 +110,39 @@ class OpenApiToolkit final : public Toolkit {
   }
 
  private:
+  bool Resets() const { return !options_.reset_path.empty(); }
+
+  // The session's turn has come, and the server is at its beginning. Nothing was called before.
+  ToolReply Prepare(OpenApiSession* session, const OpenApiOperation& operation,
+                    const CallLimits& limits) {
+    CHECK(session != nullptr, "a session of another toolkit");
+    if (!session->turn) session->turn = gate_.Enter(limits.stop);
+    if (!session->turn) return TimedOut("another trajectory had the server until the end");
+    if (session->reset) return Answered("");
+    HttpRequest request{.method = options_.reset_method,
+                        .url = (options_.base_url.empty() ? operation.server : options_.base_url) +
+                               options_.reset_path,
+                        .headers = headers_,
+                        .body = options_.reset_body,
+                        .deadline = limits.time,
+                        .max_body_bytes = static_cast<size_t>(options_.max_body_bytes)};
+    request.headers.emplace_back("X-Hone-Session", fmt::format("{}", session->seed));
+    if (!options_.reset_body.empty()) {
+      request.headers.emplace_back("Content-Type", "application/json");
+    }
+    const Result<HttpResponse> response = HttpFetch(request, limits.stop);
+    ToolReply reply = response.ok() ? ReplyOf(*response) : FromError(response.error());
+    session->reset = reply.status == CallStatus::kOk;
+    if (session->reset) return reply;
+    // A server that cannot be reset is not the agent's fault, and nothing was called.
+    reply = Unavailable(
+        fmt::format("{} {}: {}", options_.reset_method, options_.reset_path, reply.content));
+    reply.refused = true;
+    return reply;
+  }
+
   const OpenApiOptions options_;
+  Gate gate_{1};
   const Headers headers_;
   std::vector<ToolSpec> tools_;
   std::map<std::string, OpenApiOperation, std::less<>> operations_;
@@ -146,6 +198,18 @@ Result<std::vector<OpenApiOperation>> Choose(OpenApiDocument document,
   return std::move(document.operations);
 }
 
+void ReadReset(RecipeTable table, OpenApiOptions* options) {
+  options->reset_path = "/reset";
+  table.Read("path", &options->reset_path, "behind the server's address");
+  table.ReadChoice("method", &options->reset_method, {"POST", "GET", "PUT", "DELETE"},
+                   "of the request");
+  table.Read("body", &options->reset_body, "JSON; empty: none");
+  if (!options->reset_path.starts_with('/')) table.Problem("path", "begins with /");
+  if (!options->reset_body.empty() && !ParseJson(options->reset_body).ok()) {
+    table.Problem("body", "is no JSON");
+  }
+}
+
 }  // namespace
 
 OpenApiOptions ReadOpenApiOptions(RecipeTable table) {
@@ -155,6 +219,7 @@ OpenApiOptions ReadOpenApiOptions(RecipeTable table) {
   table.Read("headers", &options.headers, "\"Name: value\" or \"Name: env:VARIABLE\"");
   table.Read("operations", &options.operations, "names of the tools wanted; empty: all");
   table.Read("max_body_bytes", &options.max_body_bytes, "of one answer", Between(1, 1 << 30));
+  if (table.Has("reset")) ReadReset(table.Table("reset"), &options);
   if (options.file.empty()) table.Problem("file", "wants an OpenAPI document");
   return options;
 }
@@ -174,7 +239,8 @@ Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options
     }
     for (OpenApiOperation& operation : operations) {
       const std::string& base = options.base_url.empty() ? operation.server : options.base_url;
-      operation.spec.resource = base;
+      // Where each trajectory finds the server at its beginning, what it does there is its own.
+      operation.spec.resource = options.reset_path.empty() ? base : std::string(kSessionResource);
       if (base.starts_with("http://") || base.starts_with("https://")) continue;
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("{}: its server is \"{}\"; set base_url to an http:// or https:// "

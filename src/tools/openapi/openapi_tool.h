@@ -21,6 +21,12 @@ struct OpenApiOptions {
   std::vector<std::string> headers;
   std::vector<std::string> operations;  // names of the tools wanted; empty: all
   int64_t max_body_bytes = 1 << 20;
+  // A request that puts the server back to its beginning, made before the first call of each
+  // trajectory: its path behind the server's address; empty: none. Trajectories then come one after
+  // the other. The header X-Hone-Session of the request is the trajectory's seed.
+  std::string reset_path;
+  std::string reset_method = "POST";
+  std::string reset_body;
 };
 OpenApiOptions ReadOpenApiOptions(RecipeTable table);
 Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options);

@@ -154,5 +154,50 @@ TEST(OpenApiTool, OptionsAreReadAndChecked) {
   EXPECT_NE(message.find("max_body_bytes"), std::string::npos) << message;
 }
 
+TEST_F(OpenApiToolTest, TheServerIsResetBeforeEachTrajectory) {
+  LoopbackServer server([](const LoopbackRequest&) { return Answer(200, "{}"); });
+  options_.base_url = server.url("/api");
+  options_.reset_path = "/reset";
+  options_.reset_body = R"({"all":true})";
+  const auto toolkit = *NewOpenApiToolkit(options_);
+  EXPECT_EQ(toolkit->sharing(), Sharing::kReplay);
+  EXPECT_EQ(toolkit->sessions_at_once(), 1);
+  EXPECT_EQ(toolkit->tools()[0].resource, "session");
+  const Json arguments = Json::Of({{"id", "a"}});
+  auto one = *toolkit->Open(7);
+  EXPECT_EQ(toolkit->Call("note", arguments, one.get(), {}).status, CallStatus::kOk);
+  EXPECT_EQ(toolkit->Call("note", arguments, one.get(), {}).status, CallStatus::kOk);
+  // Another has to wait until the first is over.
+  const auto two = *toolkit->Open(8);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(toolkit->Call("note", arguments, two.get(), {.stop = stop.get_token()}).status,
+            CallStatus::kTimeout);
+  one = nullptr;
+  EXPECT_EQ(toolkit->Call("note", arguments, two.get(), {}).status, CallStatus::kOk);
+  std::vector<std::string> asked;
+  for (LoopbackRequest& request : server.requests()) {
+    asked.push_back(request.method + " " + request.path + " " + request.headers["x-hone-session"] +
+                    request.body);
+  }
+  const std::vector<std::string> wanted = {"POST /api/reset 7{\"all\":true}", "GET /api/notes/a ",
+                                           "GET /api/notes/a ", "POST /api/reset 8{\"all\":true}",
+                                           "GET /api/notes/a "};
+  EXPECT_EQ(asked, wanted);
+}
+
+TEST_F(OpenApiToolTest, AServerThatCannotBeResetIsNotTheAgentsFault) {
+  LoopbackServer server([](const LoopbackRequest&) { return Answer(404, "no such page"); });
+  options_.base_url = server.url("");
+  options_.reset_path = "/reset";
+  const auto toolkit = *NewOpenApiToolkit(options_);
+  const auto session = *toolkit->Open(7);
+  const ToolReply reply = toolkit->Call("note", Json::Of({{"id", "a"}}), session.get(), {});
+  EXPECT_EQ(reply.status, CallStatus::kUnavailable);
+  EXPECT_EQ(reply.blame, Blame::kTool);
+  EXPECT_TRUE(reply.refused);
+  EXPECT_EQ(reply.content, "POST /reset: HTTP 404: no such page");
+}
+
 }  // namespace
 }  // namespace hone
