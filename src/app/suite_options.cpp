@@ -85,6 +85,10 @@ bool SuiteOptions::AnyGiven() const {
   return *this != usual;
 }
 
+bool IsFileOfLines(const std::string& suite) {
+  return suite.ends_with(".jsonl") && !suite.starts_with("gsm8k:");
+}
+
 void AddSuiteOptions(Command eval, SuiteOptions* options) {
   eval.AddOption("suite", &options->suite,
                  "bfcl:FOLDER, metatool:FOLDER, gsm8k:FILE or FILE.jsonl (docs/suites.md); else "

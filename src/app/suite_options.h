@@ -12,6 +12,9 @@ namespace hone {
 class Command;
 
 // What a command line says of a suite.
+// Whether the name of a suite is a file of one's own, and not of a benchmark.
+bool IsFileOfLines(const std::string& suite);
+
 struct SuiteOptions {
   std::string suite;  // "bfcl:FOLDER", "metatool:FOLDER", "gsm8k:FILE", "FILE.jsonl"; empty: none
   std::vector<std::string> categories;

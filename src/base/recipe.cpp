@@ -69,9 +69,8 @@ std::optional<std::string> FromNode(const RecipeNode& node, bool* value) {
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, std::string* value) {
-  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_string()) {
+  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_string())
     return Wants("a string", node);
-  }
   *value = node.scalar.AsString();
   return std::nullopt;
 }
@@ -87,9 +86,8 @@ std::optional<std::string> FromNode(const RecipeNode& node, int64_t* value, cons
 }
 
 std::optional<std::string> FromNode(const RecipeNode& node, double* value, const Range& range) {
-  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_number()) {
+  if (!node.Is(TomlValue::Kind::kScalar) || !node.scalar.is_number())
     return Wants("a number", node);
-  }
   if (auto problem = OutOfRange(node.scalar.AsDouble(), range)) return problem;
   *value = node.scalar.AsDouble();
   return std::nullopt;
@@ -342,6 +340,10 @@ bool RecipeTable::Has(std::string_view key) const {
   return node_ != nullptr && node_->members.contains(key);
 }
 
+bool RecipeTable::HasList(std::string_view key) const {
+  return Has(key) && node_->members.find(key)->second.Is(TomlValue::Kind::kArray);
+}
+
 void RecipeTable::Problem(std::string_view key, std::string_view text) {
   const RecipeNode* at = node_ != nullptr ? node_ : &state_->root;
   if (Has(key)) at = &node_->members.find(key)->second;
@@ -451,10 +453,9 @@ Result<void> Recipe::Finish() {
   if (state_->problems.empty()) return {};
   std::stable_sort(state_->problems.begin(), state_->problems.end(),
                    [](const auto& a, const auto& b) { return a.order < b.order; });
-  std::string message;
-  for (const auto& [order, text] : state_->problems)
-    message += (message.empty() ? "" : "\n") + text;
-  return Error(ErrorCode::kInvalidArgument, message);
+  std::string all;
+  for (const auto& [order, text] : state_->problems) all += (all.empty() ? "" : "\n") + text;
+  return Error(ErrorCode::kInvalidArgument, all);
 }
 
 std::string Recipe::Resolved() const {

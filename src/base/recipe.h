@@ -102,6 +102,8 @@ class RecipeTable {
   void PassOver(std::string_view key);
   // Whether the recipe says anything under this key. Does not make the key known.
   bool Has(std::string_view key) const;
+  // Whether it says a list there: [[key]] and not [key].
+  bool HasList(std::string_view key) const;
 
   // Adds a problem of the caller's own, at the line of `key` (of the table when absent).
   void Problem(std::string_view key, std::string_view text);

@@ -103,6 +103,10 @@ class Environment {
   // Begins an episode. `seed` is all the randomness it may have beside the task's own. The error
   // says what is wrong with the task.
   virtual Result<std::unique_ptr<Episode>> Open(const Task& task, uint64_t seed) const = 0;
+
+  // Whose tools and traits hold for the task: of several environments in one (envs/mixture.h) the
+  // task's own. `tools` then has those of all of them.
+  virtual const Environment& For(const Task& /*task*/) const { return *this; }
 };
 
 // The task's messages, if it has any.

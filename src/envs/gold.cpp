@@ -48,7 +48,7 @@ class Inquiry {
     }
     inquiry->run_.emplace(&inquiry->plan_);
     inquiry->sessions_ =
-        std::make_shared<Sessions>(environment.tools(), episode->opening().session_seed);
+        std::make_shared<Sessions>(environment.For(task).tools(), episode->opening().session_seed);
     inquiry->identity_ = {run, task.id, std::move(path), 0, 0};
     return inquiry;
   }
@@ -60,9 +60,14 @@ class Inquiry {
     return inquiry;
   }
 
+  // Of a task that nothing is asked about.
+  static std::unique_ptr<Inquiry> AsItIs(const Task& task) {
+    return std::unique_ptr<Inquiry>(new Inquiry(task));
+  }
+
   // Asks what comes next; nothing when there is nothing to ask any more.
   std::optional<uint64_t> Ask(Executor* executor) {
-    if (!out_.void_because.empty()) return std::nullopt;
+    if (!run_ || !out_.void_because.empty()) return std::nullopt;
     Result<std::optional<Call>> call = run_->Next();
     if (!call.ok()) return End(call.error().message());
     if (!*call) return Finish();
@@ -135,14 +140,13 @@ Result<std::vector<GoldTask>> GoldInWorld(const Environment& environment,
                                           std::span<const uint64_t> seeds, Executor* executor,
                                           const std::string& run) {
   CHECK(tasks.size() == seeds.size(), "one seed per task");
-  if (environment.traits().judged_by_answers) {
-    std::vector<GoldTask> as_they_are;
-    for (const Task& task : tasks) as_they_are.push_back({task, {}});
-    return as_they_are;
-  }
   std::vector<std::unique_ptr<Inquiry>> inquiries;
   std::map<std::string, int> met;  // how often a task is among them: each may have another world
   for (size_t i = 0; i < tasks.size(); ++i) {
+    if (environment.For(tasks[i]).traits().judged_by_answers) {
+      inquiries.push_back(Inquiry::AsItIs(tasks[i]));
+      continue;
+    }
     const int again = met[tasks[i].id]++;
     std::string path = again == 0 ? "gold" : fmt::format("gold-{}", again);
     auto inquiry = Inquiry::Open(environment, tasks[i], seeds[i], run, std::move(path));

@@ -74,8 +74,8 @@ Result<Playthrough> Play(const Environment& environment, const Task& task, uint6
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Episode> episode, environment.Open(task, seed));
   Playthrough played;
   played.opening = episode->opening();
-  const auto sessions =
-      std::make_shared<Sessions>(environment.tools(), played.opening.session_seed);
+  const Environment& own_rules = environment.For(task);
+  const auto sessions = std::make_shared<Sessions>(own_rules.tools(), played.opening.session_seed);
   CallIdentity call{identity.run, task.id, identity.path, 0, 0};
   CallIdentity own{identity.run, task.id, identity.path + "/environment", 0, 0};
   while (static_cast<int64_t>(played.turns.size()) < max_turns) {
@@ -85,7 +85,7 @@ Result<Playthrough> Play(const Environment& environment, const Task& task, uint6
       played.final_state = episode->final_state();
       return played;
     }
-    turn.agent.results = Execute(turn.agent.calls, &environment.traits(), sessions, call, executor);
+    turn.agent.results = Execute(turn.agent.calls, &own_rules.traits(), sessions, call, executor);
     ++call.turn;
     turn.environment = episode->Step(turn.agent);
     while (!turn.environment.calls.empty()) {

@@ -32,6 +32,15 @@ struct JournalingManner {
   std::function<std::vector<Call>(uint64_t session_seed, Rng rng)> exploration;
 };
 
+struct LoadedEnvironment;
+
+// One of several environments that are used together (envs/mixture.h).
+struct EnvironmentMember {
+  std::string name;
+  double weight = 1;  // how often its tasks are practised
+  std::shared_ptr<const LoadedEnvironment> loaded;
+};
+
 // An environment ready to be used: with its rules and its tasks.
 struct LoadedEnvironment {
   std::shared_ptr<const Environment> environment;
@@ -41,6 +50,7 @@ struct LoadedEnvironment {
   Rules rules;
   TeacherMaker teacher;  // sloppy on purpose; null: there is nobody
   JournalingManner recording;
+  std::vector<EnvironmentMember> members;  // where it is several in one; empty: it is not
 };
 
 // What holds of all environments of a kind, known before one is made.
@@ -58,10 +68,13 @@ struct KindTraits {
 // names elsewhere, which may be programs and servers (null: none), and reads the task files.
 struct EnvironmentOptions {
   std::string kind;
+  std::string name;  // where a recipe of this kind has a `name`
   KindTraits traits;
   std::function<Result<LoadedEnvironment>(std::shared_ptr<const Toolbox> tools)> make;
   SplitFiles files;  // task files, as the recipe has them
   Rules rules;
+  // The names of several environments in one ([[environment]]); empty: it is one.
+  std::vector<std::string> members;
 };
 
 // One line of the table.

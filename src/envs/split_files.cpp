@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "envs/data_env.h"
+#include "envs/planned_gold.h"
 #include "envs/task_file.h"
 
 namespace hone {
@@ -22,15 +23,17 @@ SplitFiles ReadSplitFiles(RecipeTable* table) {
 }
 
 Result<std::shared_ptr<const TaskSource>> LoadSplitFiles(const SplitFiles& files,
+                                                         const TaskKeys& keys,
                                                          const Toolbox& tools) {
   std::map<Split, std::vector<Task>> tasks;
   std::string problems;
   for (const auto& [split, name] : files) {
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(name));
-    TaskFile file = ReadTaskFile(text, &tools);
+    TaskFile file = ReadTaskFile(text, &tools, keys);
     if (const Result<void> fine = NoProblems(file, name); !fine.ok()) {
       problems += (problems.empty() ? "" : "\n") + fine.error().message();
     }
+    for (Task& task : file.tasks) TakeGoldFromPlan(&task);
     tasks[split] = std::move(file.tasks);
   }
   if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, std::move(problems));

@@ -24,140 +24,32 @@ constexpr std::string_view kAnswerKinds[] = {"exact",  "text", "number",  "set",
                                              "choice", "math", "gsm8k",   "qa-exact",
                                              "qa-f1",  "json", "program", "verdict"};
 
-// A row that has forgotten its id is still told by what only Hone's have.
-std::string_view ShapeOf(const Json& row) {
-  if (row.Find("reward_model") != nullptr || row.Find("data_source") != nullptr) return "verl";
-  for (const char* key : {"id", "reward", "metadata"}) {
-    if (row.Find(key) != nullptr) return "hone";
-  }
-  return "trl";
-}
-
-Json MessagesFrom(const Json& prompt) {
-  if (!prompt.is_string()) return prompt;
-  return Json::Array{Json::Of({{"role", "user"}, {"content", prompt}})};
-}
-
 // Reads one row; problems go through `add`.
 class RowReader {
  public:
-  RowReader(const Json& row, int64_t line, const Toolbox* tools, TaskFile* file)
-      : row_(row), line_(line), tools_(tools), file_(file) {}
+  RowReader(const Json& row, const RowContext& context, TaskFile* file)
+      : row_(row), context_(context), tools_(context.tools), file_(file) {}
 
   void Read() {
     if (!row_.is_object()) {
       return Add(fmt::format("wants an object, not {}", row_.KindName()));
     }
     const size_t before = file_->problems.size();
-    if (file_->shape == "hone") {
-      ReadHone();
-    } else if (file_->shape == "verl") {
-      ReadVerl();
-    } else {
-      ReadTrl();
-    }
+    std::vector<std::string> problems;
+    task_ = TaskFromRow(row_, context_, &problems);
+    for (std::string& problem : problems) Add(std::move(problem));
+    has_prompt_ = !task_.messages.is_null();
     CheckTask();
     if (file_->problems.size() == before) {
       file_->tasks.push_back(task_);
-      file_->lines.push_back(line_);
+      file_->lines.push_back(context_.line);
     }
   }
 
   const std::string& id() const { return task_.id; }
 
  private:
-  void Add(std::string text) { file_->problems.push_back({line_, std::move(text)}); }
-
-  void ReadHone() {
-    // One reader per key, so that one wrong key does not hide another.
-    static const std::set<std::string, std::less<>> kKeys = {
-        "id", "prompt", "messages", "tools", "answer", "reward", "metadata"};
-    const std::vector<std::string> names(kKeys.begin(), kKeys.end());
-    for (const auto& [key, value] : row_.AsObject()) {
-      if (kKeys.count(key) == 0) {
-        Add(fmt::format("unknown key \"{}\"{}", key, DidYouMean(key, names)));
-      }
-    }
-    const Json* id = row_.Find("id");
-    if (id == nullptr) {
-      Add("\"id\" is missing");
-    } else if (!id->is_string() || id->AsString().empty()) {
-      Add("\"id\" must be a text that is not empty");
-    } else {
-      task_.id = id->AsString();
-    }
-    TakePrompt();
-    Take("tools", &task_.tools);
-    Take("answer", &task_.answer);
-    Take("reward", &task_.reward);
-    Take("metadata", &task_.metadata);
-  }
-
-  void ReadVerl() {
-    TakePrompt();
-    Json extra;
-    Take("extra_info", &extra);
-    const Json* source = row_.Find("data_source");
-    const Json* index = extra.Find("index");
-    task_.id =
-        fmt::format("{}-{}", source != nullptr && source->is_string() ? source->AsString() : "row",
-                    index != nullptr ? PlainText(*index) : std::to_string(line_));
-    const Json* model = row_.Find("reward_model");
-    const Json* truth = model == nullptr ? nullptr : model->Find("ground_truth");
-    if (truth == nullptr) {
-      Add("\"reward_model.ground_truth\" is missing");
-    } else {
-      task_.answer = *truth;
-    }
-    KeepOthers({"prompt", "messages", "reward_model"});
-  }
-
-  void ReadTrl() {
-    task_.id = fmt::format("line-{}", line_);
-    TakePrompt();
-    Take("tools", &task_.tools);
-    for (const char* key : {"answer", "solution", "ground_truth", "completion"}) {
-      if (task_.answer.is_null()) Take(key, &task_.answer);
-    }
-    // A completion as messages: its last text is the answer.
-    if (task_.answer.is_array() && !task_.answer.AsArray().empty()) {
-      if (const Json* content = task_.answer.AsArray().back().Find("content")) {
-        const Json text = *content;
-        task_.answer = text;
-      }
-    }
-    std::set<std::string> taken = {"prompt",   "messages",     "tools",     "answer",
-                                   "solution", "ground_truth", "completion"};
-    if (row_.Find("prompt") == nullptr) taken.insert("question");
-    KeepOthers(taken);
-  }
-
-  void Take(std::string_view key, Json* value) {
-    if (const Json* found = row_.Find(key)) *value = *found;
-  }
-
-  void TakePrompt() {
-    const Json* prompt = row_.Find("prompt");
-    // As verifiers and GSM8K have it.
-    if (prompt == nullptr && file_->shape == "trl") prompt = row_.Find("question");
-    const Json* messages = row_.Find("messages");
-    if (prompt != nullptr && messages != nullptr) {
-      return Add("has both \"prompt\" and \"messages\"");
-    }
-    if (prompt == nullptr && messages == nullptr) {
-      return Add("\"prompt\" or \"messages\" is missing");
-    }
-    has_prompt_ = true;
-    task_.messages = MessagesFrom(prompt != nullptr ? *prompt : *messages);
-  }
-
-  void KeepOthers(const std::set<std::string>& taken) {
-    Json::Object others;
-    for (const auto& [key, value] : row_.AsObject()) {
-      if (taken.count(key) == 0) others.emplace_back(key, value);
-    }
-    if (!others.empty()) task_.metadata = std::move(others);
-  }
+  void Add(std::string text) { file_->problems.push_back({context_.line, std::move(text)}); }
 
   // --- what is read is looked at
   void CheckTask() {
@@ -329,7 +221,7 @@ class RowReader {
   }
 
   const Json& row_;
-  const int64_t line_;
+  const RowContext context_;
   const Toolbox* tools_;
   TaskFile* file_;
   Task task_;
@@ -343,7 +235,7 @@ class RowReader {
 
 }  // namespace
 
-TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools) {
+TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools, const TaskKeys& keys) {
   TaskFile file;
   std::map<std::string, int64_t> first_line;
   ForEachJsonLine(text, [&](int64_t line, const Result<Json>& json) {
@@ -351,8 +243,9 @@ TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools) {
       file.problems.push_back({line, json.error().message()});
       return;
     }
-    if (file.shape.empty() && json->is_object()) file.shape = ShapeOf(*json);
-    RowReader reader(*json, line, tools, &file);
+    if (file.shape.empty() && json->is_object()) file.shape = TaskShapeOf(*json);
+    RowReader reader(*json, {.shape = file.shape, .keys = &keys, .line = line, .tools = tools},
+                     &file);
     reader.Read();
     if (reader.id().empty()) return;
     const auto [earlier, fresh] = first_line.emplace(reader.id(), line);

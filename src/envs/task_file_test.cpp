@@ -176,5 +176,81 @@ TEST(TaskFileTest, AQuestionIsAPrompt) {
   EXPECT_EQ(*file.tasks[1].metadata.Find("question"), Json("kept"));
 }
 
+TEST(TaskFileTest, NamedColumnsAreTakenWhereverTheyAre) {
+  const TaskKeys keys{.prompt = "problem", .answer = "truth.text", .id = "uid", .after = "####"};
+  const TaskFile file = ReadTaskFile(
+      R"({"problem": "2 + 3?", "truth": {"text": "2 + 3 = 5\n#### 5", "by": "us"}, "uid": 7, "level": 3}
+{"problem": [{"role": "user", "content": "Hi"}], "truth": {"text": "#### 1,000 "}, "uid": "b"})",
+      nullptr, keys);
+  ASSERT_TRUE(file.problems.empty()) << NoProblems(file, "f").error().message();
+  ASSERT_EQ(file.tasks.size(), 2u);
+  EXPECT_EQ(file.tasks[0].id, "7");
+  EXPECT_EQ(file.tasks[0].answer, Json("5"));
+  EXPECT_EQ(file.tasks[0].messages.AsArray()[0].Find("content")->AsString(), "2 + 3?");
+  EXPECT_EQ(*file.tasks[0].metadata.Find("level"), Json(3));
+  // The rest of a column that the answer is a part of is kept.
+  EXPECT_EQ(*file.tasks[0].metadata.Find("truth")->Find("by"), Json("us"));
+  EXPECT_EQ(file.tasks[0].metadata.Find("problem"), nullptr);
+  EXPECT_EQ(file.tasks[1].answer, Json("1,000"));
+}
+
+TEST(TaskFileTest, ANamedColumnThatIsNotThereIsAProblemThatSaysWhatThereIs) {
+  const TaskFile file = ReadTaskFile(R"({"question": "2 + 3?", "result": "5"})", nullptr,
+                                     {.answer = "ground_truth", .after = "####"});
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_NE(file.problems[0].text.find("environment.keys.answer is \"ground_truth\""),
+            std::string::npos)
+      << file.problems[0].text;
+  EXPECT_NE(file.problems[0].text.find("question, result"), std::string::npos)
+      << file.problems[0].text;
+  const TaskFile cut =
+      ReadTaskFile(R"({"question": "2 + 3?", "answer": "five"})", nullptr, {.after = "####"});
+  ASSERT_EQ(cut.problems.size(), 1u);
+  EXPECT_NE(cut.problems[0].text.find("####"), std::string::npos) << cut.problems[0].text;
+}
+
+TEST(TaskFileTest, RowsOfVerifiersKeepTheirInfo) {
+  const TaskFile file = ReadTaskFile(
+      R"({"question": "Capital of Peru?", "answer": "Lima", "info": {"source": "atlas"}, "task": "towns"}
+{"prompt": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "And of Chile?"}], "answer": "Santiago", "info": "{}"})",
+      nullptr);
+  ASSERT_TRUE(file.problems.empty()) << NoProblems(file, "f").error().message();
+  EXPECT_EQ(file.shape, "trl");
+  EXPECT_EQ(file.tasks[0].answer, Json("Lima"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("task"), Json("towns"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("info")->Find("source"), Json("atlas"));
+  EXPECT_EQ(file.tasks[1].messages.AsArray().size(), 2u);
+}
+
+TEST(TaskFileTest, RowsOfVerlKeepWhatBelongsToThem) {
+  const TaskFile file = ReadTaskFile(
+      R"({"data_source": "openai/gsm8k", "prompt": [{"role": "user", "content": "2 + 3?"}], "ability": "math", "reward_model": {"style": "rule", "ground_truth": "5"}, "extra_info": {"split": "train", "index": 0}})",
+      nullptr);
+  ASSERT_TRUE(file.problems.empty()) << NoProblems(file, "f").error().message();
+  EXPECT_EQ(file.tasks[0].id, "openai/gsm8k-0");
+  EXPECT_EQ(file.tasks[0].answer, Json("5"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("ability"), Json("math"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("extra_info")->Find("split"), Json("train"));
+}
+
+TEST(TaskFileTest, CasesOfSuitesAreTasks) {
+  const TaskFile file = ReadTaskFile(
+      R"({"prompt": "12 * 12?", "answer": "144", "scorer": "number", "category": "sums", "system": "Reckon."}
+{"id": "oslo", "prompt": "Weather in Oslo?", "tools": [{"name": "weather", "parameters": {"type": "object"}}], "calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]})",
+      nullptr);
+  ASSERT_TRUE(file.problems.empty()) << NoProblems(file, "f").error().message();
+  EXPECT_EQ(file.shape, "suite");
+  EXPECT_EQ(file.tasks[0].id, "line-1");
+  EXPECT_EQ(file.tasks[0].reward, Json::Of({{"answer", "number"}}));
+  EXPECT_EQ(file.tasks[0].messages.AsArray()[0].Find("role")->AsString(), "system");
+  EXPECT_EQ(*file.tasks[0].metadata.Find("kind"), Json("sums"));
+  EXPECT_EQ(file.tasks[1].id, "oslo");
+  EXPECT_EQ(file.tasks[1].reward.Find("calls")->AsArray().size(), 1u);
+  const TaskFile wrong =
+      ReadTaskFile(R"({"prompt": "p", "answer": "a", "scorer": "nmber"})", nullptr);
+  ASSERT_EQ(wrong.problems.size(), 1u);
+  EXPECT_NE(wrong.problems[0].text.find("number"), std::string::npos) << wrong.problems[0].text;
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,6 +1,8 @@
 #include "envs/task_source.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -36,6 +38,12 @@ void ReportShared(const Seen& seen, std::string_view what, Split only,
 }
 
 }  // namespace
+
+std::vector<uint64_t> TaskSource::Measured(Split split, uint64_t tasks) const {
+  std::vector<uint64_t> numbers(std::min(count(split).value_or(tasks), tasks));
+  std::iota(numbers.begin(), numbers.end(), uint64_t{0});
+  return numbers;
+}
 
 std::string_view SplitName(Split split) {
   switch (split) {

@@ -34,6 +34,13 @@ class TaskSource {
   virtual std::optional<uint64_t> count(Split split) const = 0;
   // The same task for the same number, always. `index` is less than count(split).
   virtual Task Make(Split split, uint64_t index) const = 0;
+
+  // The number of the training task at this place of an endless source: of several environments
+  // in one (envs/mixture.h) each comes as often as it is wanted.
+  virtual uint64_t NumberAt(uint64_t place) const { return place; }
+  // The numbers of the tasks that stand for a split when it is measured: the first `tasks`, or as
+  // many as there are; of several environments in one, of each.
+  virtual std::vector<uint64_t> Measured(Split split, uint64_t tasks) const;
 };
 
 // What a task says of itself for the sake of splits, under "metadata".

@@ -16,13 +16,14 @@ Rules GeneralRules() {
 
 // The rest of the table, which is the same for both; `make` gives the environment itself.
 EnvironmentOptions PlanWithFiles(
-    RecipeTable* table,
+    RecipeTable* table, const std::string& name,
     std::function<std::shared_ptr<const Environment>(std::shared_ptr<const Toolbox>)> make) {
   const Rules rules = ReadRules(table->Table("rules"), GeneralRules());
   const SplitFiles files = ReadSplitFiles(table);
-  EnvironmentOptions environment{.files = files, .rules = rules};
+  const TaskKeys keys = ReadTaskKeys(table->Table("keys"));
+  EnvironmentOptions environment{.name = name, .files = files, .rules = rules};
   environment.make = [=](std::shared_ptr<const Toolbox> tools) -> Result<LoadedEnvironment> {
-    HONE_ASSIGN_OR_RETURN(auto tasks, LoadSplitFiles(files, *tools));
+    HONE_ASSIGN_OR_RETURN(auto tasks, LoadSplitFiles(files, keys, *tools));
     return LoadedEnvironment{.environment = WithRules(make(tools), rules),
                              .tasks = std::move(tasks),
                              .gold_agent = NewPlanAgentFor,
@@ -42,7 +43,7 @@ EnvironmentOptions ReadData(RecipeTable table, bool /*has_user*/) {
   options.answer = answer == "exact"  ? AnswerRule::kExact
                    : answer == "text" ? AnswerRule::kText
                                       : AnswerRule::kReward;
-  return PlanWithFiles(&table, [=](std::shared_ptr<const Toolbox> tools) {
+  return PlanWithFiles(&table, options.name, [=](std::shared_ptr<const Toolbox> tools) {
     return NewDataEnvironment(std::move(tools), options);
   });
 }
@@ -58,7 +59,7 @@ EnvironmentOptions ReadCommand(RecipeTable table, bool has_user) {
   options.deadline = std::chrono::milliseconds(deadline);
   table.Read("processes", &options.processes, "that episodes are spread over", Between(1, 1024));
   if (options.command.empty()) table.Problem("command", "names no program");
-  return PlanWithFiles(&table, [=](std::shared_ptr<const Toolbox> tools) {
+  return PlanWithFiles(&table, options.name, [=](std::shared_ptr<const Toolbox> tools) {
     return NewCommandEnvironment(std::move(tools), options);
   });
 }

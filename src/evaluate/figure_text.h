@@ -28,7 +28,7 @@ struct FigureCell {
 // not have it. Evaluations of older programs have a few of them, without intervals.
 std::optional<FigureCell> FigureIn(const Json* evaluation, std::string_view name);
 
-// The success of a family or kind (`groups`: "families", "kinds").
+// The success of a family or kind or environment (`groups`: "families", "kinds", "environments").
 std::optional<FigureCell> GroupIn(const Json* evaluation, std::string_view groups,
                                   std::string_view name);
 std::vector<std::string> GroupsIn(const Json* evaluation, std::string_view groups);

@@ -130,7 +130,7 @@ class Recorder {
   Result<void> Explore(const Task& task, const Rng& rng) {
     HONE_ASSIGN_OR_RETURN(const auto episode, loaded_.environment->Open(task, options_.seed));
     const uint64_t seed = episode->opening().session_seed;
-    const auto sessions = std::make_shared<Sessions>(loaded_.environment->tools(), seed);
+    const auto sessions = std::make_shared<Sessions>(loaded_.environment->For(task).tools(), seed);
     int32_t turn = 0;
     for (const Call& call : loaded_.recording.exploration(seed, rng)) {
       caller_.Call({{options_.run, task.id, "0", turn++, 0}, call.name, call.arguments, sessions});

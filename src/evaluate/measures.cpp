@@ -161,6 +161,7 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
     m.task = tree.task.id;
     m.family = TextOf(tree.task.metadata, "family");
     m.kind = TextOf(tree.task.metadata, "kind");
+    m.environment = TextOf(tree.task.metadata, "environment");
     m.ending = trajectory.ending;
     m.blame = trajectory.blame;
     m.counts = !trajectory.failed_by_others();

@@ -19,6 +19,7 @@ struct Measures {
   std::string task;    // its id
   std::string family;  // metadata.family and .kind; empty: not said
   std::string kind;
+  std::string environment;  // metadata.environment; empty: not said
   Ending ending = Ending::kAnswered;
   Blame blame = Blame::kNone;
   bool counts = true;           // false: others' fault ended it; it says nothing about the agent

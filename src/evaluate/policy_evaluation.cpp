@@ -16,6 +16,7 @@ using Groups = std::map<std::string, std::vector<Measures>>;
 
 std::string FamilyOf(const Measures& m) { return m.family.empty() ? m.kind : m.family; }
 std::string KindOf(const Measures& m) { return m.kind; }
+std::string EnvironmentNameOf(const Measures& m) { return m.environment; }
 
 // The numbers that programs look for first; what there was nothing to count of is absent.
 Json ShortJson(std::span<const Measures> measures) {
@@ -68,13 +69,23 @@ char OutcomeOf(const Measures& m) {
   return *m.success ? '1' : '0';
 }
 
+std::string OutcomesOf(std::span<const Measures> measures) {
+  std::string outcomes;
+  for (const Measures& m : measures) outcomes += OutcomeOf(m);
+  return outcomes;
+}
+
 // What is known of a trajectory that there is none of.
 Measures Missing(const Task& task) {
   const auto text = [&](const char* key) {
     const Json* found = task.metadata.Find(key);
     return found != nullptr && found->is_string() ? found->AsString() : std::string();
   };
-  return {.task = task.id, .family = text("family"), .kind = text("kind"), .counts = false};
+  return {.task = task.id,
+          .family = text("family"),
+          .kind = text("kind"),
+          .environment = text("environment"),
+          .counts = false};
 }
 
 }  // namespace
@@ -86,16 +97,13 @@ int64_t Evaluation::Broken() const {
 
 Groups Evaluation::ByFamily() const { return GroupedBy(measures, FamilyOf); }
 Groups Evaluation::ByKind() const { return GroupedBy(measures, KindOf); }
+Groups Evaluation::ByEnvironment() const { return GroupedBy(measures, EnvironmentNameOf); }
 
 Json Evaluation::ToJson() const {
   const Rng rng = Rng(0).Split("intervals");
-  std::string outcomes;
   Json::Array calls;
-  for (const Measures& m : measures) {
-    outcomes += OutcomeOf(m);
-    calls.emplace_back(m.calls);
-  }
-  return Json::Of(
+  for (const Measures& m : measures) calls.emplace_back(m.calls);
+  Json out = Json::Of(
       {{"split", SplitName(split)},
        {"temperature", static_cast<double>(temperature)},
        {"tasks", tasks},
@@ -105,9 +113,21 @@ Json Evaluation::ToJson() const {
        {"families", ShortJson(ByFamily(), SuccessBy(measures, FamilyOf, rng.Split("family")))},
        {"kinds", ShortJson(ByKind(), SuccessBy(measures, KindOf, rng.Split("kind")))},
        {"figures", hone::ToJson(FiguresOf(measures, rng.Split("figures")))},
-       {"outcomes", std::move(outcomes)},
+       {"outcomes", OutcomesOf(measures)},
        {"calls_by_task", std::move(calls)},
        {"seconds", seconds}});
+  const Groups environments = ByEnvironment();
+  if (environments.size() < 2) return out;
+  Json apart =
+      ShortJson(environments, SuccessBy(measures, EnvironmentNameOf, rng.Split("environment")));
+  Json with_outcomes{Json::Object()};
+  for (const auto& [name, figures] : apart.AsObject()) {
+    Json one = figures;
+    one.Set("outcomes", OutcomesOf(environments.at(name)));
+    with_outcomes.Set(name, std::move(one));
+  }
+  out.Set("environments", std::move(with_outcomes));
+  return out;
 }
 
 Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
@@ -117,9 +137,9 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   evaluation.split = options.split;
   evaluation.temperature = policy.options().sampling.temperature;
   evaluation.samples = options.samples;
-  const uint64_t there =
-      environment.tasks->count(options.split).value_or(static_cast<uint64_t>(options.tasks));
-  const uint64_t count = std::min(there, static_cast<uint64_t>(options.tasks));
+  const std::vector<uint64_t> numbers =
+      environment.tasks->Measured(options.split, static_cast<uint64_t>(options.tasks));
+  const size_t count = numbers.size();
   if (count == 0) {
     return Error(ErrorCode::kNotFound,
                  fmt::format("there are no tasks in {}", SplitName(options.split)));
@@ -127,7 +147,7 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   const Rng rng = Rng(options.seed).Split("evaluation").Split(SplitName(options.split));
   std::vector<GroupRequest> requests(count);
   for (uint64_t i = 0; i < count; ++i) {
-    requests[i].task = environment.tasks->Make(options.split, i);
+    requests[i].task = environment.tasks->Make(options.split, numbers[i]);
     requests[i].seed = rng.Split(i).NextU64();
     requests[i].leaves = options.samples;
     requests[i].scope = fmt::format("{}", i);

@@ -14,7 +14,7 @@ namespace hone {
 
 struct EvaluationOptions {
   Split split = Split::kDev;
-  int64_t tasks = 256;  // the first of the split; fewer where it has fewer
+  int64_t tasks = 256;  // the first of the split; fewer where it has fewer; of each environment
   int64_t samples = 1;  // trajectories per task
   uint64_t seed = 0;    // of what is drawn and of the episodes: the same for all that are compared
   std::string run = "evaluation";  // in the identity of calls
@@ -38,10 +38,12 @@ struct Evaluation {
   // Of the tasks of each family, else kind.
   std::map<std::string, std::vector<Measures>> ByFamily() const;
   std::map<std::string, std::vector<Measures>> ByKind() const;
+  std::map<std::string, std::vector<Measures>> ByEnvironment() const;
 
   // {"split", "temperature", "tasks", "samples", "broken", "seconds",
   //  "all": {"success": 0.5, "calls_per_task": ...}, without what there was nothing to count of,
   //  "families": {"A": {the same, and "low", "high" of the success}}, "kinds": {...},
+  //  "environments": the same, each with its "outcomes", where there are several,
   //  "figures": {"success": {"value", "low", "high", "trajectories"}, ...},
   //  "outcomes": "10-1", one character per trajectory in the order of the tasks: done, not done, or
   //              nothing known (ended by the fault of others, or without a verdict),

@@ -85,8 +85,8 @@ class Auditor {
                    fmt::format("task \"{}\" has no plan (metadata.plan) to carry out", task.id));
     }
     HONE_ASSIGN_OR_RETURN(const auto episode, loaded_.environment->Open(task, options_.seed));
-    const auto sessions =
-        std::make_shared<Sessions>(loaded_.environment->tools(), episode->opening().session_seed);
+    const auto sessions = std::make_shared<Sessions>(loaded_.environment->For(task).tools(),
+                                                     episode->opening().session_seed);
     Caller caller(&executor_);
     int32_t turn = 0;
     const auto perform = [&](const Call& call) -> Result<Json> {

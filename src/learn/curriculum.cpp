@@ -1,7 +1,6 @@
 #include "learn/curriculum.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <tuple>
@@ -10,6 +9,7 @@
 
 #include "base/exact_math.h"
 #include "base/json_fields.h"
+#include "learn/shares.h"
 #include "learn/running/running_moments.h"
 #include "learn/task_stream.h"
 
@@ -254,20 +254,6 @@ class Weighted final : public Curriculum {
   double phase_success_ = 0;
   RunningMoments rewards_;  // of all groups; kEntropy
 };
-
-// "A=0.5", with a weight above 0, or from 0 on.
-bool ReadShare(const std::string& text, bool zero, std::map<std::string, double>* mix) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return false;
-  double weight = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data() + equals + 1, end, weight);
-  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(weight) || weight < 0 ||
-      (weight == 0 && !zero)) {
-    return false;
-  }
-  return mix->emplace(text.substr(0, equals), weight).second;
-}
 
 Phase ReadPhase(RecipeTable table) {
   Phase phase;

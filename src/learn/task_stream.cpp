@@ -27,7 +27,7 @@ TaskStream::TaskStream(const TaskSource* source, std::string by, const Rng& rng)
 
 uint64_t TaskStream::At(uint64_t position) const {
   const std::optional<uint64_t> count = source_->count(Split::kTrain);
-  if (!count) return position;
+  if (!count) return source_->NumberAt(position);
   const uint64_t epoch = position / *count;
   if (order_.empty() || epoch != epoch_) {
     order_ = Shuffled(*count, rng_.Split("epoch").Split(epoch));
@@ -64,9 +64,11 @@ uint64_t TaskStream::Next(const std::string& kind) {
 }
 
 std::map<std::string, double> TaskStream::Shares() const {
-  const uint64_t count = source_->count(Split::kTrain).value_or(kLookedAtTasks);
+  const std::optional<uint64_t> known = source_->count(Split::kTrain);
+  const uint64_t count = known.value_or(kLookedAtTasks);
   std::map<std::string, double> shares;
-  for (uint64_t number = 0; number < count; ++number) {
+  for (uint64_t place = 0; place < count; ++place) {
+    const uint64_t number = known ? place : source_->NumberAt(place);
     shares[KindOf(source_->Make(Split::kTrain, number), number, by_)] +=
         1 / static_cast<double>(count);
   }

@@ -30,6 +30,7 @@ void ReadGoldCall(const Json& json, const std::string& path, JsonErrors* errors,
     }
   }
   fields.Optional("optional", &call->optional);
+  fields.Optional("any", &call->any);
   fields.Optional("after", &call->after);
   if (!call->arguments && !call->accepted.empty()) call->arguments = Json(Json::Object());
 }

@@ -159,7 +159,8 @@ Result<void> Scheduler::StartOrResume(LiveTrajectory* trajectory) {
         group->spare = *std::move(opened);
       }
       trajectory->episode = std::move(group->spare);
-      trajectory->sessions = std::make_shared<Sessions>(environment_.tools(), group->session_seed);
+      trajectory->sessions = std::make_shared<Sessions>(
+          environment_.For(group->request->task).tools(), group->session_seed);
     }
   }
   // The origin's sequence may have grown since: its owner went on. The beginning is what it was.
@@ -366,6 +367,7 @@ Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
 
 Result<void> Scheduler::SubmitCalls(LiveTrajectory* trajectory, const std::vector<Call>& calls) {
   const GroupRequest& request = *trajectory->group->request;
+  const Environment& own = environment_.For(request.task);
   const Progress& progress = trajectory->progress;
   CallIdentity identity{options_.run, request.task.id, ScopedPath(request, progress.path),
                         progress.turns - 1, 0};
@@ -383,7 +385,7 @@ Result<void> Scheduler::SubmitCalls(LiveTrajectory* trajectory, const std::vecto
       ToolResult& result = trajectory->results[i];
       result.call = static_cast<int32_t>(i);
       // To the agent a hidden tool does not exist: the same words as for a name it made up.
-      if (!trajectory->resuming && IsHidden(environment_.traits(), calls[i].name)) {
+      if (!trajectory->resuming && IsHidden(own.traits(), calls[i].name)) {
         result.status = CallStatus::kUnknownTool;
         result.blame = Blame::kAgent;
         result.content = fmt::format("there is no tool \"{}\"", calls[i].name);
@@ -393,7 +395,7 @@ Result<void> Scheduler::SubmitCalls(LiveTrajectory* trajectory, const std::vecto
       ++trajectory->awaited;
       const uint64_t ticket =
           executor_->Submit({identity, calls[i].name, calls[i].arguments, trajectory->sessions});
-      const Toolbox::Tool* tool = environment_.tools()->Find(calls[i].name);
+      const Toolbox::Tool* tool = own.tools()->Find(calls[i].name);
       tickets_[ticket] = {trajectory, i, tool == nullptr || tool->may_repeat};
     }
   }

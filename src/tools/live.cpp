@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <vector>
+#include <map>
 
 #include "base/mutex.h"
 
@@ -116,13 +116,12 @@ class LiveResponder final : public Responder {
  public:
   LiveResponder(const Toolbox& toolbox, Timeline* timeline, std::shared_ptr<Journal> journal)
       : timeline_(timeline), journal_(std::move(journal)) {
-    for (const Toolbox::Kit& kit : toolbox.kits()) {
-      lanes_.push_back(std::make_shared<Lane>(kit.limits, timeline));
-    }
+    for (const Toolbox::Kit& kit : toolbox.kits()) LaneOf(kit);
   }
 
   void Answer(std::shared_ptr<const CallAttempt> attempt, Reply reply) override {
-    const std::shared_ptr<Lane> lane = lanes_[attempt->tool->kit];
+    const std::shared_ptr<Lane> lane =
+        LaneOf(attempt->sessions->toolbox()->kits()[attempt->tool->kit]);
     // What is handed on holds no part of this object: it may outlive it.
     auto work = [attempt, lane, timeline = timeline_, journal = journal_, reply] {
       const LanePlace place(lane, attempt->stop);
@@ -136,6 +135,14 @@ class LiveResponder final : public Responder {
   }
 
  private:
+  // By toolkit, not by its place: the sessions of a call may have a toolbox with some of them only.
+  std::shared_ptr<Lane> LaneOf(const Toolbox::Kit& kit) {
+    MutexLock lock(mutex_);
+    std::shared_ptr<Lane>& lane = lanes_[kit.toolkit.get()];
+    if (lane == nullptr) lane = std::make_shared<Lane>(kit.limits, timeline_);
+    return lane;
+  }
+
   static ToolReply CarryOut(const CallAttempt& attempt, const Timeline& timeline,
                             Journal* journal) {
     if (attempt.until <= timeline.Now()) return TimedOut("no time was left to begin");
@@ -158,7 +165,8 @@ class LiveResponder final : public Responder {
 
   Timeline* const timeline_;
   const std::shared_ptr<Journal> journal_;
-  std::vector<std::shared_ptr<Lane>> lanes_;
+  Mutex mutex_;
+  std::map<const Toolkit*, std::shared_ptr<Lane>> lanes_ HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace

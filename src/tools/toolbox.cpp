@@ -1,5 +1,7 @@
 #include "tools/toolbox.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,6 +31,41 @@ Result<Toolbox> Toolbox::Of(std::vector<Kit> kits) {
   }
   box.kits_ = std::move(kits);
   return box;
+}
+
+Toolbox Toolbox::Joined(const std::vector<std::shared_ptr<const Toolbox>>& boxes) {
+  Toolbox all;
+  std::map<const Toolkit*, size_t> places;
+  for (const auto& box : boxes) {
+    for (const Kit& kit : box->kits()) {
+      if (places.emplace(kit.toolkit.get(), all.kits_.size()).second) all.kits_.push_back(kit);
+    }
+    for (Tool tool : box->tools()) {
+      tool.kit = places.at(box->kits()[tool.kit].toolkit.get());
+      const auto [known, fresh] = all.by_name_.emplace(tool.spec.name, all.tools_.size());
+      if (fresh) {
+        all.tools_.push_back(std::move(tool));
+      } else if (all.tools_[known->second].kit != tool.kit) {
+        all.ambiguous_.push_back(tool.spec.name);
+      }
+    }
+  }
+  return all;
+}
+
+Toolbox Toolbox::Only(const std::vector<std::string>& names) const {
+  Toolbox some;
+  some.kits_ = kits_;
+  for (const Tool& tool : tools_) {
+    const bool wanted = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      if (!name.ends_with('*')) return name == tool.spec.name;
+      return tool.spec.name.starts_with(name.substr(0, name.size() - 1));
+    });
+    if (!wanted) continue;
+    some.by_name_.emplace(tool.spec.name, some.tools_.size());
+    some.tools_.push_back(tool);
+  }
+  return some;
 }
 
 const Toolbox::Tool* Toolbox::Find(std::string_view name) const {

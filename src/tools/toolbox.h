@@ -49,17 +49,28 @@ class Toolbox {
   // Names must differ and schemas must be such as Hone can check.
   static Result<Toolbox> Of(std::vector<Kit> kits);
 
+  // All toolkits of several, each once. Of tools with the same name it has the first: calls go by
+  // the toolbox of their sessions, which is one of the several.
+  static Toolbox Joined(const std::vector<std::shared_ptr<const Toolbox>>& boxes);
+
+  // The same with some of the tools: those of these names, or whose name begins as one of them does
+  // before its final "*".
+  Toolbox Only(const std::vector<std::string>& names) const;
+
   const Tool* Find(std::string_view name) const;
   // What to tell an agent that called a tool which is not there.
   std::string UnknownTool(std::string_view name) const;
   // In the order of the kits.
   const std::vector<Tool>& tools() const { return tools_; }
   const std::vector<Kit>& kits() const { return kits_; }
+  // Names that more than one of the joined ones has, for different toolkits.
+  const std::vector<std::string>& ambiguous() const { return ambiguous_; }
 
  private:
   std::vector<Kit> kits_;
   std::vector<Tool> tools_;
   std::map<std::string, size_t, std::less<>> by_name_;
+  std::vector<std::string> ambiguous_;
 };
 
 }  // namespace hone

@@ -1,6 +1,21 @@
 #include "train/backend.h"
 
+#include <fmt/format.h>
+
 namespace hone {
+namespace {
+
+// A record and a simulator know tools by name alone.
+Result<void> CanTellApart(const Toolbox& tools) {
+  if (tools.ambiguous().empty()) return {};
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("two environments have a tool \"{}\", which a simulator cannot tell "
+                           "apart; give one of them another name, or train with the tools "
+                           "themselves (answers.mode = \"live\")",
+                           tools.ambiguous()[0]));
+}
+
+}  // namespace
 
 bool HasToolsInProcess(const TrainingRecipe& recipe) {
   return recipe.environment.traits.in_process && !recipe.answers.user;
@@ -66,6 +81,7 @@ Result<std::unique_ptr<Backend>> Backend::ForTraining(const TrainingRecipe& reci
   const BackendOptions& backend = recipe.answers;
   const bool in_process = HasToolsInProcess(recipe);
   const std::shared_ptr<const Toolbox>& toolbox = environment.environment->tools();
+  if (recipe.Simulates()) HONE_RETURN_IF_ERROR(CanTellApart(*toolbox));
   auto world = std::unique_ptr<Backend>(new Backend());
   // A player that is a model answers many calls together only if they come from many threads.
   const bool at_once = in_process && (!recipe.Simulates() || backend.simulator->kind == "random");

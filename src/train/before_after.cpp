@@ -50,6 +50,11 @@ BeforeAfterTable TableOf(const Json& evaluations, const std::string& split, bool
   AddFigure("success, sampled", "success", sampled, true, 0, &table);
   if (all) {
     const Json* some = sampled.after != nullptr ? sampled.after : sampled.before;
+    for (const std::string& name : GroupsIn(some, "environments")) {
+      Add({"environment " + name, "", GroupIn(sampled.before, "environments", name),
+           GroupIn(sampled.after, "environments", name), true, 1},
+          &table);
+    }
     for (const std::string& family : GroupsIn(some, "families")) {
       Add({"family " + family, "", GroupIn(sampled.before, "families", family),
            GroupIn(sampled.after, "families", family), false, 1},

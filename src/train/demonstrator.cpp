@@ -31,7 +31,8 @@ Result<Demonstrator::Shown> Demonstrator::Show(uint64_t number) {
   const std::optional<uint64_t> count = environment_->tasks->count(Split::kTrain);
   if (count && *count == 0) return Error(ErrorCode::kNotFound, "there are no tasks to train on");
   Shown shown;
-  shown.task = environment_->tasks->Make(Split::kTrain, count ? number % *count : number);
+  shown.task = environment_->tasks->Make(
+      Split::kTrain, count ? number % *count : environment_->tasks->NumberAt(number));
   const Rng rng = rng_.Split(number);
   shown.seed = rng.Split("episode").NextU64();
   std::unique_ptr<Agent> agent;

@@ -56,7 +56,10 @@ void AddLearning(const TrainingRecipe& recipe, Parts* parts) {
 
 void AddTable(const TrainingRecipe& recipe, std::string_view table, std::string_view key,
               const char* part, Parts* parts) {
-  if (const Json* found = recipe.resolved.Find(table)) AddText(*found, key, part, parts);
+  const Json* found = recipe.resolved.Find(table);
+  if (found == nullptr) return;
+  if (!found->is_array()) return AddText(*found, key, part, parts);
+  for (const Json& one : found->AsArray()) AddText(one, key, part, parts);
 }
 
 Json Listed(const Parts& parts, std::span<const LearningVersion> versions) {
@@ -72,6 +75,8 @@ Json Listed(const Parts& parts, std::span<const LearningVersion> versions) {
 
 std::span<const LearningVersion> LearningVersions() {
   static constexpr LearningVersion kVersions[] = {
+      {"environment", "data", 2, "plans are gold calls with live tools as well"},
+      {"environment", "command", 2, "plans are gold calls with live tools as well"},
       {"dialect", "template", 2, "what a template rewrites is no fold; nobody types its markers"},
       {"dialect", "hermes", 2, "what is rendered without old thoughts is no fold; as above"},
       {"reward", "command", 2, "numbers without a name are the term outcome"},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "learn/shares.h"
 #include "train/stages/journal_stage.h"
 #include "train/stages/rl_stage.h"
 #include "train/stages/sft_stage.h"
@@ -29,6 +30,18 @@ Result<std::unique_ptr<StageRun>> Stage::Open(int64_t, bool, StageContext*) cons
 
 Result<void> Stage::Make(StageContext*, const std::filesystem::path&, const MakingProgress&) const {
   CHECK(false, fmt::format("a stage {} makes nothing but the policy", kind()));
+  return {};
+}
+
+EnvironmentMix ReadMix(RecipeTable* table, const EnvironmentOptions& environment) {
+  if (!environment.members.empty()) {
+    return ReadShares(table, "mix", "how often each environment comes; empty: by their weights",
+                      environment.members);
+  }
+  if (table->Has("mix")) {
+    table->PassOver("mix");
+    table->Problem("mix", "there is one environment; several are written as [[environment]]");
+  }
   return {};
 }
 

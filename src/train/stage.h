@@ -12,6 +12,7 @@
 
 #include "base/recipe.h"
 #include "base/result.h"
+#include "envs/mixture.h"
 #include "learn/alarm_controller.h"
 #include "record/score.h"
 #include "train/demonstrator_options.h"
@@ -22,7 +23,6 @@
 namespace hone {
 
 class ConversationMixture;
-struct EnvironmentOptions;
 struct TrainingRecipe;
 struct StageContext;
 
@@ -153,6 +153,9 @@ class StageOf : public Stage {
   explicit StageOf(Settings read) : settings(std::move(read)) {}
   const Settings settings;
 };
+
+// How often a stage has tasks of each environment, where there are several: `mix` of its entry.
+EnvironmentMix ReadMix(RecipeTable* table, const EnvironmentOptions& environment);
 
 // --- the kinds there are -------------------------------------------------------------------------
 

@@ -123,10 +123,16 @@ Result<std::unique_ptr<StageContext>> StageContext::Open(const TrainingRecipe& r
   return context;
 }
 
-Result<std::unique_ptr<Curriculum>> StageContext::OpenCurriculum() const {
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Curriculum> opened,
-                        NewCurriculum(recipe->curriculum, environment.tasks.get(),
-                                      Rng(recipe->run.seed).Split("curriculum")));
+LoadedEnvironment StageContext::EnvironmentOf(const EnvironmentMix& mix, int64_t stage) const {
+  if (environment.members.empty()) return environment;
+  constexpr int kTasksOfStage = 32;  // as a power of two
+  return Remixed(environment, mix, static_cast<uint64_t>(stage) << kTasksOfStage);
+}
+
+Result<std::unique_ptr<Curriculum>> StageContext::OpenCurriculum(const TaskSource& tasks) const {
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<Curriculum> opened,
+      NewCurriculum(recipe->curriculum, &tasks, Rng(recipe->run.seed).Split("curriculum")));
   if (!curriculum.is_null()) HONE_RETURN_IF_ERROR(opened->Restore(curriculum));
   return opened;
 }

@@ -63,8 +63,12 @@ struct StageContext {
                                                     PassTimes* times,
                                                     const StageContextOptions& options = {});
 
-  // Which tasks are practised next: what earlier stages of practice posed is behind it.
-  Result<std::unique_ptr<Curriculum>> OpenCurriculum() const;
+  // The environment of a stage: of several, with tasks of each as often as the stage has them, and
+  // others than earlier stages had where there is no end of them.
+  LoadedEnvironment EnvironmentOf(const EnvironmentMix& mix, int64_t stage) const;
+  // Which of the tasks are practised next: what earlier stages of practice posed is behind it. They
+  // must outlive it.
+  Result<std::unique_ptr<Curriculum>> OpenCurriculum(const TaskSource& tasks) const;
   // The policy at this temperature.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
   // On real tools. `options.run` is ours to say.

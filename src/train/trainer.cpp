@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "evaluate/figure_text.h"
+#include "evaluate/forgetting.h"
 #include "train/folder/run_inputs.h"
 #include "train/rehearsal.h"
 #include "train/run_beginning.h"
@@ -67,6 +67,7 @@ class Trainer {
 
   Result<void> Open();
   Result<void> RunStage(size_t number);
+  Result<void> MeasureStage(size_t number);
   void Announce(size_t number, bool cached);
   Result<FileLock> LockOf(std::string_view kind, const Json& inputs);
   // What several recipes would make alike: found in the cache, or to be put there.
@@ -95,7 +96,6 @@ class Trainer {
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
   Result<bool> MeasureDev(StageRun* run, StageStep* done);
   void Note(const AlarmEvent& event);
-  std::vector<const ScoredTree*> Stored(const std::vector<ScoredTree>& records) const;
   Result<void> MayStop();
 
   const TrainingRecipe& recipe_;
@@ -215,12 +215,7 @@ Result<void> Trainer::Measure(const std::string& name, Split split, int64_t task
 // Adds what came out to the step, where there were verdicts; says whether it is the best so far.
 Result<bool> Trainer::MeasureDev(StageRun* run, StageStep* done) {
   HONE_RETURN_IF_ERROR(Measure("dev", Split::kDev, recipe_.evaluation.dev_tasks));
-  for (const char* how : {"sampled", "greedy"}) {
-    const Json* made = state_.evaluations.Find(fmt::format("dev/dev/{}", how));
-    if (const auto success = FigureIn(made, "success")) {
-      done->values[fmt::format("dev/{}", how)] = success->value;
-    }
-  }
+  done->values.merge(DevValues(state_.evaluations));
   const auto sampled = done->values.find("dev/sampled");
   const bool measured = sampled != done->values.end();
   if (run->alarms() != nullptr) {
@@ -245,26 +240,29 @@ void Trainer::Note(const AlarmEvent& event) {
   observer().OnAlarm(event);
 }
 
-// As many as the recipe wants to be stored.
-std::vector<const ScoredTree*> Trainer::Stored(const std::vector<ScoredTree>& records) const {
-  std::vector<const ScoredTree*> stored;
-  for (const ScoredTree& record : records) {
-    const auto count = static_cast<int64_t>(stored.size());
-    if (recipe_.run.store_groups >= 0 && count >= recipe_.run.store_groups) break;
-    stored.push_back(&record);
-  }
-  return stored;
-}
-
 Result<void> Trainer::RunStage(size_t number) {
   const bool trains = recipe_.stages[number]->traits().trains_policy();
   HONE_RETURN_IF_ERROR(trains ? TrainPolicy(number) : Make(number));
+  if (trains) HONE_RETURN_IF_ERROR(MeasureStage(number));
   // What the real tools were asked for a record counts as the run's, whoever made it.
   if (!trains) AddCostOfRecord(context_->made_last, recipe_.answers.conditions, &state_);
   state_.NextStage(recipe_.stages[number]->traits().practice);
   context_->curriculum = state_.curriculum;
   HONE_RETURN_IF_ERROR(Save());
   return MayStop();
+}
+
+// What is left of each of several environments, on dev. Practice has measured it at its end.
+Result<void> Trainer::MeasureStage(size_t number) {
+  const TaskSource& tasks = *context_->environment.tasks;
+  if (recipe_.environment.members.size() < 2 || tasks.Measured(Split::kDev, 1).empty()) return {};
+  const Stage& stage = *recipe_.stages[number];
+  const std::string name = StageEvaluation(number, stage.kind());
+  if (!stage.traits().practice || recipe_.evaluation.every == 0) {
+    return Measure(name, Split::kDev, recipe_.evaluation.dev_tasks);
+  }
+  KeepDevAs(name, &state_.evaluations);
+  return {};
 }
 
 void Trainer::Announce(size_t number, bool cached) {
@@ -418,7 +416,8 @@ Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   observer().OnTrained({stage, state_, *context_->engine, done.values, done.records});
   means_.Add(done.values);
   if (practice || due(recipe_.run.log_every) || last || !done.measured.empty()) {
-    HONE_RETURN_IF_ERROR(Log(means_.Take(done.measured), Stored(done.records)));
+    HONE_RETURN_IF_ERROR(
+        Log(means_.Take(done.measured), FirstOf(done.records, recipe_.run.store_groups)));
   }
   const bool save = due(practice ? recipe_.run.save_every : recipe_.run.sft_save_every);
   HONE_RETURN_IF_ERROR(SettleStep(remedies, best || (save && !last), run));

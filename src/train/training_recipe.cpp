@@ -178,6 +178,11 @@ void ReadStages(std::span<const StageKind> kinds, bool known_method, RecipeTable
                                         "[environment] (docs/environments.md)",
                                         one->kind()));
     }
+    if (!read->environment.members.empty() && !one->traits().trains_policy()) {
+      stage.Problem("kind", fmt::format("a stage {} works with one environment, and there are {}; "
+                                        "train with the tools themselves (answers.mode = \"live\")",
+                                        one->kind(), read->environment.members.size()));
+    }
     if (known_method) one->Check(*read, &stage);
     read->stages.push_back(std::move(one));
   }

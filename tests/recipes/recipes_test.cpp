@@ -118,9 +118,16 @@ class RecipesTest : public testing::TestWithParam<std::string> {
                                           "evaluation={every=0, test_tasks=0}"};
     const std::string& kind = recipe.environment.kind;
     const bool desk = kind == "desk";
-    overrides.push_back("environment.tasks=" + SmallTasks(kind));
+    const Json& environment = *recipe.said.Find("environment");
+    for (size_t i = 0; i < recipe.environment.members.size(); ++i) {
+      const std::string one = environment.AsArray()[i].Find("kind")->AsString();
+      overrides.push_back(fmt::format("environment.{}.tasks={}", i, SmallTasks(one)));
+    }
+    if (recipe.environment.members.empty()) {
+      overrides.push_back("environment.tasks=" + SmallTasks(kind));
+    }
     // Without gold no task is void, whatever a simulator of ten steps answers.
-    const Json* tasks = recipe.said.Find("environment")->Find("tasks");
+    const Json* tasks = environment.Find("tasks");
     if (tasks != nullptr && tasks->Find("judge") != nullptr) {
       overrides.push_back("environment.tasks.mode=loud");
       overrides.push_back("environment.tasks.judge=accepted");

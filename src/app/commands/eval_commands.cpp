@@ -1,5 +1,7 @@
 // hone eval.
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "app/command_line.h"
@@ -11,9 +13,13 @@
 #include "app/suite_options.h"
 #include "app/views/evaluation_view.h"
 #include "base/file.h"
+#include "envs/environments.h"
+#include "evaluate/suites/suite_tasks.h"
 
 namespace hone {
 namespace {
+
+constexpr int64_t kAllTasks = 10'000'000;
 
 struct EvalArguments {
   EvaluationChoice choice;
@@ -66,7 +72,50 @@ Result<std::string> EvaluateOnSuite(const EvalArguments& arguments, bool json) {
                        json);
 }
 
-Result<std::string> Evaluate(const EvalArguments& arguments, bool json) {
+// The recipe that says where a model acts: that of --env, or of its run; empty: nobody says.
+Result<std::filesystem::path> RecipeOf(const EvaluationChoice& choice) {
+  if (!choice.environment.empty()) return std::filesystem::path(choice.environment);
+  if (choice.model.starts_with("http://") || choice.model.starts_with("https://")) {
+    return std::filesystem::path();
+  }
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
+  return place.run.empty() ? std::filesystem::path() : place.run / "recipe.toml";
+}
+
+// Why task files cannot be played there; empty: they can.
+Result<std::string> WhyNotPlayed(const std::filesystem::path& recipe) {
+  if (recipe.extension() != ".toml") return std::string("brings its own tasks");
+  HONE_ASSIGN_OR_RETURN(Recipe read, Recipe::Load(recipe));
+  if (read.Root().HasList("environment")) return std::string("has several environments");
+  return std::string(ReadEnvironment(read.Root()).files.empty() ? "brings its own tasks" : "");
+}
+
+// A file of tasks in place of a suite is played where the model is at home, if that takes task
+// files; else it stays a suite.
+Result<void> PlaceTasks(EvalArguments* arguments) {
+  std::string& file = arguments->suite.suite;
+  if (!IsFileOfLines(file)) return {};
+  HONE_ASSIGN_OR_RETURN(const bool tasks, IsTaskFile(file));
+  if (!tasks) return {};
+  HONE_ASSIGN_OR_RETURN(const std::filesystem::path recipe, RecipeOf(arguments->choice));
+  if (recipe.empty()) return {};
+  HONE_ASSIGN_OR_RETURN(const std::string why, WhyNotPlayed(recipe));
+  if (!why.empty() && arguments->choice.environment.empty()) return {};
+  if (!why.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} has tasks, but {} {}; name a recipe whose environment reads task "
+                             "files (kind = \"data\" or \"command\")",
+                             file, recipe.string(), why));
+  }
+  arguments->choice.overrides.push_back("environment.test=" + std::exchange(file, ""));
+  arguments->split = "test";
+  if (!arguments->tasks) arguments->tasks = kAllTasks;
+  return {};
+}
+
+Result<std::string> Evaluate(const EvalArguments& given, bool json) {
+  EvalArguments arguments = given;
+  HONE_RETURN_IF_ERROR(PlaceTasks(&arguments));
   if (!arguments.suite.suite.empty()) return EvaluateOnSuite(arguments, json);
   if (arguments.suite.AnyGiven()) {
     return Error(ErrorCode::kInvalidArgument,
@@ -151,6 +200,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
       "  hone eval runs/quickstart\n"
       "  hone eval runs/quickstart --split unseen-kinds --samples 8\n"
       "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n"
+      "  hone eval runs/mine tasks.jsonl\n"
       "  hone eval my-model bfcl:/data/bfcl --category simple_python,irrelevance --rename-tools\n"
       "  hone eval http://127.0.0.1:8000/v1 gsm8k:/data/gsm8k --model-name mine --tool python\n");
   eval.Action([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });

@@ -16,6 +16,7 @@
 #include "evaluate/suites/suite_gsm8k.h"
 #include "evaluate/suites/suite_jsonl.h"
 #include "evaluate/suites/suite_metatool.h"
+#include "evaluate/suites/suite_tasks.h"
 
 namespace hone {
 namespace {
@@ -26,7 +27,10 @@ bool IsEndpoint(const std::string& model) {
 
 Result<Suite> LoadSuite(const SuiteCommand& command) {
   const std::string& named = command.options.suite;
-  if (named.ends_with(".jsonl") && !named.starts_with("gsm8k:")) return LoadSuiteLines(named);
+  if (IsFileOfLines(named)) {
+    HONE_ASSIGN_OR_RETURN(const bool tasks, IsTaskFile(named));
+    return tasks ? LoadTasksAsSuite(named) : LoadSuiteLines(named);
+  }
   const size_t colon = named.find(':');
   const std::string kind = named.substr(0, colon);
   const std::vector<std::string> kinds = {"bfcl", "metatool", "gsm8k"};

@@ -155,7 +155,9 @@ std::string EvaluationsView(const std::vector<ShownEvaluation>& shown, const Ter
   for (const ShownEvaluation& one : shown) names.push_back(one.name);
   std::string text =
       terminal.Dim(FigureRow("", names, CellWidth(shown))) + "\n" + Figures(shown, terminal);
-  for (const char* groups : {"families", "kinds"}) text += Groups(shown, groups, terminal);
+  for (const char* groups : {"environments", "families", "kinds"}) {
+    text += Groups(shown, groups, terminal);
+  }
   for (const ShownEvaluation& one : shown) text += Passes(one, terminal);
   text += ConfusionView(shown[0], terminal);
   for (const ShownEvaluation& one : shown) {
@@ -173,6 +175,21 @@ Json ShownJson(const ShownEvaluation& shown) {
   json.Set("confusion", ConfusionJson(ConfusionOf(shown.evaluation.measures)));
   if (!shown.passes.empty()) json.Set("pass", ToJson(shown.passes));
   return json;
+}
+
+std::string ForgettingView(const ForgettingTable& table, const Terminal& terminal) {
+  if (table.rows.empty()) return "";
+  const std::string title = fmt::format("success on dev, {} tasks", table.tasks);
+  std::string header;
+  for (const std::string& stage : table.stages) header += Padded("after " + stage, kFigureCell);
+  std::string text = terminal.Bold("\n" + Padded(title, kTitle)) +
+                     terminal.Dim(header + "forgotten since its best") + "\n";
+  for (const ForgettingRow& row : table.rows) {
+    text += "  " + Padded(row.environment, kTitle - 2);
+    for (const auto& cell : row.after) text += Padded(TextOf(cell), kFigureCell);
+    text += TextOf(row.forgotten) + "\n";
+  }
+  return text;
 }
 
 std::string BeforeAfterView(const std::vector<BeforeAfterTable>& tables, const Terminal& terminal) {

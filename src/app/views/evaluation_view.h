@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/terminal.h"
+#include "evaluate/forgetting.h"
 #include "evaluate/pass_at_k.h"
 #include "evaluate/policy_evaluation.h"
 #include "train/before_after.h"
@@ -27,6 +28,8 @@ std::string EvaluationsView(const std::vector<ShownEvaluation>& shown, const Ter
 Json ShownJson(const ShownEvaluation& shown);
 
 // Before and after as a table of text.
+// What is left of each environment after each stage; empty where there is one environment.
+std::string ForgettingView(const ForgettingTable& table, const Terminal& terminal);
 std::string BeforeAfterView(const std::vector<BeforeAfterTable>& tables, const Terminal& terminal);
 
 }  // namespace hone

@@ -11,6 +11,7 @@
 #include "app/views/train_progress.h"
 #include "base/file.h"
 #include "base/html.h"
+#include "evaluate/forgetting.h"
 #include "train/before_after.h"
 
 namespace hone {
@@ -133,6 +134,27 @@ std::string BeforeAfterHtml(const std::vector<BeforeAfterTable>& tables) {
     html += "</table><br>\n";
   }
   return html;
+}
+
+std::string ForgettingHtml(const RunHistory& run) {
+  const ForgettingTable table =
+      run.state ? ForgettingOf(run.state->evaluations) : ForgettingTable();
+  if (table.rows.empty()) return "";
+  std::string html = fmt::format(
+      "<h2>What is left of each environment</h2>\n<p class=\"dim\">Success on the same {} dev "
+      "tasks after each stage, sampled. Forgotten: after its best earlier stage less after the "
+      "last; below 0 it gained.</p>\n<table><tr><th></th>",
+      table.tasks);
+  for (const std::string& stage : table.stages) {
+    html += fmt::format("<th>after {}</th>", Text(stage));
+  }
+  html += "<th>forgotten</th></tr>\n";
+  for (const ForgettingRow& row : table.rows) {
+    html += fmt::format("<tr><td>{}</td>", Text(row.environment));
+    for (const auto& cell : row.after) html += fmt::format("<td>{}</td>", CellHtml(cell));
+    html += fmt::format("<td>{}</td></tr>\n", CellHtml(row.forgotten));
+  }
+  return html + "</table>\n";
 }
 
 std::string CurvesHtml(const RunHistory& run) {
@@ -281,8 +303,8 @@ std::string RunPage(const RunHistory& run) {
   const std::string name = NameOf(run);
   std::string html =
       fmt::format("<h1>{}</h1>\n<p class=\"state\">{}</p>\n", Text(name), StateOf(run));
-  html += Cards(tables) + BeforeAfterHtml(tables) + CurvesHtml(run) + ChecksHtml(run) +
-          TimeHtml(run) + AlarmsHtml(run) + ExamplesHtml(run);
+  html += Cards(tables) + BeforeAfterHtml(tables) + ForgettingHtml(run) + CurvesHtml(run) +
+          ChecksHtml(run) + TimeHtml(run) + AlarmsHtml(run) + ExamplesHtml(run);
   html += fmt::format(
       "<h2>Recipe</h2>\n<details><summary>every key with the value it had"
       "</summary><pre>{}</pre></details>\n",

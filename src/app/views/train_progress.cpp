@@ -56,8 +56,11 @@ class PeoplesTraining final : public TrainObserver {
     const auto value = [&](std::string_view figure) {
       return ValueOf(evaluation.measures, figure).value_or(0);
     };
+    // Of several environments each; of one, its families of tasks.
+    const auto environments = evaluation.ByEnvironment();
     std::string families;
-    for (const auto& [family, measures] : evaluation.ByFamily()) {
+    for (const auto& [family, measures] :
+         environments.size() > 1 ? environments : evaluation.ByFamily()) {
       if (family.empty()) continue;
       families +=
           fmt::format("  {} {:.0f}", family, 100 * ValueOf(measures, "success").value_or(0));
@@ -215,6 +218,7 @@ std::unique_ptr<TrainObserver> NewTrainProgress(ProgressStyle style, std::FILE* 
 std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report,
                          const Terminal& terminal) {
   std::string text = "\n" + BeforeAfterView(BeforeAndAfter(report.state.evaluations), terminal);
+  text += ForgettingView(ForgettingOf(report.state.evaluations), terminal);
   text += terminal.Bold("\ntime\n");
   double sum = 0;
   for (const auto& [name, seconds] : report.seconds) sum += seconds;
@@ -262,15 +266,18 @@ std::vector<std::pair<std::string, std::string>> NextSteps(const std::string& fo
 Json TrainSummaryJson(const TrainReport& report) {
   Json::Object seconds;
   for (const auto& [name, value] : report.seconds) seconds.emplace_back(name, value);
-  return Json::Of({{"event", "end"},
-                   {"weights", report.weights},
-                   {"steps", report.state.step},
-                   {"ratio_one_tokens", report.ratio_tokens},
-                   {"checkpoint", report.checkpoint.string()},
-                   {"evaluations", report.state.evaluations},
-                   {"totals", report.state.totals},
-                   {"seconds", std::move(seconds)},
-                   {"wall_seconds", report.wall}});
+  Json end = Json::Of({{"event", "end"},
+                       {"weights", report.weights},
+                       {"steps", report.state.step},
+                       {"ratio_one_tokens", report.ratio_tokens},
+                       {"checkpoint", report.checkpoint.string()},
+                       {"evaluations", report.state.evaluations},
+                       {"totals", report.state.totals},
+                       {"seconds", std::move(seconds)},
+                       {"wall_seconds", report.wall}});
+  Json forgetting = ToJson(ForgettingOf(report.state.evaluations));
+  if (!forgetting.is_null()) end.Set("forgetting", std::move(forgetting));
+  return end;
 }
 
 }  // namespace hone

@@ -7,160 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "evaluate/figure_text.h"
+#include "evaluate/compare/quantity_readers.h"
 
 namespace hone {
 namespace {
-
-// What a run says about a quantity: one value per task, or one in all. Absent: nothing is known of
-// that task.
-using Cells = std::vector<std::optional<double>>;
-
-struct Reader {
-  QuantityKind kind;
-  std::function<Cells(const ComparedRun&)> read;
-};
-
-const Json* Find(const Json* json, std::string_view key) {
-  return json == nullptr ? nullptr : json->Find(key);
-}
-
-Cells One(const Json* value) {
-  if (value == nullptr || !value->is_number()) return {};
-  return {value->AsDouble()};
-}
-
-Cells OfAll(const ComparedRun& run, const std::string& evaluation, std::string_view name) {
-  const std::optional<FigureCell> figure = FigureIn(run.evaluations.Find(evaluation), name);
-  return figure ? Cells{figure->value} : Cells();
-}
-
-// Success of each task; of evaluations that did not write it down, of all of them.
-Cells Outcomes(const ComparedRun& run, const std::string& evaluation) {
-  const Json* made = run.evaluations.Find(evaluation);
-  const Json* outcomes = Find(made, "outcomes");
-  if (outcomes == nullptr || !outcomes->is_string()) return OfAll(run, evaluation, "success");
-  Cells cells;
-  for (const char outcome : outcomes->AsString()) {
-    cells.push_back(outcome == '-' ? std::nullopt : std::optional<double>(outcome == '1'));
-  }
-  return cells;
-}
-
-Cells Calls(const ComparedRun& run, const std::string& evaluation) {
-  const Json* made = run.evaluations.Find(evaluation);
-  const Json* calls = Find(made, "calls_by_task");
-  const Json* outcomes = Find(made, "outcomes");
-  if (calls == nullptr || !calls->is_array() || outcomes == nullptr || !outcomes->is_string() ||
-      outcomes->AsString().size() != calls->AsArray().size()) {
-    return OfAll(run, evaluation, "calls");
-  }
-  Cells cells;
-  for (size_t i = 0; i < calls->AsArray().size(); ++i) {
-    const bool known = outcomes->AsString()[i] != '-' && calls->AsArray()[i].is_number();
-    cells.push_back(known ? std::optional<double>(calls->AsArray()[i].AsDouble()) : std::nullopt);
-  }
-  return cells;
-}
-
-// Calls that stand for no gold call. Older evaluations say what share of the calls does.
-Cells Wasted(const ComparedRun& run, const std::string& evaluation) {
-  if (const Cells said = OfAll(run, evaluation, "wasted_calls"); !said.empty()) return said;
-  const Cells calls = OfAll(run, evaluation, "calls"), which = OfAll(run, evaluation, "which");
-  if (calls.empty() || which.empty()) return {};
-  return {*calls[0] * (1 - *which[0])};
-}
-
-// How much was learned how soon, whether or not a goal was reached: success on dev over all
-// trajectories, between evaluations along a straight line. Before the first of them it comes from
-// what was measured before rl, so that runs that were looked at at other times can be compared.
-Cells MeanOfDev(const ComparedRun& run) {
-  if (run.dev.empty() || run.dev.back().trajectories <= 0) return {};
-  const Cells start = OfAll(run, "before/test/sampled", "success");
-  DevPoint last{.sampled = start.empty() ? run.dev.front().sampled : *start[0]};
-  double area = 0;
-  for (const DevPoint& point : run.dev) {
-    area += (point.trajectories - last.trajectories) * (point.sampled + last.sampled) / 2;
-    last = point;
-  }
-  return {area / last.trajectories};
-}
-
-std::set<std::string> Families(const ComparedSection& section) {
-  std::set<std::string> families;
-  for (const ComparedArm& arm : section.arms) {
-    for (const ComparedRun* run : arm.runs) {
-      const Json* found = Find(run->evaluations.Find("after/test/sampled"), "families");
-      if (found == nullptr || !found->is_object()) continue;
-      for (const auto& [name, values] : found->AsObject()) families.insert(name);
-    }
-  }
-  return families;
-}
-
-std::vector<Reader> ReadersOf(const ComparedSection& section) {
-  using Unit = QuantityKind::Unit;
-  const auto success = [](std::string name, std::string label, std::string evaluation) {
-    return Reader{{std::move(name), std::move(label), Unit::kShare, true},
-                  [=](const ComparedRun& run) { return Outcomes(run, evaluation); }};
-  };
-  const auto number = [](std::string name, std::string label, Unit unit,
-                         double ComparedRun::*value) {
-    return Reader{{std::move(name), std::move(label), unit, false},
-                  [=](const ComparedRun& run) { return Cells{run.*value}; }};
-  };
-  const std::string test = "after/test/sampled";
-  std::vector<Reader> readers = {
-      success("start/sampled", "start, sampled", "before/test/sampled"),
-      success("start/greedy", "start, greedy", "before/test/greedy"),
-      success("test/sampled", "test, sampled", test),
-      success("test/greedy", "test, greedy", "after/test/greedy"),
-      {{"needless_calls", "needless calls", Unit::kShare, true},
-       [=](const ComparedRun& run) { return OfAll(run, test, "needless_calls"); }},
-      {{"calls", "calls per task", Unit::kNumber, true},
-       [=](const ComparedRun& run) { return Calls(run, test); }},
-      {{"wasted_calls", "wasted calls per task", Unit::kNumber, true},
-       [=](const ComparedRun& run) { return Wasted(run, test); }},
-      {{"start_calls/greedy", "calls per task, start, greedy", Unit::kNumber, false},
-       [=](const ComparedRun& run) { return Calls(run, "before/test/greedy"); }},
-      {{"calls/greedy", "calls per task, greedy", Unit::kNumber, true},
-       [=](const ComparedRun& run) { return Calls(run, "after/test/greedy"); }}};
-  readers[0].kind.paired = readers[1].kind.paired = false;
-  for (const std::string& family : Families(section)) {
-    if (family.empty()) continue;
-    readers.push_back(
-        {{"family/" + family, family, Unit::kShare, true}, [=](const ComparedRun& run) {
-           // Without an interval nothing of it could be measured.
-           const Json* found = Find(Find(run.evaluations.Find(test), "families"), family);
-           return Find(found, "low") == nullptr ? Cells() : One(Find(found, "success"));
-         }});
-  }
-  for (const char* split : {"unseen-kinds", "unseen-phrases"}) {
-    for (const char* how : {"sampled", "greedy"}) {
-      readers.push_back(success(fmt::format("{}/{}", split, how), fmt::format("{}, {}", split, how),
-                                fmt::format("after/{}/{}", split, how)));
-    }
-  }
-  readers.push_back({{"dev/mean", "dev over the run, sampled", Unit::kShare, true}, MeanOfDev});
-  readers.push_back(
-      number("trajectories", "trajectories", Unit::kCount, &ComparedRun::trajectories));
-  readers.push_back(
-      number("sampled_tokens", "sampled tokens", Unit::kCount, &ComparedRun::sampled_tokens));
-  readers.push_back(
-      {{"real_calls", "real calls in rl", Unit::kCount, false},
-       [](const ComparedRun& run) { return run.real_calls ? Cells{*run.real_calls} : Cells{}; }});
-  const auto spent = [](std::string name, std::string label, auto ComparedRun::*value) {
-    return Reader{
-        {std::move(name), std::move(label), Unit::kNumber, false},
-        [=](const ComparedRun& run) { return run.*value ? Cells{*(run.*value)} : Cells{}; }};
-  };
-  readers.push_back(spent("dollars", "dollars", &ComparedRun::dollars));
-  readers.push_back(spent("hours", "hours", &ComparedRun::hours));
-  readers.push_back(
-      number("ratio_tokens", "tokens of ratio 1", Unit::kCount, &ComparedRun::ratio_tokens));
-  readers.push_back(number("seconds", "wall time of rl", Unit::kSeconds, &ComparedRun::seconds));
-  return readers;
-}
 
 std::optional<double> MeanOf(const Cells& cells) {
   double sum = 0;
@@ -209,8 +59,8 @@ Clusters ClustersIn(const ComparedSection& section,
 
 Rng RngOf(std::string_view name) { return Rng(0).Split("comparison").Split(name); }
 
-Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, const Reader& reader,
-                    const BootstrapOptions& options) {
+Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm,
+                    const QuantityReader& reader, const BootstrapOptions& options) {
   Quantity quantity;
   std::vector<Cells> rows;
   std::vector<std::vector<std::string>> starts;
@@ -228,8 +78,11 @@ Quantity QuantityOf(const ComparedSection& section, const ComparedArm& arm, cons
   const Table table = TableOf(rows);
   const Clusters clusters = ClustersIn(section, starts);
   quantity.mean = BootstrapMean(table, RngOf(reader.kind.name), options, clusters);
-  // Nothing that is measured can be less than nothing, and no share more than all.
-  quantity.mean->low = std::max(quantity.mean->low, 0.0);
+  // Nothing that is measured can be less than nothing, and no share more than all; but what was
+  // forgotten can be less where something was gained.
+  if (!reader.kind.name.starts_with("forgotten/")) {
+    quantity.mean->low = std::max(quantity.mean->low, 0.0);
+  }
   if (reader.kind.unit == QuantityKind::Unit::kShare) {
     quantity.mean->high = std::min(quantity.mean->high, 1.0);
   }
@@ -342,8 +195,9 @@ void AddControls(const ComparedSection& section, const BootstrapOptions& options
     const bool before = control.evaluation.starts_with("before");
     const std::string name =
         fmt::format("{}/{}", before ? "start" : "test", control.greedy ? "greedy" : "sampled");
-    const Reader reader{{name, control.label, QuantityKind::Unit::kShare, true},
-                        [&](const ComparedRun& run) { return Outcomes(run, control.evaluation); }};
+    const QuantityReader reader{
+        {name, control.label, QuantityKind::Unit::kShare, true},
+        [&](const ComparedRun& run) { return Outcomes(run, control.evaluation); }};
     report->controls.push_back(QuantityOf(section, measured, reader, options));
     const std::function<Cells(const ComparedRun&)> ours = [&](const ComparedRun& run) {
       return Outcomes(run, control.greedy ? "after/test/greedy" : "after/test/sampled");
@@ -384,9 +238,13 @@ std::string_view StatusName(ComparedRun::Status status) {
   return "";
 }
 
+bool IsOfEnvironment(std::string_view quantity) {
+  return quantity.starts_with("environment/") || quantity.starts_with("forgotten/");
+}
+
 std::vector<std::string> PairedQuantities() {
   std::vector<std::string> names;
-  for (const Reader& reader : ReadersOf({})) {
+  for (const QuantityReader& reader : ReadersOf({})) {
     if (reader.kind.paired) names.push_back(reader.kind.name);
   }
   return names;
@@ -463,13 +321,13 @@ std::vector<std::string> CheckStarts(std::span<const ComparedRun> runs) {
 
 SectionReport ReportSection(const ComparedSection& section, const BootstrapOptions& options) {
   SectionReport report;
-  const std::vector<Reader> readers = ReadersOf(section);
-  for (const Reader& reader : readers) report.kinds.push_back(reader.kind);
+  const std::vector<QuantityReader> readers = ReadersOf(section);
+  for (const QuantityReader& reader : readers) report.kinds.push_back(reader.kind);
   for (size_t i = 0; i < section.arms.size(); ++i) {
     const ComparedArm& arm = section.arms[i];
     report.quantities.emplace_back();
     report.differences.emplace_back();
-    for (const Reader& reader : readers) {
+    for (const QuantityReader& reader : readers) {
       report.quantities.back().push_back(QuantityOf(section, arm, reader, options));
       if (i == section.baseline) continue;
       const ComparedArm& baseline = section.arms[section.baseline];

@@ -149,6 +149,10 @@ struct SectionReport {
   std::vector<std::string> warnings;  // starts that differ and should not, seeds that are missing
 };
 
+// Whether it is about one of several environments: "environment/NAME" (success on test, sampled)
+// or "forgotten/NAME" (evaluate/forgetting.h).
+bool IsOfEnvironment(std::string_view quantity);
+
 // Names of the kinds whose differences say something about arms, whatever the section.
 std::vector<std::string> PairedQuantities();
 

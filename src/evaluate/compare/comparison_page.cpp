@@ -69,7 +69,10 @@ std::string Pictures(const ComparedSection& section, const SectionReport& report
   std::string html;
   for (size_t k = 0; k < report.kinds.size(); ++k) {
     const QuantityKind& kind = report.kinds[k];
-    if (kind.name != "test/sampled" && kind.name != "test/greedy" && kind.name != "calls") continue;
+    if (kind.name != "test/sampled" && kind.name != "test/greedy" && kind.name != "calls" &&
+        !IsOfEnvironment(kind.name)) {
+      continue;
+    }
     const bool share = kind.unit == QuantityKind::Unit::kShare;
     DotPlot dots{.title = fmt::format("{}: difference to {}", kind.label,
                                       section.arms[section.baseline].label),

@@ -96,6 +96,7 @@ std::vector<TableLayout> TableLayouts(const SectionReport& report) {
       {"Calls (test, sampled unless it says greedy)",
        {"needless_calls", "calls", "wasted_calls", "start_calls/greedy", "calls/greedy"}},
       {"Success by family (test, sampled)", {}},
+      {"Success by environment (test, sampled), and what was forgotten of it (dev)", {}},
       {"What never occurs in training",
        {"unseen-kinds/sampled", "unseen-kinds/greedy", "unseen-phrases/sampled",
         "unseen-phrases/greedy"}},
@@ -105,6 +106,7 @@ std::vector<TableLayout> TableLayouts(const SectionReport& report) {
         "seconds"}}};
   for (const QuantityKind& kind : report.kinds) {
     if (kind.name.starts_with("family/")) layouts[2].kinds.push_back(kind.name);
+    if (IsOfEnvironment(kind.name)) layouts[3].kinds.push_back(kind.name);
   }
   return layouts;
 }

@@ -11,13 +11,13 @@ namespace hone {
 namespace {
 
 using Kind = PythonNode::Kind;
-using Evaluation = std::optional<Json>;  // nothing: it cannot be read
+using ExpressionValue = std::optional<Json>;  // nothing: it cannot be read
 
 constexpr size_t kLongestText = 1 << 20;  // that arithmetic makes of texts and lists
 
 __extension__ using Wide = __int128;  // what 64 bits may run over into
 
-Evaluation Resolved(const PythonNode& node);
+ExpressionValue Resolved(const PythonNode& node);
 
 Json Tuple(Json::Array elements) {
   return Json::Of({{std::string(kPythonTuple), std::move(elements)}});
@@ -25,7 +25,7 @@ Json Tuple(Json::Array elements) {
 
 // --- arithmetic ----------------------------------------------------------------------------------
 
-Evaluation Whole(Wide value) {
+ExpressionValue Whole(Wide value) {
   if (value > std::numeric_limits<int64_t>::max() || value < std::numeric_limits<int64_t>::min()) {
     return std::nullopt;
   }
@@ -39,7 +39,7 @@ std::optional<int64_t> AsWhole(const Json& value) {
   return std::nullopt;
 }
 
-Evaluation WholePower(int64_t base, int64_t exponent) {
+ExpressionValue WholePower(int64_t base, int64_t exponent) {
   if (exponent < 0) {
     if (base == 0) return std::nullopt;
     return Json(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
@@ -54,7 +54,7 @@ Evaluation WholePower(int64_t base, int64_t exponent) {
   return Whole(power);
 }
 
-Evaluation OfWholes(std::string_view symbol, int64_t a, int64_t b) {
+ExpressionValue OfWholes(std::string_view symbol, int64_t a, int64_t b) {
   const Wide x = a, y = b;
   if (symbol == "+") return Whole(x + y);
   if (symbol == "-") return Whole(x - y);
@@ -66,7 +66,7 @@ Evaluation OfWholes(std::string_view symbol, int64_t a, int64_t b) {
   if (symbol == "<<" || symbol == ">>") {
     if (b < 0) return std::nullopt;
     if (symbol == ">>") return Json(b > 62 ? int64_t{a < 0 ? -1 : 0} : a >> b);
-    return b > 62 ? (a == 0 ? Evaluation(Json(0)) : std::nullopt) : Whole(x * (Wide{1} << b));
+    return b > 62 ? (a == 0 ? ExpressionValue(Json(0)) : std::nullopt) : Whole(x * (Wide{1} << b));
   }
   if (b == 0) return std::nullopt;
   if (symbol == "/") return Json(static_cast<double>(a) / static_cast<double>(b));
@@ -77,7 +77,7 @@ Evaluation OfWholes(std::string_view symbol, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-Evaluation OfReals(std::string_view symbol, double a, double b) {
+ExpressionValue OfReals(std::string_view symbol, double a, double b) {
   if (symbol == "+") return Json(a + b);
   if (symbol == "-") return Json(a - b);
   if (symbol == "*") return Json(a * b);
@@ -112,7 +112,7 @@ size_t WeightOf(const Json& value) {
 }
 
 // Texts and lists: joined, or repeated.
-Evaluation OfSequences(std::string_view symbol, const Json& a, const Json& b) {
+ExpressionValue OfSequences(std::string_view symbol, const Json& a, const Json& b) {
   if (symbol == "+" && a.is_string() && b.is_string()) return Json(a.AsString() + b.AsString());
   if (symbol == "+" && a.is_array() && b.is_array()) {
     Json::Array joined = a.AsArray();
@@ -139,10 +139,10 @@ Evaluation OfSequences(std::string_view symbol, const Json& a, const Json& b) {
   return sequence.is_string() ? Json(std::move(text)) : Json(std::move(list));
 }
 
-Evaluation Evaluated(const PythonNode& node);
+ExpressionValue Evaluated(const PythonNode& node);
 
-Evaluation EvaluatedSign(const PythonNode& node) {
-  const Evaluation inner = Evaluated(node.children[0]);
+ExpressionValue EvaluatedSign(const PythonNode& node) {
+  const ExpressionValue inner = Evaluated(node.children[0]);
   if (!inner) return std::nullopt;
   const std::optional<int64_t> whole = AsWhole(*inner);
   if (node.text == "not") {
@@ -158,21 +158,21 @@ Evaluation EvaluatedSign(const PythonNode& node) {
 }
 
 // As Python computes it; names stand for nothing here.
-Evaluation Evaluated(const PythonNode& node) {
+ExpressionValue Evaluated(const PythonNode& node) {
   switch (node.kind) {
     case Kind::kConstant: return node.value;
     case Kind::kUnary: return EvaluatedSign(node);
     case Kind::kList: {
       Json::Array list;
       for (const PythonNode& child : node.children) {
-        Evaluation element = Evaluated(child);
+        ExpressionValue element = Evaluated(child);
         if (!element) return std::nullopt;
         list.push_back(*std::move(element));
       }
       return Json(std::move(list));
     }
     case Kind::kBinary: {
-      const Evaluation a = Evaluated(node.children[0]), b = Evaluated(node.children[1]);
+      const ExpressionValue a = Evaluated(node.children[0]), b = Evaluated(node.children[1]);
       if (!a || !b) return std::nullopt;
       const auto x = AsWhole(*a), y = AsWhole(*b);
       if (x && y) return OfWholes(node.text, *x, *y);
@@ -194,10 +194,10 @@ std::string NameOf(const PythonNode& function) {
   return before.empty() ? function.text : before + "." + function.text;
 }
 
-Evaluation ResolvedCall(const PythonNode& call) {
+ExpressionValue ResolvedCall(const PythonNode& call) {
   Json arguments = Json::Of({});
   for (size_t i = 0; i < call.keywords.size(); ++i) {
-    Evaluation resolved = Resolved(call.values[i]);
+    ExpressionValue resolved = Resolved(call.values[i]);
     if (!resolved) return std::nullopt;
     arguments.Set(call.keywords[i].empty() ? "**" : call.keywords[i], *std::move(resolved));
   }
@@ -207,18 +207,18 @@ Evaluation ResolvedCall(const PythonNode& call) {
 std::optional<Json::Array> ResolvedList(const PythonNode& node) {
   Json::Array list;
   for (const PythonNode& child : node.children) {
-    Evaluation element = Resolved(child);
+    ExpressionValue element = Resolved(child);
     if (!element) return std::nullopt;
     list.push_back(*std::move(element));
   }
   return list;
 }
 
-Evaluation ResolvedDict(const PythonNode& node) {
+ExpressionValue ResolvedDict(const PythonNode& node) {
   Json dict = Json::Of({});
   for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
-    const Evaluation key = Resolved(node.children[i]);
-    Evaluation value = Resolved(node.children[i + 1]);
+    const ExpressionValue key = Resolved(node.children[i]);
+    ExpressionValue value = Resolved(node.children[i + 1]);
     // A list, or a dictionary, cannot be a key there.
     if (!key || !value || key->is_array() ||
         (key->is_object() && key->Find(kPythonTuple) == nullptr &&
@@ -232,18 +232,18 @@ Evaluation ResolvedDict(const PythonNode& node) {
 }
 
 // Any sign is read as a minus, before a plain number only.
-Evaluation Negated(const PythonNode& operand) {
+ExpressionValue Negated(const PythonNode& operand) {
   if (operand.kind != Kind::kConstant) return std::nullopt;
   if (const auto whole = AsWhole(operand.value)) return Whole(-static_cast<Wide>(*whole));
   if (operand.value.kind() == Json::Kind::kBigInteger) {
     const Result<Json> negative = ParseJson("-" + DumpJson(operand.value));
-    return negative.ok() ? Evaluation(*negative) : std::nullopt;
+    return negative.ok() ? ExpressionValue(*negative) : std::nullopt;
   }
   if (!operand.value.is_number()) return std::nullopt;
   return Json(-operand.value.AsDouble());
 }
 
-Evaluation Resolved(const PythonNode& node) {
+ExpressionValue Resolved(const PythonNode& node) {
   switch (node.kind) {
     case Kind::kConstant: return node.value;
     case Kind::kEllipsis: return Json("...");
@@ -253,7 +253,7 @@ Evaluation Resolved(const PythonNode& node) {
     case Kind::kBinary: return Evaluated(node);
     case Kind::kDict: return ResolvedDict(node);
     case Kind::kCall:
-      return node.keywords.empty() ? Evaluation(Json(PythonSource(node))) : ResolvedCall(node);
+      return node.keywords.empty() ? ExpressionValue(Json(PythonSource(node))) : ResolvedCall(node);
     case Kind::kSubscript: return Json(PythonSource(node));
     case Kind::kList:
     case Kind::kTuple: {
@@ -279,7 +279,7 @@ Result<Json> PythonCallsFromText(std::string_view text) {
   Json::Array calls;
   for (const PythonNode& element : parsed.children) {
     if (element.kind != Kind::kCall) return no_calls;
-    Evaluation call = ResolvedCall(element);
+    ExpressionValue call = ResolvedCall(element);
     if (!call) return Error(ErrorCode::kParse, "an argument is no value: " + PythonSource(element));
     calls.push_back(*std::move(call));
   }

@@ -50,9 +50,9 @@ bool IsNameCharacter(uint32_t c, bool first) {
   }
 }
 
-class Tokenizer {
+class PythonTokenizer {
  public:
-  explicit Tokenizer(std::string_view source) : source_(source) {}
+  explicit PythonTokenizer(std::string_view source) : source_(source) {}
 
   Result<std::vector<PythonToken>> Run() {
     if (!IsUtf8(source_) || source_.find('\0') != std::string_view::npos) {
@@ -295,7 +295,7 @@ class Tokenizer {
 }  // namespace
 
 Result<std::vector<PythonToken>> PythonTokens(std::string_view source) {
-  return Tokenizer(source).Run();
+  return PythonTokenizer(source).Run();
 }
 
 bool IsPythonKeyword(std::string_view word) {

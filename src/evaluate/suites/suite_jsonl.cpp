@@ -15,12 +15,6 @@
 namespace hone {
 namespace {
 
-const std::vector<std::string>& KnownKeys() {
-  static const std::vector<std::string> keys = {"id",    "category", "prompt", "system", "messages",
-                                                "tools", "calls",    "answer", "scorer"};
-  return keys;
-}
-
 const std::vector<std::string>& ToolsOfThisProgram() {
   static const std::vector<std::string> tools = {"calculator", "python"};
   return tools;
@@ -108,13 +102,19 @@ Result<void> ReadGold(const SuiteRow& row, SuiteCase* one) {
 
 }  // namespace
 
+const std::vector<std::string>& SuiteKeys() {
+  static const std::vector<std::string> keys = {"id",    "category", "prompt", "system", "messages",
+                                                "tools", "calls",    "answer", "scorer"};
+  return keys;
+}
+
 Result<Suite> LoadSuiteLines(const std::filesystem::path& file) {
   HONE_ASSIGN_OR_RETURN(const std::vector<SuiteRow> rows, ReadSuiteRows(file));
   Suite suite{.name = file.filename().string()};
   std::set<std::string> ids, used;
   for (const SuiteRow& row : rows) {
     for (const auto& [key, value] : row.value.AsObject()) {
-      const auto& known = KnownKeys();
+      const auto& known = SuiteKeys();
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       return row.Problem(fmt::format("unknown key \"{}\"{}", key, DidYouMean(key, known)));
     }

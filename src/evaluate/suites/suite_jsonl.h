@@ -1,10 +1,15 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "evaluate/suites/suite.h"
 
 namespace hone {
+
+// The keys that a case may have.
+const std::vector<std::string>& SuiteKeys();
 
 // Cases of a user's own, one JSON object per line (docs/suites.md):
 //

@@ -22,6 +22,7 @@ bool MayBeLeftOut(const GoldCall& gold, const std::string& parameter) {
 template <typename Similarity>
 double BestValue(const Json& value, const std::string& parameter, const GoldCall& gold,
                  Similarity similarity) {
+  if (std::find(gold.any.begin(), gold.any.end(), parameter) != gold.any.end()) return 1;
   double best = 0;
   if (const Json* wanted = gold.arguments->Find(parameter)) best = similarity(value, *wanted);
   if (const auto others = gold.accepted.find(parameter); others != gold.accepted.end()) {

@@ -17,6 +17,7 @@ struct GoldCall {
   std::optional<Json> arguments;                      // an object; absent: any arguments will do
   std::map<std::string, std::vector<Json>> accepted;  // other right values, by parameter
   std::vector<std::string> optional;                  // parameters that may be left out
+  std::vector<std::string> any;                       // of `arguments`: any value of them is right
   std::vector<int32_t> after;  // indices of the gold calls that must come before it
 
   bool operator==(const GoldCall&) const = default;

@@ -12,8 +12,20 @@ namespace {
 
 constexpr std::string_view kComparedCalls = "after/test/sampled";
 
-// Of an evaluation what reports read: figures over all tasks, success by family, the outcome of
-// every task, and the calls of every task where they are compared.
+Json SuccessOnly(const Json& groups) {
+  Json shown{Json::Object()};
+  for (const auto& [name, figures] : groups.AsObject()) {
+    Json success;
+    for (const char* key : {"success", "low", "high", "outcomes"}) {
+      if (const Json* value = figures.Find(key)) success.Set(key, *value);
+    }
+    shown.Set(name, std::move(success));
+  }
+  return shown;
+}
+
+// Of an evaluation what reports read: figures over all tasks, success by family and environment,
+// the outcome of every task, and the calls of every task where they are compared.
 Json WithoutDetails(const Json& evaluations) {
   Json::Object kept;
   for (const auto& [name, evaluation] : evaluations.AsObject()) {
@@ -22,15 +34,10 @@ Json WithoutDetails(const Json& evaluations) {
       if (const Json* value = evaluation.Find(key)) shown.Set(key, *value);
     }
     if (const Json* families = evaluation.Find("families")) {
-      Json by_family{Json::Object()};
-      for (const auto& [family, figures] : families->AsObject()) {
-        Json success;
-        for (const char* key : {"success", "low", "high"}) {
-          if (const Json* value = figures.Find(key)) success.Set(key, *value);
-        }
-        by_family.Set(family, std::move(success));
-      }
-      shown.Set("families", std::move(by_family));
+      shown.Set("families", SuccessOnly(*families));
+    }
+    if (const Json* environments = evaluation.Find("environments")) {
+      shown.Set("environments", SuccessOnly(*environments));
     }
     const Json* calls = evaluation.Find("calls_by_task");
     if (calls != nullptr && name == kComparedCalls) shown.Set("calls_by_task", *calls);

@@ -325,6 +325,15 @@ void RunFolder::Drop(int64_t step) {
   std::filesystem::remove_all(old, ignored);
 }
 
+std::vector<const ScoredTree*> FirstOf(const std::vector<ScoredTree>& records, int64_t count) {
+  std::vector<const ScoredTree*> first;
+  for (const ScoredTree& record : records) {
+    if (count >= 0 && static_cast<int64_t>(first.size()) >= count) break;
+    first.push_back(&record);
+  }
+  return first;
+}
+
 Result<std::unique_ptr<RunLog>> RunLog::Open(const std::filesystem::path& folder,
                                              int64_t first_step,
                                              const std::function<void(std::string_view)>& note) {

@@ -104,6 +104,9 @@ Result<void> CheckCheckpoint(const std::filesystem::path& checkpoint);
 std::vector<int64_t> CheckpointsIn(const std::filesystem::path& run);
 std::filesystem::path CheckpointIn(const std::filesystem::path& run, int64_t step);
 
+// So many of them; below 0: all.
+std::vector<const ScoredTree*> FirstOf(const std::vector<ScoredTree>& records, int64_t count);
+
 // What a run writes down step by step: the store, metrics.jsonl, and a file for TensorBoard.
 class RunLog {
  public:

@@ -56,13 +56,14 @@ class Practice final : public StageOf<RlStage> {
 
 }  // namespace
 
-std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& /*environment*/) {
+std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& environment) {
   RlStage stage;
   table.Read("steps", &stage.steps, "rounds of sampling and learning", AtLeast(1));
   table.Read("groups", &stage.groups, "tasks per step", AtLeast(1));
   table.Read("group", &stage.group, "trajectories per task", AtLeast(1));
   table.Read("trajectories", &stage.trajectories,
              "over once so many were drawn; 0: after all steps", AtLeast(0));
+  stage.mix = ReadMix(&table, environment);
   stage.batches.mini_batches = 2;
   table.Read("mini_batches", &stage.batches.mini_batches, "optimiser steps per epoch", AtLeast(1));
   table.Read("epochs", &stage.batches.epochs, "passes over the groups of a step", AtLeast(1));
@@ -79,6 +80,7 @@ RlTraining::RlTraining(const RlStage& stage, int64_t number, StageContext* conte
     : stage_(stage),
       number_(number),
       context_(context),
+      environment_(context->EnvironmentOf(stage.mix, number)),
       kl_(context->recipe->objective.kl),
       entropy_(context->recipe->objective),
       reward_scale_(context->recipe->reward_scale),
@@ -97,7 +99,8 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
   training->runner_ = NewConfinedRunner();
   HONE_ASSIGN_OR_RETURN(training->rewarder_,
                         RewarderFromJson(recipe.rewards, {.runner = training->runner_.get()}));
-  HONE_ASSIGN_OR_RETURN(training->curriculum_, context->OpenCurriculum());
+  HONE_ASSIGN_OR_RETURN(training->curriculum_,
+                        context->OpenCurriculum(*training->environment_.tasks));
   if (recipe.objective.NeedsReference()) {
     HONE_ASSIGN_OR_RETURN(training->reference_,
                           StageReference::Open({context->folder, number, recipe.objective.kl},
@@ -189,7 +192,7 @@ DynamicSamplingOptions RlTraining::DynamicNow() const {
 TaskSupply RlTraining::Supply() const {
   // A record has the right answers of the real world, but not of every task.
   const bool elsewhere = context_->recipe->Simulates() || context_->recipe->JournalsItself();
-  return {.environment = &context_->environment,
+  return {.environment = &environment_,
           .curriculum = curriculum_.get(),
           .other_backend = elsewhere ? backend_->executor() : nullptr};
 }

@@ -34,6 +34,7 @@ struct RlStage {
   BatchOptions batches;
   LearningRate rate;
   OptimizerOptions optimizer;
+  EnvironmentMix mix = {};  // of several environments
 };
 std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& environment);
 
@@ -101,6 +102,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   RlStage stage_;
   int64_t number_;
   StageContext* context_;
+  LoadedEnvironment environment_;  // as often as this stage has each, where there are several
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
   std::unique_ptr<Rewarder> rewarder_;

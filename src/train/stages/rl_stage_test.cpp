@@ -14,7 +14,7 @@ class RlTrainingTest : public testing::Test {
   void Prepare(const std::vector<std::string>& overrides = {}) {
     tiny_ = std::make_unique<TinyContext>(overrides);
     const auto imitation =
-        SftTraining::Open(SettingsOf<SftStage>(tiny_->recipe.stages[0]), tiny_->context.get())
+        SftTraining::Open(SettingsOf<SftStage>(tiny_->recipe.stages[0]), 0, tiny_->context.get())
             .value();
     for (int64_t step = 0; step < 60; ++step) ASSERT_TRUE(imitation->Step(step).ok());
     training_ =

@@ -40,9 +40,10 @@ class Imitation final : public StageOf<SftStage> {
                      "or an [environment] whose tasks have plans");
     }
   }
-  Result<std::unique_ptr<StageRun>> Open(int64_t /*number*/, bool /*begin*/,
+  Result<std::unique_ptr<StageRun>> Open(int64_t number, bool /*begin*/,
                                          StageContext* context) const override {
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<SftTraining> run, SftTraining::Open(settings, context));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<SftTraining> run,
+                          SftTraining::Open(settings, number, context));
     return std::unique_ptr<StageRun>(std::move(run));
   }
 };
@@ -60,6 +61,7 @@ std::shared_ptr<Stage> ReadSftStage(RecipeTable table, const EnvironmentOptions&
   stage.data = ReadSftData(&table);
   const bool data = !stage.data.mixture.files.empty();
   if (!data) stage.demonstrator = ReadDemonstrator(&table, environment);
+  if (!data) stage.mix = ReadMix(&table, environment);
   table.Read("batch", &stage.batch, "conversations per step", AtLeast(1));
   if (data) {
     double epochs = 3;
@@ -86,15 +88,16 @@ std::shared_ptr<Stage> ReadSftStage(RecipeTable table, const EnvironmentOptions&
   return std::make_shared<Imitation>(std::move(stage));
 }
 
-SftTraining::SftTraining(const SftStage& stage, StageContext* context)
+SftTraining::SftTraining(const SftStage& stage, int64_t number, StageContext* context)
     : stage_(stage),
       context_(context),
-      demonstrator_(stage.demonstrator, &context->environment, context->showing->executor(),
+      environment_(context->EnvironmentOf(stage.mix, number)),
+      demonstrator_(stage.demonstrator, &environment_, context->showing->executor(),
                     context->recipe->run.seed) {}
 
-Result<std::unique_ptr<SftTraining>> SftTraining::Open(const SftStage& stage,
+Result<std::unique_ptr<SftTraining>> SftTraining::Open(const SftStage& stage, int64_t number,
                                                        StageContext* context) {
-  std::unique_ptr<SftTraining> run(new SftTraining(stage, context));
+  std::unique_ptr<SftTraining> run(new SftTraining(stage, number, context));
   if (stage.data.rows != nullptr) {
     HONE_ASSIGN_OR_RETURN(run->data_, SftData::Open(stage.data, *context));
   }
@@ -103,7 +106,7 @@ Result<std::unique_ptr<SftTraining>> SftTraining::Open(const SftStage& stage,
 
 uint64_t SftTraining::NumberOf(uint64_t position) {
   const std::optional<uint64_t> tasks =
-      context_->environment.tasks->count(Split::kTrain);  // those without end are never repeated
+      environment_.tasks->count(Split::kTrain);  // those without end are never repeated
   const uint64_t different =
       stage_.demonstrations > 0 ? static_cast<uint64_t>(stage_.demonstrations) : tasks.value_or(0);
   if (different == 0) return position;

@@ -16,6 +16,7 @@ namespace hone {
 struct SftStage {
   SftDataOptions data;
   DemonstratorOptions demonstrator;  // where there is no data
+  EnvironmentMix mix = {};           // of several environments
   int64_t steps = 3000;
   int64_t batch = 64;          // conversations per step
   int64_t demonstrations = 0;  // different ones; 0: no demonstration comes twice
@@ -32,7 +33,8 @@ Result<void> CheckDemonstration(const Engine& engine, const Tree& tree);
 class SftTraining final : public StageRun {
  public:
   // The context must outlive it.
-  static Result<std::unique_ptr<SftTraining>> Open(const SftStage& stage, StageContext* context);
+  static Result<std::unique_ptr<SftTraining>> Open(const SftStage& stage, int64_t number,
+                                                   StageContext* context);
 
   // Takes the conversations of this step, and one step of the optimiser.
   Result<StageStep> Step(int64_t step) override;
@@ -41,7 +43,7 @@ class SftTraining final : public StageRun {
   Result<void> Restore(const Json& /*state*/) override { return {}; }
 
  private:
-  SftTraining(const SftStage& stage, StageContext* context);
+  SftTraining(const SftStage& stage, int64_t number, StageContext* context);
 
   // Which demonstration is the n-th of the run.
   uint64_t NumberOf(uint64_t position);
@@ -50,6 +52,7 @@ class SftTraining final : public StageRun {
 
   SftStage stage_;
   StageContext* context_;
+  LoadedEnvironment environment_;
   std::optional<SftData> data_;
   Demonstrator demonstrator_;
   uint64_t epoch_ = UINT64_MAX;  // that order_ is of

@@ -10,7 +10,7 @@ namespace {
 TEST(SftTraining, LearnsWhatIsShown) {
   TinyContext tiny;
   const auto training =
-      SftTraining::Open(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.context.get()).value();
+      SftTraining::Open(SettingsOf<SftStage>(tiny.recipe.stages[0]), 0, tiny.context.get()).value();
   double first = 0, last = 0;
   for (int64_t step = 0; step < 60; ++step) {
     const Result<StageStep> done = training->Step(step);
@@ -38,7 +38,8 @@ TEST(SftTraining, AStepDependsOnItsNumberAndTheWeightsAlone) {
   TinyContext tiny({"stage.0.demonstrations=20"});
   const auto hash_after = [&](std::vector<int64_t> before, int64_t step) {
     const auto training =
-        SftTraining::Open(SettingsOf<SftStage>(tiny.recipe.stages[0]), tiny.context.get()).value();
+        SftTraining::Open(SettingsOf<SftStage>(tiny.recipe.stages[0]), 0, tiny.context.get())
+            .value();
     for (const int64_t other : before) EXPECT_TRUE(training->Step(other).ok());
     tiny.Restart();
     EXPECT_TRUE(training->Step(step).ok());

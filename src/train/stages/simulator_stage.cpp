@@ -60,7 +60,8 @@ Result<std::vector<GroupRequest>> TasksForThePolicy(const SimulatorStage& stage,
                                                     const StageContext& context) {
   const std::string policy = context.engine->WeightsHash().substr(0, 12);
   Rng rng = Rng(context.recipe->run.seed).Split("refresh").Split(policy);
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Curriculum> curriculum, context.OpenCurriculum());
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Curriculum> curriculum,
+                        context.OpenCurriculum(*context.environment.tasks));
   std::vector<GroupRequest> requests;
   for (const uint64_t number : curriculum->Sample(0, static_cast<size_t>(stage.tasks))) {
     requests.push_back({.task = context.environment.tasks->Make(Split::kTrain, number),
