@@ -78,4 +78,23 @@ Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, 
   return run;
 }
 
+Result<std::map<std::string, TaskKeys>> TaskKeysOf(const EnvironmentChoice& choice) {
+  std::map<std::string, TaskKeys> keys;
+  if (!choice.name.ends_with(".toml")) return keys;
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(choice.name));
+  for (const std::string& assignment : choice.overrides) recipe.Override(assignment);
+  RecipeTable root = recipe.Root();
+  std::vector<RecipeTable> tables;
+  if (root.HasList("environment")) {
+    tables = root.Tables("environment");
+  } else {
+    tables.push_back(root.Table("environment"));
+  }
+  for (RecipeTable& table : tables) {
+    const TaskKeys own = ReadTaskKeys(table.Table("keys"));
+    for (const auto& [split, file] : ReadSplitFiles(&table)) keys.emplace(file, own);
+  }
+  return keys;
+}
+
 }  // namespace hone

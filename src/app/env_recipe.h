@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,5 +46,9 @@ struct AnsweredRun {
   std::unique_ptr<Executor> executor;
 };
 Result<AnsweredRun> BeginRun(const OpenedEnvironment& opened, std::string name, uint64_t seed);
+
+// Where the rows of each task file of a recipe have what ([environment.keys]), by file; empty for
+// an environment that is named.
+Result<std::map<std::string, TaskKeys>> TaskKeysOf(const EnvironmentChoice& choice);
 
 }  // namespace hone

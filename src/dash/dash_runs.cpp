@@ -121,12 +121,28 @@ int64_t RecipeFacts::StepInStage(int64_t step) const {
   return std::max<int64_t>(step - before, 0);
 }
 
+namespace {
+
+// Its kind; of several their names.
+std::string EnvironmentIn(TomlValue* environment) {
+  if (environment == nullptr || environment->kind != TomlValue::Kind::kArray) {
+    return TextIn(environment, "kind");
+  }
+  std::string names;
+  for (TomlValue& one : environment->elements) {
+    names += (names.empty() ? "" : " + ") + TextIn(&one, "name");
+  }
+  return names;
+}
+
+}  // namespace
+
 Result<RecipeFacts> ReadRecipeFacts(std::string_view text) {
   HONE_ASSIGN_OR_RETURN(TomlValue recipe, ParseToml(text, "recipe.toml"));
   RecipeFacts facts;
   facts.method = TextIn(recipe.Find("credit"), "method");
   facts.loss = TextIn(recipe.Find("objective"), "loss");
-  facts.environment = TextIn(recipe.Find("environment"), "kind");
+  facts.environment = EnvironmentIn(recipe.Find("environment"));
   facts.seed = IntegerIn(recipe.Find("run"), "seed");
   if (TomlValue* stages = recipe.Find("stage"); stages != nullptr) {
     for (TomlValue& stage : stages->elements) {

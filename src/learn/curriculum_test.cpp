@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "envs/data_env.h"
+#include "envs/mixture.h"
 #include "learn/task_stream.h"
 #include "support/kinds_source.h"
 
@@ -293,6 +295,38 @@ TEST(Curriculum, APhaseSaysWhatRewardsWeigh) {
   curriculum->Observe(Outcomes({0, 1}, [](const std::string&) { return 0.5; }));
   EXPECT_TRUE(curriculum->RewardWeights().empty());
   EXPECT_TRUE(New({}, source)->RewardWeights().empty());
+}
+
+TEST(Curriculum, PhasesOfAMixtureGoByEnvironmentWithRewardsOfTheirOwn) {
+  const auto member = [](const std::string& name) {
+    Task task;
+    task.id = "t";
+    LoadedEnvironment loaded{.tasks = NewListedTasks({{Split::kTrain, {task}}})};
+    return EnvironmentMember{name, 1, std::make_shared<const LoadedEnvironment>(std::move(loaded))};
+  };
+  const auto tasks = NewMixedTasks(std::vector{member("north"), member("south")}, {}, 0);
+  CurriculumOptions options{.order = CurriculumOptions::Order::kPhases, .by = "environment"};
+  options.phases = {{"first", 2, 0, {{"north", 1}}, {{"call", 0.5}}},
+                    {"second", 1, 0, {{"south", 3}, {"north", 1}}}};
+  const auto curriculum = NewCurriculum(options, tasks.get(), Rng(1)).value();
+  const auto posed = [&](int64_t step) {
+    std::map<std::string, int> counts;
+    std::vector<GroupOutcome> outcomes;
+    for (const uint64_t number : curriculum->Sample(step, 8)) {
+      const std::string name =
+          tasks->Make(Split::kTrain, number).metadata.Find("environment")->AsString();
+      ++counts[name];
+      outcomes.push_back({.index = number, .kind = name, .success = 0.5});
+    }
+    curriculum->Observe(outcomes);
+    return counts;
+  };
+  EXPECT_EQ(curriculum->RewardWeights(), (std::map<std::string, double>{{"call", 0.5}}));
+  EXPECT_EQ(posed(0), (std::map<std::string, int>{{"north", 8}}));
+  EXPECT_EQ(posed(1), (std::map<std::string, int>{{"north", 8}}));
+  EXPECT_EQ(curriculum->PhaseName(), "second");
+  EXPECT_TRUE(curriculum->RewardWeights().empty());
+  EXPECT_EQ(posed(2), (std::map<std::string, int>{{"north", 2}, {"south", 6}}));
 }
 
 }  // namespace

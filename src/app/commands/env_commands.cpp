@@ -272,10 +272,10 @@ Result<std::string> Stats(const EnvArguments& arguments, bool json) {
 // Every problem of the task files, each with its file and line.
 class TaskChecks {
  public:
-  void Check(const std::string& name, const Toolbox* tools) {
+  void Check(const std::string& name, const Toolbox* tools, const TaskKeys& keys) {
     const Result<std::string> text = ReadInput(name);
     if (!text.ok()) return Add(name, 0, text.error().message());
-    const TaskFile file = ReadTaskFile(*text, tools);
+    const TaskFile file = ReadTaskFile(*text, tools, keys);
     for (const TaskProblem& problem : file.problems) Add(name, problem.line, problem.text);
     // What rewards read is theirs to understand.
     for (size_t i = 0; i < file.tasks.size(); ++i) {
@@ -325,17 +325,21 @@ Result<std::string> Check(EnvArguments arguments, bool json, bool* bad) {
   const bool is_recipe = arguments.file.ends_with(".toml");
   std::vector<std::string> files = {arguments.file};
   std::shared_ptr<const Toolbox> tools;
+  std::map<std::string, TaskKeys> keys;
   arguments.choice.name = is_recipe ? arguments.file : arguments.environment;
   if (!arguments.choice.name.empty()) {
     HONE_ASSIGN_OR_RETURN(const EnvironmentRecipe recipe, ReadEnvironmentRecipe(arguments.choice));
     HONE_ASSIGN_OR_RETURN(tools, ToolsOf(arguments.choice, recipe));
+    HONE_ASSIGN_OR_RETURN(keys, TaskKeysOf(arguments.choice));
+    // A file that is held against a recipe has rows as its own.
+    if (!is_recipe && !keys.empty()) keys.emplace(arguments.file, keys.begin()->second);
     if (is_recipe) files.clear();
     for (const auto& [split, file] : recipe.environment.files) {
       if (is_recipe) files.push_back(file);
     }
   }
   TaskChecks checks;
-  for (const std::string& file : files) checks.Check(file, tools.get());
+  for (const std::string& file : files) checks.Check(file, tools.get(), keys[file]);
   if (tools == nullptr) checks.Note("gold calls were not checked; name their tools with --env\n");
   *bad = checks.bad();
   return json ? DumpJson(checks.ToJson()) + "\n" : checks.View();

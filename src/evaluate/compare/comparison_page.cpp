@@ -58,6 +58,24 @@ Curve CurveOf(const ComparedArm& arm) {
   return curve;
 }
 
+// What each arm does of each of several environments, and what it forgot on the way.
+std::string EnvironmentPicture(const ComparedSection& section, const SectionReport& report) {
+  DotPlot dots{.title = "Each environment: success on test, and forgotten since its best on dev",
+               .x_label = "% of tasks, sampled, with 95 % intervals over seeds and tasks"};
+  for (size_t k = 0; k < report.kinds.size(); ++k) {
+    if (!IsOfEnvironment(report.kinds[k].name)) continue;
+    dots.rows.push_back({.label = report.kinds[k].label});
+    for (size_t arm = 0; arm < section.arms.size(); ++arm) {
+      const Quantity& quantity = report.quantities[arm][k];
+      std::optional<Interval> value = quantity.mean;
+      if (value) *value = {100 * value->value, 100 * value->low, 100 * value->high};
+      dots.rows.push_back(
+          {"  " + section.arms[arm].label, value, quantity.has_interval, arm != section.baseline});
+    }
+  }
+  return dots.rows.empty() ? "" : ToSvg(dots);
+}
+
 std::string Pictures(const ComparedSection& section, const SectionReport& report) {
   Plot plot{.title = "Success on dev, sampled: mean and range over seeds",
             .x_label = "trajectories",
@@ -69,10 +87,7 @@ std::string Pictures(const ComparedSection& section, const SectionReport& report
   std::string html;
   for (size_t k = 0; k < report.kinds.size(); ++k) {
     const QuantityKind& kind = report.kinds[k];
-    if (kind.name != "test/sampled" && kind.name != "test/greedy" && kind.name != "calls" &&
-        !IsOfEnvironment(kind.name)) {
-      continue;
-    }
+    if (kind.name != "test/sampled" && kind.name != "test/greedy" && kind.name != "calls") continue;
     const bool share = kind.unit == QuantityKind::Unit::kShare;
     DotPlot dots{.title = fmt::format("{}: difference to {}", kind.label,
                                       section.arms[section.baseline].label),
@@ -90,6 +105,7 @@ std::string Pictures(const ComparedSection& section, const SectionReport& report
     }
     if (any) html += ToSvg(dots);
   }
+  html += EnvironmentPicture(section, report);
   if (plot.curves.empty() && html.empty()) return "";
   const std::string curves = plot.curves.empty() ? "" : ToSvg(plot);
   return fmt::format("<div class=\"pictures\"><div>{}</div><div>{}</div></div>\n", curves, html);
