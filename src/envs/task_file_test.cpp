@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "envs/desk/desk.h"
 #include "envs/environment.h"
+#include "support/shared_data.h"
 
 namespace hone {
 namespace {
@@ -250,6 +252,28 @@ TEST(TaskFileTest, CasesOfSuitesAreTasks) {
       ReadTaskFile(R"({"prompt": "p", "answer": "a", "scorer": "nmber"})", nullptr);
   ASSERT_EQ(wrong.problems.size(), 1u);
   EXPECT_NE(wrong.problems[0].text.find("number"), std::string::npos) << wrong.problems[0].text;
+}
+
+TEST(TaskFileTest, PublicRowsAreReadWhole) {
+  HONE_NEED_SHARED(folder, "data");
+  const auto read = [&](const char* name, const TaskKeys& keys) {
+    return ReadTaskFile(ReadFile(folder / name).value(), nullptr, keys);
+  };
+  const TaskFile sums = read("gsm8k/train_600.jsonl", {.after = "####"});
+  EXPECT_TRUE(sums.problems.empty()) << NoProblems(sums, "f").error().message();
+  ASSERT_EQ(sums.tasks.size(), 600u);
+  EXPECT_EQ(sums.tasks[0].answer, Json("72"));
+  for (const char* name : {"math-qa/math500.jsonl", "math-qa/hotpotqa.jsonl",
+                           "math-qa/musique.jsonl", "math-qa/2wiki.jsonl"}) {
+    const TaskFile file = read(name, {});
+    EXPECT_TRUE(file.problems.empty()) << NoProblems(file, name).error().message();
+    EXPECT_GT(file.tasks.size(), 50u) << name;
+  }
+  const TaskFile solutions = read("gsm8k/example_model_solutions.jsonl",
+                                  {.prompt = "question", .answer = "ground_truth", .after = "A:"});
+  EXPECT_TRUE(solutions.problems.empty());
+  ASSERT_FALSE(solutions.tasks.empty());
+  EXPECT_NE(solutions.tasks[0].metadata.Find("6b_finetuning"), nullptr);
 }
 
 }  // namespace
