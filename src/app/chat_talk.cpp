@@ -44,7 +44,14 @@ void Talk::Forget() {
   }
 }
 
-bool Talk::ReadLine(std::string_view prompt, std::string* line) {
+bool Talk::ReadLine(std::string_view prompt, bool remember, std::string* line) {
+  if (options_.read) {
+    *out_ << std::flush;
+    std::optional<std::string> read = options_.read(prompt, remember);
+    left_ = !read.has_value();
+    *line = Trim(read.value_or(""));
+    return !left_;
+  }
   *out_ << terminal_.Bold(prompt) << std::flush;
   if (!std::getline(*in_, *line)) {
     *out_ << "\n";
@@ -101,7 +108,7 @@ bool Talk::Command(const std::string& line) {
 Result<void> Talk::Run() {
   ShowExamples();
   std::string line;
-  while (!left_ && ReadLine("you> ", &line)) {
+  while (!left_ && ReadLine("you> ", true, &line)) {
     if (line.empty() || Command(line)) continue;
     size_t number = 0;
     const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), number);
@@ -221,7 +228,8 @@ bool Talk::MayCall(const Call& call) {
   const Toolbox::Tool* tool = parts_.environment->tools()->Find(call.name);
   if (tool == nullptr || tool->spec.effect != Effect::kIrreversible) return true;
   std::string line;
-  return ReadLine("this cannot be undone. Do it? [y/N] ", &line) && (line == "y" || line == "yes");
+  return ReadLine("this cannot be undone. Do it? [y/N] ", false, &line) &&
+         (line == "y" || line == "yes");
 }
 
 std::vector<ToolResult> Talk::Carry(const std::vector<Call>& calls) {

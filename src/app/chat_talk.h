@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <istream>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -28,6 +30,9 @@ struct TalkOptions {
   bool echo = false;       // show what was read: the input is no terminal
   int64_t max_turns = 16;  // of the agent, before the person is asked again
   uint64_t seed = 0;
+  // Reads a line behind a prompt instead of the stream; nothing: the person has left. `remember`:
+  // it is something said, not an answer to a question of ours.
+  std::function<std::optional<std::string>(std::string_view prompt, bool remember)> read;
 };
 
 // A conversation at a terminal: one line is one message. Calls are shown, carried out by the
@@ -43,7 +48,7 @@ class Talk {
   Result<void> Run();
 
  private:
-  bool ReadLine(std::string_view prompt, std::string* line);
+  bool ReadLine(std::string_view prompt, bool remember, std::string* line);
   // True when the line was a command.
   bool Command(const std::string& line);
   void ShowExamples() const;

@@ -35,6 +35,8 @@ void AddLab(Command program, std::shared_ptr<CommandContext> context);
 void AddSimulate(Command program, std::shared_ptr<CommandContext> context);
 void AddEnv(Command program, std::shared_ptr<CommandContext> context);
 void AddData(Command program, std::shared_ptr<CommandContext> context);
+// Below `hone data`.
+void AddDistill(Command data, std::shared_ptr<CommandContext> context);
 void AddInit(Command program, std::shared_ptr<CommandContext> context);
 void AddTrain(Command program, std::shared_ptr<CommandContext> context);
 void AddLearn(Command program, std::shared_ptr<CommandContext> context);
@@ -44,11 +46,18 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context);
 void AddEval(Command program, std::shared_ptr<CommandContext> context);
 void AddRunReport(Command program, std::shared_ptr<CommandContext> context);
 void AddCompare(Command program, std::shared_ptr<CommandContext> context);
+void AddSweep(Command program, std::shared_ptr<CommandContext> context);
 // What lets others check a claim: the founding question answered, a run derived again.
 void AddProve(Command program, std::shared_ptr<CommandContext> context);
 void AddReplay(Command program, std::shared_ptr<CommandContext> context);
 void AddDash(Command program, std::shared_ptr<CommandContext> context);
 void AddPipe(Command program, std::shared_ptr<CommandContext> context);
+// The recipes and examples that come with Hone.
+void AddRecipes(Command program, std::shared_ptr<CommandContext> context);
+// What the program says of itself.
 void AddHelp(Command program, std::shared_ptr<CommandContext> context);
+void AddVersion(Command program, std::shared_ptr<CommandContext> context);
+void AddMan(Command program, std::shared_ptr<CommandContext> context);
+void AddCompletion(Command program, std::shared_ptr<CommandContext> context);
 
 }  // namespace hone

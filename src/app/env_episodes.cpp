@@ -15,6 +15,7 @@ namespace {
 
 Result<std::unique_ptr<Agent>> NewAgent(const OpenedEnvironment& opened, const Task& task,
                                         const EpisodesRequest& request) {
+  if (request.make) return request.make(task, WorldSeed(request.seed, task));
   const LoadedEnvironment& loaded = opened.loaded;
   const Rng rng = Rng(request.seed).Split("agent").Split(task.id);
   if (request.agent == "gold") return loaded.gold_agent(task);
@@ -24,8 +25,10 @@ Result<std::unique_ptr<Agent>> NewAgent(const OpenedEnvironment& opened, const T
     return NewAlwaysCallAgent(VisibleTools(*loaded.environment), rng);
   }
   return Error(ErrorCode::kInvalidArgument,
-               fmt::format("--agent {}: not one of person, {}{}", request.agent,
-                           fmt::join(AgentNames(), ", "), DidYouMean(request.agent, AgentNames())));
+               fmt::format("--agent {}: not one of person, {}, and neither a model's folder nor a "
+                           "URL{}",
+                           request.agent, fmt::join(AgentNames(), ", "),
+                           DidYouMean(request.agent, AgentNames())));
 }
 
 std::string SourcesText(const std::map<CallSource, int64_t>& sources) {
@@ -120,6 +123,11 @@ Result<EpisodesReport> PlayEpisodes(const OpenedEnvironment& opened, const Episo
     HONE_ASSIGN_OR_RETURN(episode.played,
                           Play(*opened.loaded.environment, *here, WorldSeed(request.seed, task),
                                agent.get(), run->executor.get(), {.run = run->name, .path = "0"}));
+    if (agent->left() && agent->ending() == Ending::kInterrupted) {
+      episode.void_because = "the agent left: " + agent->problem();
+      ++report.voided;
+      continue;
+    }
     ++(episode.played.success() ? report.succeeded : report.failed);
   }
   report.sources = run->executor->counts().by_source;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,8 +13,12 @@ namespace hone {
 // always-call.
 std::vector<std::string> AgentNames();
 
+// Plays one task; the seed is that of its world.
+using AgentMaker = std::function<Result<std::unique_ptr<Agent>>(const Task& task, uint64_t seed)>;
+
 struct EpisodesRequest {
   std::string agent;
+  AgentMaker make;  // who plays instead of an agent of that name; null: nobody
   Split split = Split::kTrain;
   uint64_t first = 0, count = 1;
   uint64_t seed = 1;  // of the worlds and of the agent
@@ -21,7 +26,8 @@ struct EpisodesRequest {
 
 struct EpisodeReport {
   std::string task;
-  std::string void_because;  // the plan cannot be carried out in this world; empty: it was played
+  // The plan cannot be carried out in this world, or the agent left; empty: it was played.
+  std::string void_because;
   Playthrough played;
 
   Json ToJson() const;  // the whole conversation and how it ended

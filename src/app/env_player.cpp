@@ -113,6 +113,29 @@ AgentTurn TurnFromLine(const Environment& environment, std::string_view line) {
   return turn;
 }
 
+std::string EpisodeView(const Playthrough& played, const Terminal& terminal) {
+  std::string view;
+  for (const Json& message : played.opening.messages.AsArray()) {
+    const Json *role = message.Find("role"), *content = message.Find("content");
+    view += fmt::format("{}   {}\n", terminal.Bold(role == nullptr ? "" : PlainText(*role)),
+                        content == nullptr ? "" : Printable(PlainText(*content)));
+  }
+  for (size_t i = 0; i < played.turns.size(); ++i) {
+    const AgentTurn& agent = played.turns[i].agent;
+    for (const Call& call : agent.calls) {
+      view += fmt::format("{}   {} {}\n", terminal.Cyan("call"), Printable(call.name),
+                          Printable(DumpJson(call.arguments, JsonStyle::kSpaced)));
+    }
+    for (const Fault& fault : agent.faults) {
+      view += fmt::format("{}  {}\n", terminal.Red("fault"), Printable(fault.message));
+    }
+    if (agent.answer)
+      view += fmt::format("{}  {}\n", terminal.Bold("agent"), Printable(*agent.answer));
+    if (i + 1 < played.turns.size()) view += ReplyView(played.turns[i], terminal);
+  }
+  return view + EndView(played, terminal);
+}
+
 std::string EndView(const Playthrough& played, const Terminal& terminal) {
   std::string view;
   if (!played.turns.empty() && played.ending != Ending::kInterrupted) {

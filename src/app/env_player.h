@@ -20,6 +20,9 @@ std::unique_ptr<Agent> NewPerson(const Environment& environment, const Terminal&
 // What one line means.
 AgentTurn TurnFromLine(const Environment& environment, std::string_view line);
 
+// A whole episode that somebody else played: what was said, called and answered, and the end.
+std::string EpisodeView(const Playthrough& played, const Terminal& terminal);
+
 // What became of the last turn, and the end.
 std::string EndView(const Playthrough& played, const Terminal& terminal);
 

@@ -49,13 +49,6 @@ Result<void> TakeEnvironment(const EvaluationChoice& choice, bool of_run, Traini
 
 }  // namespace
 
-int64_t EvaluationSetup::TasksOf(Split split) const {
-  if (split == Split::kDev) return recipe.evaluation.dev_tasks;
-  const bool more = split == Split::kUnseenKinds || split == Split::kUnseenPhrases;
-  const int64_t tasks = more ? recipe.evaluation.more_tasks : recipe.evaluation.test_tasks;
-  return tasks > 0 ? tasks : RunEvaluationOptions().test_tasks;
-}
-
 Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoice& choice) {
   auto setup = std::make_unique<EvaluationSetup>();
   HONE_ASSIGN_OR_RETURN(setup->place, FindModel(choice.model, choice.checkpoint));
@@ -77,7 +70,6 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
     HONE_RETURN_IF_ERROR(TakeEnvironment(choice, of_run, &recipe));
   }
   recipe.rollout.policy.sampling.forbidden_set = 1;  // as recipes have it
-  setup->environment = choice.environment.empty() ? recipe.environment.kind : choice.environment;
   recipe.model.dialect =
       DialectIn(recipe.model.dialect, TemplateFolder(setup->place, recipe.model.folder));
   recipe.model.folder = setup->place.folder.string();
@@ -85,6 +77,7 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   if (choice.threads) recipe.run.threads = *choice.threads;
   HONE_ASSIGN_OR_RETURN(setup->context,
                         StageContext::Open(recipe, {}, setup->place.folder, nullptr));
+  setup->environment = setup->context->environment.environment->traits().name;
   const RunLanguage& language = setup->context->language;
   HONE_RETURN_IF_ERROR(
       CheckMarkers(*language.tokenizer, *language.dialect, setup->place.folder.string()));

@@ -23,12 +23,9 @@ struct EvaluationChoice {
 // A model in an environment, on its real tools; nothing is trained, and nothing is written down.
 struct EvaluationSetup {
   ModelPlace place;
-  std::string environment;  // "desk", "mine.toml"
+  std::string environment;  // as it is called: "desk", "planner"
   TrainingRecipe recipe;  // what there is of one: the model's, with the environment that was chosen
   std::unique_ptr<StageContext> context;  // points to the recipe
-
-  // How many tasks of a split the recipe evaluates on.
-  int64_t TasksOf(Split split) const;
 };
 
 // Every way in which they cannot be had, or do not fit each other, is an error that says what to

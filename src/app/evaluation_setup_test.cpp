@@ -23,7 +23,7 @@ TEST(EvaluationSetupTest, ARunIsMeasuredAsItWasAtItsEnd) {
   const auto setup = OpenForEvaluation({.model = run});
   ASSERT_TRUE(setup.ok()) << setup.error().message();
   EXPECT_EQ((*setup)->environment, "desk");
-  EXPECT_EQ((*setup)->TasksOf(Split::kTest), 4);
+  EXPECT_EQ((*setup)->recipe.evaluation.TasksOf(Split::kTest), 4);
   EXPECT_EQ((*setup)->context->engine->WeightsHash(), report->weights);
   const auto greedy = (*setup)->context->Evaluate({.split = Split::kTest, .tasks = 4}, 0);
   ASSERT_TRUE(greedy.ok()) << greedy.error().message();

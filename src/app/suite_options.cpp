@@ -28,35 +28,6 @@ void AddCases(Command eval, SuiteOptions* options) {
       .Between(1, kMany)
       .ShowDefault()
       .Group(group);
-  eval.AddOption("--turn-tokens", &options->turn_tokens, "at most, of a turn")
-      .Between(1, kMany)
-      .ShowDefault()
-      .Group(group);
-}
-
-void AddEndpoint(Command eval, SuiteOptions* options) {
-  const char* group = "Of a suite, the model being a URL";
-  constexpr double kPrice = 1e9;
-  eval.AddOption("--model-name", &options->model_name, "as the endpoint calls it").Group(group);
-  eval.AddOption("--key-variable", &options->key_variable,
-                 "the environment variable that holds the key")
-      .Group(group);
-  eval.AddOption("--prompt-price", &options->prompt_price, "per million tokens")
-      .Between(0.0, kPrice)
-      .Group(group);
-  eval.AddOption("--completion-price", &options->completion_price, "per million tokens")
-      .Between(0.0, kPrice)
-      .Group(group);
-  eval.AddOption("--max-money", &options->max_money, "nothing is asked beyond; 0: no limit")
-      .Between(0.0, kPrice)
-      .Group(group);
-  eval.AddOption("--journal", &options->journal,
-                 "completions are kept in this file and not asked for again")
-      .Group(group);
-  eval.AddOption("--at-once", &options->at_once, "cases under way at a time")
-      .Between(1, 256)
-      .ShowDefault()
-      .Group(group);
 }
 
 void AddVariations(Command eval, SuiteOptions* options) {
@@ -82,6 +53,7 @@ void AddVariations(Command eval, SuiteOptions* options) {
 bool SuiteOptions::AnyGiven() const {
   SuiteOptions usual;
   usual.suite = suite;
+  usual.endpoint = endpoint;
   return *this != usual;
 }
 
@@ -94,7 +66,11 @@ void AddSuiteOptions(Command eval, SuiteOptions* options) {
                  "bfcl:FOLDER, metatool:FOLDER, gsm8k:FILE or FILE.jsonl (docs/suites.md); else "
                  "an environment");
   AddCases(eval, options);
-  AddEndpoint(eval, options);
+  eval.AddOption("--turn-tokens", &options->endpoint.turn_tokens,
+                 "at most, of a turn of a suite or an endpoint")
+      .Between(1, 10'000'000)
+      .ShowDefault();
+  AddEndpointOptions(eval, "The model being a URL", &options->endpoint);
   AddVariations(eval, options);
 }
 

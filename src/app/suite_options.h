@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/endpoint_options.h"
 #include "app/evaluation_setup.h"
 
 namespace hone {
@@ -22,20 +23,16 @@ struct SuiteOptions {
   std::string tool = "calculator";
   std::string calls = "native";
   int64_t turns = 8;
-  int64_t turn_tokens = 512;
 
-  std::string model_name;
-  std::string key_variable;
-  double prompt_price = 0, completion_price = 0, max_money = 0;
-  std::string journal;
-  int64_t at_once = 4;
+  EndpointChoice endpoint;  // of environments, too
 
   bool rename_tools = false, change_schemas = false, paraphrase = false;
   std::string paraphrases;          // a file
   std::vector<std::string> faults;  // rules, or a file
 
   bool operator==(const SuiteOptions&) const = default;
-  // An option that only suites have was given, with another value than it has anyway.
+  // An option that only suites have was given, with another value than it has anyway. Those of
+  // endpoints are none.
   bool AnyGiven() const;
 };
 

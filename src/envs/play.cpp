@@ -9,12 +9,31 @@
 namespace hone {
 namespace {
 
-// The results of these calls, in their order.
-std::vector<ToolResult> Execute(const std::vector<Call>& calls, const EnvironmentTraits* hide,
-                                const std::shared_ptr<Sessions>& sessions, CallIdentity identity,
-                                Executor* executor) {
-  std::vector<ToolResult> results(calls.size());
+// The outcomes of these calls, in their order.
+std::vector<CallOutcome> CarryOut(std::vector<CallRequest> requests, Executor* executor) {
+  std::vector<CallOutcome> outcomes(requests.size());
   std::map<uint64_t, size_t> tickets;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    tickets[executor->Submit(std::move(requests[i]))] = i;
+  }
+  while (!tickets.empty()) {
+    std::optional<CallOutcome> outcome = executor->Next();
+    CHECK(outcome.has_value(), "an executor that gives no outcome for a call under way");
+    const auto found = tickets.find(outcome->ticket);
+    if (found == tickets.end()) continue;
+    outcomes[found->second] = *std::move(outcome);
+    tickets.erase(found);
+  }
+  return outcomes;
+}
+
+// The results of these calls, in their order. `hide`: the agent's do not reach what it cannot see.
+std::vector<ToolResult> Execute(const PlayPlace& place, const std::vector<Call>& calls,
+                                const EnvironmentTraits* hide,
+                                const std::shared_ptr<Sessions>& sessions, CallIdentity identity) {
+  std::vector<ToolResult> results(calls.size());
+  std::vector<CallRequest> requests;
+  std::vector<size_t> asked;  // which call each of them is
   for (size_t i = 0; i < calls.size(); ++i) {
     results[i].call = static_cast<int32_t>(i);
     if (hide != nullptr && IsHidden(*hide, calls[i].name)) {
@@ -24,16 +43,14 @@ std::vector<ToolResult> Execute(const std::vector<Call>& calls, const Environmen
       continue;
     }
     identity.call = static_cast<int32_t>(i);
-    tickets[executor->Submit({identity, calls[i].name, calls[i].arguments, sessions})] = i;
+    requests.push_back({identity, calls[i].name, calls[i].arguments, sessions});
+    asked.push_back(i);
   }
-  while (!tickets.empty()) {
-    std::optional<CallOutcome> outcome = executor->Next();
-    CHECK(outcome.has_value(), "an executor that gives no outcome for a call under way");
-    const auto found = tickets.find(outcome->ticket);
-    if (found == tickets.end()) continue;
-    outcome->result.call = static_cast<int32_t>(found->second);
-    results[found->second] = std::move(outcome->result);
-    tickets.erase(found);
+  if (requests.empty()) return results;
+  std::vector<CallOutcome> outcomes = place.carry_out(std::move(requests));
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    outcomes[i].result.call = static_cast<int32_t>(asked[i]);
+    results[asked[i]] = std::move(outcomes[i].result);
   }
   return results;
 }
@@ -68,9 +85,33 @@ int64_t Playthrough::CountCalls() const {
   return calls;
 }
 
+PlayPlace PlaceOf(const Environment& environment, Caller* caller, PlayIdentity identity,
+                  int64_t max_turns) {
+  return {.environment = &environment,
+          .carry_out =
+              [caller](std::vector<CallRequest> requests) {
+                return caller->CallAll(std::move(requests));
+              },
+          .identity = std::move(identity),
+          .max_turns = max_turns};
+}
+
 Result<Playthrough> Play(const Environment& environment, const Task& task, uint64_t seed,
                          Agent* agent, Executor* executor, const PlayIdentity& identity,
                          int64_t max_turns) {
+  return Play({.environment = &environment,
+               .carry_out =
+                   [executor](std::vector<CallRequest> requests) {
+                     return CarryOut(std::move(requests), executor);
+                   },
+               .identity = identity,
+               .max_turns = max_turns},
+              task, seed, agent);
+}
+
+Result<Playthrough> Play(const PlayPlace& place, const Task& task, uint64_t seed, Agent* agent) {
+  const Environment& environment = *place.environment;
+  const PlayIdentity& identity = place.identity;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Episode> episode, environment.Open(task, seed));
   Playthrough played;
   played.opening = episode->opening();
@@ -78,19 +119,20 @@ Result<Playthrough> Play(const Environment& environment, const Task& task, uint6
   const auto sessions = std::make_shared<Sessions>(own_rules.tools(), played.opening.session_seed);
   CallIdentity call{identity.run, task.id, identity.path, 0, 0};
   CallIdentity own{identity.run, task.id, identity.path + "/environment", 0, 0};
-  while (static_cast<int64_t>(played.turns.size()) < max_turns) {
+  while (static_cast<int64_t>(played.turns.size()) < place.max_turns) {
     PlayedTurn turn;
     turn.agent = agent->Act(played.opening, played.turns);
     if (agent->left()) {
+      played.ending = agent->ending();
       played.final_state = episode->final_state();
       return played;
     }
-    turn.agent.results = Execute(turn.agent.calls, &own_rules.traits(), sessions, call, executor);
+    turn.agent.results = Execute(place, turn.agent.calls, &own_rules.traits(), sessions, call);
     ++call.turn;
     turn.environment = episode->Step(turn.agent);
     while (!turn.environment.calls.empty()) {
       const std::vector<ToolResult> results =
-          Execute(turn.environment.calls, nullptr, sessions, own, executor);
+          Execute(place, turn.environment.calls, nullptr, sessions, own);
       ++own.turn;
       Append(episode->Resume(results), &turn.environment);
     }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "envs/environment.h"
+#include "tools/caller.h"
 #include "tools/executor.h"
 
 namespace hone {
@@ -21,8 +23,11 @@ class Agent {
   virtual ~Agent() = default;
   // The next turn: calls, an answer or faults. Results are not the agent's to fill in.
   virtual AgentTurn Act(const Opening& opening, const std::vector<PlayedTurn>& turns) = 0;
-  // Whether it walked away instead: then that turn does not count, and the episode is interrupted.
+  // Whether it walked away instead: then that turn does not count, and the episode ends as `ending`
+  // says, for the reason that `problem` gives.
   virtual bool left() const { return false; }
+  virtual Ending ending() const { return Ending::kInterrupted; }
+  virtual std::string problem() const { return ""; }
 };
 
 struct Playthrough {
@@ -42,7 +47,22 @@ struct PlayIdentity {
   std::string path = "0";
 };
 
-// Plays one episode to its end. The executor must have no other calls under way. An agent that
+// Where episodes are played, by whom calls are carried out, and for how long.
+struct PlayPlace {
+  const Environment* environment = nullptr;
+  // The outcomes of calls that are made at once, in their order.
+  std::function<std::vector<CallOutcome>(std::vector<CallRequest>)> carry_out;
+  PlayIdentity identity;
+  int64_t max_turns = 256;  // an agent that never ends is stopped (turn_limit)
+};
+// Calls go to a caller, which many episodes may share, each on a thread of its own.
+PlayPlace PlaceOf(const Environment& environment, Caller* caller, PlayIdentity identity,
+                  int64_t max_turns = 256);
+
+// Plays one episode to its end.
+Result<Playthrough> Play(const PlayPlace& place, const Task& task, uint64_t seed, Agent* agent);
+
+// The same. The executor must have no other calls under way. An agent that
 // never ends is stopped after `max_turns` (turn_limit).
 Result<Playthrough> Play(const Environment& environment, const Task& task, uint64_t seed,
                          Agent* agent, Executor* executor, const PlayIdentity& identity = {},

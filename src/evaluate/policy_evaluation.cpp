@@ -130,15 +130,10 @@ Json Evaluation::ToJson() const {
   return out;
 }
 
-Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
-                                  const LoadedEnvironment& environment, const Policy& policy,
-                                  Executor* executor, std::stop_token stop) {
-  Evaluation evaluation;
-  evaluation.split = options.split;
-  evaluation.temperature = policy.options().sampling.temperature;
-  evaluation.samples = options.samples;
+Result<std::vector<GroupRequest>> EvaluationRequests(const EvaluationOptions& options,
+                                                     const TaskSource& tasks) {
   const std::vector<uint64_t> numbers =
-      environment.tasks->Measured(options.split, static_cast<uint64_t>(options.tasks));
+      tasks.Measured(options.split, static_cast<uint64_t>(options.tasks));
   const size_t count = numbers.size();
   if (count == 0) {
     return Error(ErrorCode::kNotFound,
@@ -147,11 +142,24 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   const Rng rng = Rng(options.seed).Split("evaluation").Split(SplitName(options.split));
   std::vector<GroupRequest> requests(count);
   for (uint64_t i = 0; i < count; ++i) {
-    requests[i].task = environment.tasks->Make(options.split, numbers[i]);
+    requests[i].task = tasks.Make(options.split, numbers[i]);
     requests[i].seed = rng.Split(i).NextU64();
     requests[i].leaves = options.samples;
     requests[i].scope = fmt::format("{}", i);
   }
+  return requests;
+}
+
+Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
+                                  const LoadedEnvironment& environment, const Policy& policy,
+                                  Executor* executor, std::stop_token stop) {
+  Evaluation evaluation;
+  evaluation.split = options.split;
+  evaluation.temperature = policy.options().sampling.temperature;
+  evaluation.samples = options.samples;
+  HONE_ASSIGN_OR_RETURN(const std::vector<GroupRequest> requests,
+                        EvaluationRequests(options, *environment.tasks));
+  const size_t count = requests.size();
   const std::unique_ptr<Strategy> chains = NewChains();
   RolloutOptions how{.run = options.run, .max_live = options.max_live};
   if (options.progress) {

@@ -51,6 +51,11 @@ struct Evaluation {
   Json ToJson() const;
 };
 
+// What is played: so many tasks of the split, each with the seed of its group. An error when there
+// is none.
+Result<std::vector<GroupRequest>> EvaluationRequests(const EvaluationOptions& options,
+                                                     const TaskSource& tasks);
+
 // Lets the policy do every task. The executor decides who answers; it may have no other user
 // meanwhile. When others broke every single trajectory nothing was measured: the error says why.
 Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,

@@ -4,7 +4,21 @@ namespace hone {
 
 CallOutcome Caller::Call(CallRequest request, std::stop_token stop) {
   const int32_t number = request.identity.call;
-  const uint64_t ticket = executor_->Submit(std::move(request));
+  return Await(executor_->Submit(std::move(request)), number, std::move(stop));
+}
+
+std::vector<CallOutcome> Caller::CallAll(std::vector<CallRequest> requests, std::stop_token stop) {
+  std::vector<std::pair<uint64_t, int32_t>> tickets;
+  for (CallRequest& request : requests) {
+    const int32_t number = request.identity.call;
+    tickets.emplace_back(executor_->Submit(std::move(request)), number);
+  }
+  std::vector<CallOutcome> outcomes;
+  for (const auto& [ticket, number] : tickets) outcomes.push_back(Await(ticket, number, stop));
+  return outcomes;
+}
+
+CallOutcome Caller::Await(uint64_t ticket, int32_t number, std::stop_token stop) {
   MutexLock lock(mutex_);
   while (true) {
     if (const auto found = ended_.find(ticket); found != ended_.end()) {

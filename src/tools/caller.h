@@ -2,6 +2,7 @@
 
 #include <map>
 #include <stop_token>
+#include <vector>
 
 #include "base/mutex.h"
 #include "tools/executor.h"
@@ -16,8 +17,13 @@ class Caller {
 
   // The outcome of the call. `interrupted` when stopped before.
   CallOutcome Call(CallRequest request, std::stop_token stop = {});
+  // The outcomes of calls that are under way at the same time, in their order.
+  std::vector<CallOutcome> CallAll(std::vector<CallRequest> requests, std::stop_token stop = {});
 
  private:
+  // Of the call that has this number in its turn.
+  CallOutcome Await(uint64_t ticket, int32_t number, std::stop_token stop);
+
   Executor* const executor_;
   Mutex mutex_;
   ConditionVariable changed_;

@@ -190,6 +190,13 @@ void ReadStages(std::span<const StageKind> kinds, bool known_method, RecipeTable
 
 }  // namespace
 
+int64_t RunEvaluationOptions::TasksOf(Split split) const {
+  if (split == Split::kDev) return dev_tasks;
+  const bool more_of = split == Split::kUnseenKinds || split == Split::kUnseenPhrases;
+  const int64_t tasks = more_of ? more_tasks : test_tasks;
+  return tasks > 0 ? tasks : RunEvaluationOptions().test_tasks;
+}
+
 std::filesystem::path TrainingRecipe::Folder() const {
   return std::filesystem::path(run.out) / run.name;
 }
@@ -221,6 +228,26 @@ Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run) {
 Result<Json> ReadTrainedRewards(const std::filesystem::path& run) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
   return ToJson(ReadRewards(recipe.Root().Table("rewards")));
+}
+
+Result<MeasuringParts> ReadMeasuring(const std::filesystem::path& file,
+                                     const std::vector<std::string>& overrides) {
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
+  for (const std::string& assignment : overrides) recipe.Override(assignment);
+  RecipeTable root = recipe.Root();
+  MeasuringParts read;
+  read.evaluation = ReadEvaluation(root.Table("evaluation"));
+  read.rewards = ToJson(ReadRewards(root.Table("rewards")));
+  for (const char* table :
+       {"environment", "tools", "answers", "simulator", "user", "faults", "conditions", "redact"}) {
+    root.PassOver(table);
+  }
+  for (const char* table : {"run", "model", "credit", "objective", "rollout", "curriculum",
+                            "dynamic_sampling", "replay", "alarms", "stage"}) {
+    root.PassOver(table);
+  }
+  HONE_RETURN_IF_ERROR(recipe.Finish());
+  return read;
 }
 
 Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,

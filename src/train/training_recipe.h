@@ -63,6 +63,9 @@ struct RunEvaluationOptions {
   std::vector<std::string> more = {"unseen-kinds", "unseen-phrases"};  // splits, at the end
   int64_t more_tasks = 256;
   uint64_t seed = 0;  // the same for all runs that are to be compared
+
+  // How many tasks of a split are measured when somebody asks for it.
+  int64_t TasksOf(Split split) const;
 };
 
 struct TrainingRecipe {
@@ -118,6 +121,15 @@ Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
 // program that gives rewards may be gone where the run is only acted with.
 Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run);
 Result<Json> ReadTrainedRewards(const std::filesystem::path& run);
+
+// How somebody else is measured in a recipe's environment: its [evaluation] and its [rewards]. Of a
+// recipe that describes an environment alone, the defaults.
+struct MeasuringParts {
+  RunEvaluationOptions evaluation;
+  Json rewards = "default";
+};
+Result<MeasuringParts> ReadMeasuring(const std::filesystem::path& file,
+                                     const std::vector<std::string>& overrides);
 
 // For who wants the environment, the tools or who answers of such a recipe: all other tables are
 // known, and not looked at.

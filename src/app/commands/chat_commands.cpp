@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
+#include "app/line_editor.h"
 #include "app/report.h"
 #include "serve/served_model.h"
 
@@ -48,9 +49,16 @@ Opening WithSystem(Opening opening, const std::string& system) {
 
 Result<void> Converse(const TalkParts& parts, const ChatArguments& arguments) {
   const bool person = ::isatty(STDIN_FILENO) != 0;
-  Talk talk(parts, {.ask = !arguments.yes, .echo = !person, .seed = arguments.seed},
-            Terminal::Of(stdout), &std::cin, &std::cout);
-  return talk.Run();
+  const Terminal terminal = Terminal::Of(stdout);
+  TalkOptions options{.ask = !arguments.yes, .echo = !person, .seed = arguments.seed};
+  std::optional<LineEditor> editor;
+  if (person && ::isatty(STDOUT_FILENO) != 0) {
+    editor.emplace(STDIN_FILENO, STDOUT_FILENO, ChatHistoryFile());
+    options.read = [&](std::string_view prompt, bool remember) {
+      return editor->Read({std::string(prompt), terminal.colour, remember});
+    };
+  }
+  return Talk(parts, options, terminal, &std::cin, &std::cout).Run();
 }
 
 // With the tools of the run's environment, or of the one that was named.
@@ -148,7 +156,8 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
       .OneAtATime();
   chat.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   chat.Footer(
-      "One line is one message; /examples, /tools, /new and /quit are commands.\nExamples:\n"
+      "One line is one message; /examples, /tools, /new and /quit are commands. At a terminal a\n"
+      "line can be edited, and Up and Down bring back what was said before.\nExamples:\n"
       "  hone chat runs/quickstart\n"
       "  echo 'What is the sky in Oslo on Mon?' | hone chat runs/quickstart\n");
   chat.Action([=] { Finish(context.get(), Chat(*arguments)); });

@@ -194,6 +194,8 @@ void AddData(Command program, std::shared_ptr<CommandContext> context) {
       "Rows that say the same stay together, and nobody moves when others are added.\n"
       "Example:\n  hone data split chats.jsonl --held-out 0.1 -o chats\n");
   split.Action([=] { Finish(context.get(), CutInTwo(*arguments, context->json)); });
+
+  AddDistill(data, context);
 }
 
 }  // namespace hone

@@ -13,6 +13,7 @@
 #include "app/env_player.h"
 #include "app/env_recipe.h"
 #include "app/input.h"
+#include "app/model_agent.h"
 #include "app/report.h"
 #include "base/file.h"
 #include "envs/gold.h"
@@ -30,6 +31,7 @@ struct EnvArguments {
   uint64_t index = 0, seed = 1;
   std::optional<uint64_t> count;
   std::optional<double> teacher_error;
+  ModelAgentChoice model;  // of agents that are models
 };
 
 constexpr uint64_t kCount = 1000;  // of tasks, where there is no end of them
@@ -128,6 +130,14 @@ std::string RunName(const EnvArguments& arguments) {
                      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
+// The end of an episode, for programs.
+std::string PlayedJson(const Playthrough& played) {
+  return DumpJson(Json::Of({{"ending", EndingName(played.ending)},
+                            {"messages", MessagesOf(played)},
+                            {"final_state", played.final_state}})) +
+         "\n";
+}
+
 Result<std::string> PlayHere(const EnvArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const OpenedEnvironment opened, OpenEnvironment(arguments.choice));
   HONE_ASSIGN_OR_RETURN(const Task listed, TaskOf(arguments, opened.loaded));
@@ -142,11 +152,7 @@ Result<std::string> PlayHere(const EnvArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const Playthrough played,
                         Play(environment, *task, WorldSeed(arguments.seed, *task), person.get(),
                              run.executor.get(), {.run = run.name}));
-  if (!json) return EndView(played, terminal);
-  return DumpJson(Json::Of({{"ending", EndingName(played.ending)},
-                            {"messages", MessagesOf(played)},
-                            {"final_state", played.final_state}})) +
-         "\n";
+  return json ? PlayedJson(played) : EndView(played, terminal);
 }
 
 Result<std::string> PlayAgent(const EnvArguments& arguments, bool json) {
@@ -156,17 +162,27 @@ Result<std::string> PlayAgent(const EnvArguments& arguments, bool json) {
     const Result<Task> first = TaskOf(arguments, opened.loaded);
     return first.ok() ? Result<void>() : Result<void>(first.error());
   }());
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ModelAgent> model,
+      ModelAgent::Open(arguments.agent, arguments.model, *opened.loaded.environment));
   const uint64_t left = opened.loaded.tasks->count(split).value_or(UINT64_MAX) - arguments.index;
+  const uint64_t usual = model == nullptr ? kCount : 1;
   HONE_ASSIGN_OR_RETURN(AnsweredRun run, BeginRun(opened, RunName(arguments), arguments.seed));
   HONE_ASSIGN_OR_RETURN(const EpisodesReport report,
                         PlayEpisodes(opened,
                                      {.agent = arguments.agent,
+                                      .make = model == nullptr ? nullptr : model->maker(),
                                       .split = split,
                                       .first = arguments.index,
-                                      .count = std::min(left, arguments.count.value_or(kCount)),
+                                      .count = std::min(left, arguments.count.value_or(usual)),
                                       .seed = arguments.seed},
                                      &run));
   if (!arguments.out.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomic(arguments.out, report.Lines()));
+  if (model != nullptr && report.episodes.size() == 1 && !arguments.count) {
+    const EpisodeReport& only = report.episodes[0];
+    if (!only.void_because.empty()) return Error(ErrorCode::kUnavailable, only.void_because);
+    return json ? PlayedJson(only.played) : EpisodeView(only.played, Terminal::Of(stdout));
+  }
   return json ? DumpJson(report.Summary()) + "\n" : report.View();
 }
 
@@ -375,15 +391,20 @@ void AddPlay(Command group, std::shared_ptr<EnvArguments> arguments,
   play.AddOption("--index", &arguments->index, "which task, or the first").ShowDefault();
   play.AddOption("--seed", &arguments->seed, "of the episode").ShowDefault();
   play.AddOption("--agent", &arguments->agent,
-                 "person, gold (as the task's plan says), random, idle or always-call")
+                 "person, gold (as the task's plan says), random, idle, always-call; or a model: "
+                 "a run, a folder, the URL of an endpoint")
       .ShowDefault();
-  play.AddOption("--count,-n", &arguments->count, "how many tasks an agent plays; else all");
+  AddModelAgentOptions(play, &arguments->model);
+  play.AddOption("--count,-n", &arguments->count,
+                 "how many tasks an agent plays; else all, of a model one, which is shown");
   play.AddOption("--run", &arguments->run, "the name of the run in the journal");
   play.AddOption("--out,-o", &arguments->out, "JSON Lines of an agent's episodes");
   play.Footer(
       "A line is a call, NAME {\"argument\": ...}, or what you say to the user.\n"
       "Examples:\n  hone env play service --split dev\n"
-      "  hone env play mine.toml --agent gold --mode record\n");
+      "  hone env play mine.toml --agent gold --mode record\n"
+      "  hone env play mine.toml --agent runs/mine --split test --index 3\n"
+      "  hone env play mine.toml --agent http://127.0.0.1:8000/v1\n");
   play.Action([=] {
     const bool person = arguments->agent == "person";
     Finish(context.get(),

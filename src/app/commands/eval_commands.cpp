@@ -6,6 +6,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/endpoint_setup.h"
 #include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
 #include "app/progress_bar.h"
@@ -47,10 +48,16 @@ std::string NameOf(double temperature) {
   return temperature == 0 ? "greedy" : fmt::format("sampled at {}", temperature);
 }
 
-std::string Head(const EvaluationSetup& setup, const Evaluation& one, const Terminal& terminal) {
-  std::string text =
-      fmt::format("{} on {}, {}: {} tasks", terminal.Bold(setup.place.folder.string()),
-                  terminal.Bold(setup.environment), SplitName(one.split), one.tasks);
+// Who is measured, and where.
+struct Measured {
+  std::string name;
+  std::string environment;
+  Json identity;  // members of the JSON that say the same for programs
+};
+
+std::string Head(const Measured& who, const Evaluation& one, const Terminal& terminal) {
+  std::string text = fmt::format("{} on {}, {}: {} tasks", terminal.Bold(who.name),
+                                 terminal.Bold(who.environment), SplitName(one.split), one.tasks);
   if (one.samples > 1) text += fmt::format(", {} trajectories each", one.samples);
   return text + ", real tools; [95 % intervals over tasks]\n";
 }
@@ -75,9 +82,7 @@ Result<std::string> EvaluateOnSuite(const EvalArguments& arguments, bool json) {
 // The recipe that says where a model acts: that of --env, or of its run; empty: nobody says.
 Result<std::filesystem::path> RecipeOf(const EvaluationChoice& choice) {
   if (!choice.environment.empty()) return std::filesystem::path(choice.environment);
-  if (choice.model.starts_with("http://") || choice.model.starts_with("https://")) {
-    return std::filesystem::path();
-  }
+  if (IsEndpoint(choice.model)) return std::filesystem::path();
   HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
   return place.run.empty() ? std::filesystem::path() : place.run / "recipe.toml";
 }
@@ -113,6 +118,92 @@ Result<void> PlaceTasks(EvalArguments* arguments) {
   return {};
 }
 
+// Writes the file, and returns what is printed.
+Result<std::string> Found(const EvalArguments& arguments, const Measured& who, uint64_t seed,
+                          const std::vector<ShownEvaluation>& shown, bool json) {
+  Json::Object evaluations;
+  for (const ShownEvaluation& one : shown) {
+    evaluations.emplace_back(one.evaluation.temperature == 0 ? "greedy" : "sampled",
+                             ShownJson(one));
+  }
+  Json found = who.identity;
+  found.Set("environment", who.environment);
+  found.Set("split", SplitName(shown[0].evaluation.split));
+  found.Set("seed", seed);
+  found.Set("evaluations", std::move(evaluations));
+  if (!arguments.out.empty()) {
+    HONE_RETURN_IF_ERROR(
+        WriteFileAtomic(arguments.out, DumpJson(found, JsonStyle::kPretty) + "\n"));
+  }
+  if (json) return DumpJson(found) + "\n";
+  const Terminal terminal = Terminal::Of(stdout);
+  return Head(who, shown[0].evaluation, terminal) + EvaluationsView(shown, terminal);
+}
+
+// A model of this machine.
+Result<std::string> EvaluateHere(const EvalArguments& arguments, Split split, bool json) {
+  if (arguments.suite.endpoint != EndpointChoice()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--turn-tokens and what is said of endpoints are for suites and URLs; a model of "
+                 "this machine goes by its recipe (--set rollout.max_turn_tokens=...)");
+  }
+  HONE_ASSIGN_OR_RETURN(const auto setup, OpenForEvaluation(arguments.choice));
+  const RunEvaluationOptions& usual = setup->recipe.evaluation;
+  const uint64_t seed = arguments.seed.value_or(usual.seed);
+  std::vector<ShownEvaluation> shown;
+  ProgressBar bar(stderr);
+  for (const double temperature : TemperaturesOf(arguments, usual.temperature)) {
+    const std::string name = NameOf(temperature);
+    HONE_ASSIGN_OR_RETURN(
+        Evaluation evaluation,
+        setup->context->Evaluate(
+            {.split = split,
+             .tasks = arguments.tasks.value_or(usual.TasksOf(split)),
+             .samples = temperature == 0 ? 1 : arguments.samples,  // greedy is the same each time
+             .seed = seed,
+             .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }},
+            temperature));
+    shown.push_back(MakeShown(name, std::move(evaluation)));
+  }
+  bar.Erase();
+  const std::string folder = setup->place.folder.string();
+  return Found(arguments,
+               {.name = folder,
+                .environment = setup->environment,
+                .identity = Json::Of(
+                    {{"model", folder}, {"weights", setup->context->engine->WeightsHash()}})},
+               seed, shown, json);
+}
+
+// A model behind an endpoint. It is asked once per task unless more is said: somebody may pay.
+Result<std::string> EvaluateThere(const EvalArguments& arguments, Split split, bool json) {
+  HONE_ASSIGN_OR_RETURN(const auto setup,
+                        OpenForEndpoint(arguments.choice, arguments.suite.endpoint));
+  const RunEvaluationOptions& usual = setup->measuring.evaluation;
+  const uint64_t seed = arguments.seed.value_or(usual.seed);
+  const bool sampled = !arguments.greedy && (arguments.temperature || arguments.samples > 1);
+  const double temperature = sampled ? arguments.temperature.value_or(usual.temperature) : 0;
+  const std::string name = NameOf(temperature);
+  ProgressBar bar(stderr);
+  HONE_ASSIGN_OR_RETURN(
+      Evaluation evaluation,
+      setup->PlayerAt(temperature, arguments.suite.endpoint)
+          .Evaluate({.split = split,
+                     .tasks = arguments.tasks.value_or(usual.TasksOf(split)),
+                     .samples = temperature == 0 ? 1 : arguments.samples,
+                     .seed = seed,
+                     .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }}));
+  bar.Erase();
+  std::vector<ShownEvaluation> shown;
+  shown.push_back(MakeShown(name, std::move(evaluation)));
+  return Found(arguments,
+               {.name = setup->model->name(),
+                .environment = setup->environment(),
+                .identity = Json::Of({{"model", setup->model->name()},
+                                      {"account", setup->model->account().ToJson()}})},
+               seed, shown, json);
+}
+
 Result<std::string> Evaluate(const EvalArguments& given, bool json) {
   EvalArguments arguments = given;
   HONE_RETURN_IF_ERROR(PlaceTasks(&arguments));
@@ -122,42 +213,8 @@ Result<std::string> Evaluate(const EvalArguments& given, bool json) {
                  "options of suites need one: hone eval MODEL bfcl:FOLDER (docs/suites.md)");
   }
   HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
-  HONE_ASSIGN_OR_RETURN(const auto setup, OpenForEvaluation(arguments.choice));
-  const RunEvaluationOptions& usual = setup->recipe.evaluation;
-  std::vector<ShownEvaluation> shown;
-  ProgressBar bar(stderr);
-  for (const double temperature : TemperaturesOf(arguments, usual.temperature)) {
-    const std::string name = NameOf(temperature);
-    HONE_ASSIGN_OR_RETURN(
-        Evaluation evaluation,
-        setup->context->Evaluate(
-            {.split = split,
-             .tasks = arguments.tasks.value_or(setup->TasksOf(split)),
-             .samples = temperature == 0 ? 1 : arguments.samples,  // greedy is the same each time
-             .seed = arguments.seed.value_or(usual.seed),
-             .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }},
-            temperature));
-    shown.push_back(MakeShown(name, std::move(evaluation)));
-  }
-  bar.Erase();
-  Json::Object evaluations;
-  for (const ShownEvaluation& one : shown) {
-    evaluations.emplace_back(one.evaluation.temperature == 0 ? "greedy" : "sampled",
-                             ShownJson(one));
-  }
-  const Json found = Json::Of({{"model", setup->place.folder.string()},
-                               {"weights", setup->context->engine->WeightsHash()},
-                               {"environment", setup->environment},
-                               {"split", SplitName(split)},
-                               {"seed", arguments.seed.value_or(usual.seed)},
-                               {"evaluations", std::move(evaluations)}});
-  if (!arguments.out.empty()) {
-    HONE_RETURN_IF_ERROR(
-        WriteFileAtomic(arguments.out, DumpJson(found, JsonStyle::kPretty) + "\n"));
-  }
-  if (json) return DumpJson(found) + "\n";
-  const Terminal terminal = Terminal::Of(stdout);
-  return Head(*setup, shown[0].evaluation, terminal) + EvaluationsView(shown, terminal);
+  return IsEndpoint(arguments.choice.model) ? EvaluateThere(arguments, split, json)
+                                            : EvaluateHere(arguments, split, json);
 }
 
 }  // namespace
@@ -167,9 +224,10 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
   EvaluationChoice& choice = arguments->choice;
   Command eval =
       program.AddCommand("eval", "Measure a model on the real tools, or on a suite of cases");
-  eval.AddOption("model", &choice.model,
-                 "a run (runs/NAME), a checkpoint or a Hugging Face folder; for suites also the "
-                 "URL of an endpoint (http://127.0.0.1:8000/v1)")
+  eval.AddOption(
+          "model", &choice.model,
+          "a run (runs/NAME), a checkpoint, a Hugging Face folder, or the URL of an endpoint "
+          "that speaks OpenAI's API (http://127.0.0.1:8000/v1)")
       .Required();
   AddSuiteOptions(eval, &arguments->suite);
   eval.AddOption("--env", &choice.environment, NamedEnvironments() + "; else as the model's run");
@@ -178,7 +236,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
   eval.AddOption("--tasks,-n", &arguments->tasks, "the first of the split; else as the recipe says")
       .Between(1, 10'000'000);
   eval.AddOption("--temperature", &arguments->temperature,
-                 "only sampled, at this one; else sampled and greedy")
+                 "only sampled, at this one; else sampled and greedy (of an endpoint: greedy)")
       .Between(0.0, 100.0);
   eval.AddFlag("--greedy", &arguments->greedy, "only greedy");
   eval.AddOption("--samples,-k", &arguments->samples,
@@ -189,8 +247,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
   eval.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
       .ShowDefault();
   eval.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
-  eval.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true")
-      .OneAtATime();
+  eval.AddOverrides(&choice.overrides, "key=value, over the recipe's: environment.tasks.hard=true");
   eval.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   eval.AddOption("--out,-o", &arguments->out,
                  "write everything to this file as JSON, too; of a suite: every case, a line each");
@@ -201,6 +258,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
       "  hone eval runs/quickstart --split unseen-kinds --samples 8\n"
       "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n"
       "  hone eval runs/mine tasks.jsonl\n"
+      "  hone eval http://127.0.0.1:8000/v1 --env mine.toml --key-variable MY_KEY\n"
       "  hone eval my-model bfcl:/data/bfcl --category simple_python,irrelevance --rename-tools\n"
       "  hone eval http://127.0.0.1:8000/v1 gsm8k:/data/gsm8k --model-name mine --tool python\n");
   eval.Action([=] { Finish(context.get(), Evaluate(*arguments, context->json)); });

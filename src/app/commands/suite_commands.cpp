@@ -21,10 +21,6 @@
 namespace hone {
 namespace {
 
-bool IsEndpoint(const std::string& model) {
-  return model.starts_with("http://") || model.starts_with("https://");
-}
-
 Result<Suite> LoadSuite(const SuiteCommand& command) {
   const std::string& named = command.options.suite;
   if (IsFileOfLines(named)) {
@@ -132,28 +128,15 @@ class SuiteSubject {
                    "--samples out");
     }
     if (!IsEndpoint(command.choice.model)) {
-      HONE_ASSIGN_OR_RETURN(subject->model_, OpenSuiteModel(command.choice, options.turn_tokens));
+      HONE_ASSIGN_OR_RETURN(subject->model_,
+                            OpenSuiteModel(command.choice, options.endpoint.turn_tokens));
       return subject;
     }
-    if (options.model_name.empty()) {
-      return Error(ErrorCode::kInvalidArgument,
-                   "say which of the endpoint's models is meant: --model-name NAME");
-    }
-    LanguageModelOptions how;
-    how.prompt_price = options.prompt_price;
-    how.completion_price = options.completion_price;
-    how.max_money = options.max_money;
-    how.seed = command.seed;
-    how.limits.concurrent = options.at_once;
-    if (!options.journal.empty()) {
-      HONE_ASSIGN_OR_RETURN(how.journal, Journal::Open(options.journal));
-    }
-    HONE_ASSIGN_OR_RETURN(subject->chat_, NewChatModel({command.choice.model, options.model_name,
-                                                        options.key_variable},
-                                                       std::move(how), NewRealTimeline()));
+    HONE_ASSIGN_OR_RETURN(subject->chat_,
+                          OpenEndpoint(command.choice.model, options.endpoint, command.seed));
     subject->endpoint_ = {.temperature = subject->temperature_,
-                          .max_tokens = options.turn_tokens,
-                          .at_once = options.at_once};
+                          .max_tokens = options.endpoint.turn_tokens,
+                          .at_once = options.endpoint.at_once};
     return subject;
   }
 

@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 #include "envs/play.h"
-#include "evaluate/suites/suite_agent.h"
+#include "evaluate/endpoint_agent.h"
 #include "rollout/chains.h"
 #include "rollout/rollout.h"
 #include "tools/modes.h"
@@ -142,7 +142,7 @@ class EndpointRun {
     const SuiteCase& one = suite_->cases[index / samples];
     const size_t sample = index % samples;
     const uint64_t seed = Rng(SeedOf(options_.seed, one.id)).Split(sample).NextU64();
-    SuiteAgent agent(
+    EndpointAgent agent(
         model_,
         {.temperature = endpoint_.temperature, .max_tokens = endpoint_.max_tokens, .seed = seed});
     HONE_ASSIGN_OR_RETURN(

@@ -21,7 +21,7 @@ ToolSpec ChatSpec() {
 }
 
 // The tool `chat`: the body of a request, but for the model's name, to {"text", "cut", "calls",
-// "usage": {"prompt", "completion"}}.
+// "reasoning", "usage": {"prompt", "completion"}}.
 class ChatToolkit final : public Toolkit {
  public:
   explicit ChatToolkit(EndpointClient client) : client_(std::move(client)) {}
@@ -40,6 +40,8 @@ class ChatToolkit final : public Toolkit {
       const bool said = content != nullptr && content->is_string();
       Json answer = Json::Of({{"text", said ? *content : Json("")}, {"cut", choice.cut}});
       answer.Set("calls", calls != nullptr && calls->is_array() ? *calls : Json(Json::Array()));
+      const Json* thought = choice.message.Find("reasoning_content");
+      if (thought != nullptr && thought->is_string()) answer.Set("reasoning", *thought);
       if (const auto used =
               UsageOf(choice.answer.Find("usage"), "prompt_tokens", "completion_tokens")) {
         answer.Set("usage", Json::Of({{"prompt", used->prompt}, {"completion", used->completion}}));
@@ -105,6 +107,7 @@ class EndpointChat final : public ChatModel {
     turn.text = answer->Find("text")->AsString();
     turn.cut = *answer->Find("cut") == Json(true);
     turn.calls = *answer->Find("calls");
+    if (const Json* thought = answer->Find("reasoning")) turn.reasoning = thought->AsString();
     turn.usage = UsageOf(answer->Find("usage"), "prompt", "completion").value_or(most);
     return turn;
   }

@@ -22,6 +22,7 @@ struct ChatRequest {
 struct ChatTurn {
   CompletionStatus status = CompletionStatus::kOk;
   std::string text;
+  std::string reasoning;       // what it thought before, where the endpoint says so
   Json calls = Json::Array();  // "tool_calls" as the endpoint gave them
   bool cut = false;            // max_tokens ended it
   TokenUsage usage;

@@ -82,10 +82,29 @@ ToolReply EndpointClient::Post(const Json& body, const CallLimits& limits,
   return read({*message, finish != nullptr && *finish == Json("length"), *parsed});
 }
 
-Result<void> EndpointClient::Knock() const {
-  HttpRequest request{.url = options_.url + "/models", .deadline = milliseconds(10'000)};
+Result<HttpResponse> EndpointClient::AskForModels(milliseconds deadline) const {
+  HttpRequest request{.url = options_.url + "/models", .deadline = deadline};
   if (!key_.empty()) request.headers.emplace_back("Authorization", "Bearer " + key_);
-  const Result<HttpResponse> response = HttpFetch(request);
+  return HttpFetch(request);
+}
+
+Result<std::vector<std::string>> EndpointClient::Models(std::chrono::milliseconds deadline) const {
+  HONE_ASSIGN_OR_RETURN(const HttpResponse response, AskForModels(deadline));
+  const Result<Json> parsed = ParseJson(response.body);
+  const Json* data = parsed.ok() ? parsed->Find("data") : nullptr;
+  if (response.status != 200 || data == nullptr || !data->is_array()) {
+    return Error(ErrorCode::kUnavailable, Failure(response.status, response.body));
+  }
+  std::vector<std::string> names;
+  for (const Json& one : data->AsArray()) {
+    const Json* id = one.Find("id");
+    if (id != nullptr && id->is_string()) names.push_back(id->AsString());
+  }
+  return names;
+}
+
+Result<void> EndpointClient::Knock() const {
+  const Result<HttpResponse> response = AskForModels(milliseconds(10'000));
   if (!response.ok()) {
     return Error(response.error().code(),
                  fmt::format("nobody answers at {}: {}; start the server, or say where it is (url)",

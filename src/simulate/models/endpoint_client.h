@@ -1,13 +1,17 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "simulate/models/endpoint.h"
 
 namespace hone {
+
+struct HttpResponse;
 
 // Posts to an endpoint that speaks OpenAI's chat completions. Immutable and thread-safe.
 class EndpointClient {
@@ -30,6 +34,8 @@ class EndpointClient {
   ToolReply Post(const Json& body, const CallLimits& limits,
                  const std::function<ToolReply(const Choice&)>& read) const;
 
+  // GET {url}/models: the names of what it has.
+  Result<std::vector<std::string>> Models(std::chrono::milliseconds deadline) const;
   // GET {url}/models, which costs nothing: whether anybody answers and the key is taken. What else
   // the server says of it does not matter, for not all know it.
   Result<void> Knock() const;
@@ -40,6 +46,7 @@ class EndpointClient {
   EndpointClient(EndpointOptions options, std::string key)
       : options_(std::move(options)), key_(std::move(key)) {}
 
+  Result<HttpResponse> AskForModels(std::chrono::milliseconds deadline) const;
   std::string Failure(int status, const std::string& body) const;
 
   EndpointOptions options_;

@@ -1,4 +1,4 @@
-#include "evaluate/suites/suite_agent.h"
+#include "evaluate/endpoint_agent.h"
 
 #include <fmt/format.h>
 
@@ -50,7 +50,8 @@ std::string IdOf(const Json& call, size_t index) {
 
 }  // namespace
 
-Json SuiteAgent::MessagesSoFar(const Opening& opening, const std::vector<PlayedTurn>& turns) const {
+Json EndpointAgent::Conversation(const Opening& opening,
+                                 const std::vector<PlayedTurn>& turns) const {
   Json::Array messages = opening.messages.AsArray();
   for (size_t i = 0; i < turns.size(); ++i) {
     messages.push_back(said_[i]);
@@ -68,22 +69,38 @@ Json SuiteAgent::MessagesSoFar(const Opening& opening, const std::vector<PlayedT
     for (const std::string& notice : turns[i].environment.notices) {
       messages.push_back(Json::Of({{"role", "user"}, {"content", notice}}));
     }
+    if (const std::string& user = turns[i].environment.user; !user.empty()) {
+      messages.push_back(Json::Of({{"role", "user"}, {"content", user}}));
+    }
   }
   return messages;
 }
 
-AgentTurn SuiteAgent::Act(const Opening& opening, const std::vector<PlayedTurn>& turns) {
-  ChatRequest request{.messages = MessagesSoFar(opening, turns),
-                      .temperature = options_.temperature,
-                      .max_tokens = options_.max_tokens,
-                      .seed = options_.seed};
-  for (const Json& tool : opening.tools.AsArray()) {
-    request.tools.AsArray().push_back(ApiTool(tool));
+Json EndpointAgent::ToolsOf(const Opening& opening) const {
+  Json::Array shown;
+  const Json& listed = opening.tools.AsArray().empty() ? options_.tools : opening.tools;
+  for (const Json& tool : listed.AsArray()) shown.push_back(ApiTool(tool));
+  return shown;
+}
+
+AgentTurn EndpointAgent::Act(const Opening& opening, const std::vector<PlayedTurn>& turns) {
+  Json::Array messages = Conversation(opening, turns).AsArray();
+  // Thoughts are not sent back: most endpoints refuse them, and templates leave earlier ones out.
+  for (Json& message : messages) {
+    std::erase_if(message.AsObject(),
+                  [](const auto& member) { return member.first == "reasoning_content"; });
   }
-  const ChatTurn got = model_->Complete(request);
+  const ChatTurn got = model_->Complete({.messages = std::move(messages),
+                                         .tools = ToolsOf(opening),
+                                         .temperature = options_.temperature,
+                                         .max_tokens = options_.max_tokens,
+                                         .seed = options_.seed});
   AgentTurn turn;
   if (got.status != CompletionStatus::kOk) {
     problem_ = got.problem.empty() ? std::string(CompletionStatusName(got.status)) : got.problem;
+    for (const char* sign : {"context_length_exceeded", "maximum context length"}) {
+      if (problem_.find(sign) != std::string::npos) ending_ = Ending::kTokenLimit;
+    }
     return turn;
   }
   tokens_.prompt += got.usage.prompt;
@@ -91,6 +108,7 @@ AgentTurn SuiteAgent::Act(const Opening& opening, const std::vector<PlayedTurn>&
   money_ += got.money;
   latency_us_ += got.latency_us;
   Json message = Json::Of({{"role", "assistant"}, {"content", got.text}});
+  if (!got.reasoning.empty()) message.Set("reasoning_content", got.reasoning);
   if (!got.calls.AsArray().empty()) message.Set("tool_calls", got.calls);
   said_.push_back(std::move(message));
   for (const Json& call : got.calls.AsArray()) ReadCall(call, &turn);

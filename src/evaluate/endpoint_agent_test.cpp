@@ -1,4 +1,4 @@
-#include "evaluate/suites/suite_agent.h"
+#include "evaluate/endpoint_agent.h"
 
 #include <gtest/gtest.h>
 
@@ -50,9 +50,9 @@ Opening Asked() {
   return opening;
 }
 
-TEST(SuiteAgent, TheConversationGoesOutAsChatMessages) {
+TEST(EndpointAgent, TheConversationGoesOutAsChatMessages) {
   ScriptedChat chat({Calls(R"({"a": 1})"), Says("2")});
-  SuiteAgent agent(&chat, {.temperature = 0.5, .max_tokens = 9, .seed = 3});
+  EndpointAgent agent(&chat, {.temperature = 0.5, .max_tokens = 9, .seed = 3});
   const Opening opening = Asked();
   PlayedTurn first;
   first.agent = agent.Act(opening, {});
@@ -78,10 +78,10 @@ TEST(SuiteAgent, TheConversationGoesOutAsChatMessages) {
   EXPECT_FALSE(agent.left());
 }
 
-TEST(SuiteAgent, ArgumentsThatAreNoObjectAreFaults) {
+TEST(EndpointAgent, ArgumentsThatAreNoObjectAreFaults) {
   for (const char* arguments : {"{", "[1]", "3"}) {
     ScriptedChat chat({Calls(arguments), Says("x")});
-    SuiteAgent agent(&chat, {});
+    EndpointAgent agent(&chat, {});
     PlayedTurn first;
     first.agent = agent.Act(Asked(), {});
     EXPECT_EQ(first.agent.faults.size(), 1u) << arguments;
@@ -91,16 +91,16 @@ TEST(SuiteAgent, ArgumentsThatAreNoObjectAreFaults) {
     EXPECT_EQ(chat.asked[1].messages.AsArray().size(), 3u) << "every call has its result";
   }
   ScriptedChat empty({Calls("")});
-  SuiteAgent agent(&empty, {});
+  EndpointAgent agent(&empty, {});
   EXPECT_EQ(agent.Act(Asked(), {}).calls.at(0).arguments, Json::Of({}));
 }
 
-TEST(SuiteAgent, ItLeavesWhenTheEndpointDoesNotAnswer) {
+TEST(EndpointAgent, ItLeavesWhenTheEndpointDoesNotAnswer) {
   ChatTurn gone;
   gone.status = CompletionStatus::kUnavailable;
   gone.problem = "nobody is there";
   ScriptedChat chat({gone});
-  SuiteAgent agent(&chat, {});
+  EndpointAgent agent(&chat, {});
   agent.Act(Asked(), {});
   EXPECT_TRUE(agent.left());
   EXPECT_EQ(agent.problem(), "nobody is there");
