@@ -10,19 +10,13 @@
 #include "app/commands.h"
 #include "app/failure.h"
 #include "app/report.h"
+#include "app/version.h"
 #include "engine/kernels/asked.h"
 
 namespace hone {
+namespace {
 
-int RunCli(int argc, char** argv) {
-  CommandLine line("hone", "Hone trains language-model agents to use tools.", "hone " HONE_VERSION);
-  Command program = line.program();
-  auto context = std::make_shared<CommandContext>();
-  program.AddFlag("--json", &context->json, "output for programs");
-  program.NeedsCommand();
-  program.Footer(
-      "Every command has --help with an example. Documentation: README.md and docs/.\n"
-      "Example:\n  hone doctor\n");
+void AddCommands(Command program, const std::shared_ptr<CommandContext>& context) {
   AddDoctor(program, context);
   AddTokenize(program, context);
   AddTokenizer(program, context);
@@ -52,9 +46,28 @@ int RunCli(int argc, char** argv) {
   AddProve(program, context);
   AddRunReport(program, context);
   AddCompare(program, context);
+  AddSweep(program, context);
   AddDash(program, context);
   AddPipe(program, context);
+  AddRecipes(program, context);
   AddHelp(program, context);
+  AddVersion(program, context);
+  AddMan(program, context);
+  AddCompletion(program, context);
+}
+
+}  // namespace
+
+int RunCli(int argc, char** argv) {
+  CommandLine line("hone", "Hone trains language-model agents to use tools.", VersionLine());
+  Command program = line.program();
+  auto context = std::make_shared<CommandContext>();
+  program.AddFlag("--json", &context->json, "output for programs");
+  program.NeedsCommand();
+  program.Footer(
+      "Every command has --help with an example; hone help lists them all.\n"
+      "Example:\n  hone doctor\n");
+  AddCommands(program, context);
   EndInOrder();
   if (const Result<void> asked = CheckAskedKernels(); !asked.ok()) {
     Report(context.get(), asked.error());

@@ -107,6 +107,101 @@ std::string InheritedOptions(const CLI::App* command) {
   return text.empty() ? "" : "Of every command:\n" + text + "\n";
 }
 
+// What a chosen word may be, from the rule that OneOf made of it: "{plain,fancy}".
+std::vector<std::string> ChoicesOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const size_t open = type.find('{'), close = type.rfind('}');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+OptionDescription DescribeOption(const CLI::Option& option) {
+  OptionDescription described{.about = option.get_description(),
+                              .preset = option.get_default_str(),
+                              .choices = ChoicesOf(option),
+                              .required = option.get_required(),
+                              .list = option.get_expected_max() > 1};
+  if (option.get_positional()) described.names = {option.get_name(true)};
+  for (const std::string& name : option.get_lnames()) described.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) described.names.push_back("-" + name);
+  if (option.get_items_expected_max() > 0) {
+    const std::string type = option.get_type_name();
+    described.value = type.substr(0, type.find(':'));
+  }
+  return described;
+}
+
+CommandDescription DescribeCommand(const CLI::App& app) {
+  constexpr std::string_view kLabel = "Usage: ";
+  const std::string name = TypedName(app);
+  const std::string usage = CLI::Formatter().make_usage(&app, name);
+  CommandDescription described{
+      .summary = {.name = name,
+                  .usage = usage.substr(kLabel.size(), usage.find('\n') - kLabel.size()),
+                  .about = app.get_description()},
+      .footer = app.get_footer()};
+  if (const std::string inherited = InheritedOptions(&app);
+      described.footer.starts_with(inherited)) {
+    described.footer.erase(0, inherited.size());
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    (option->get_positional() ? described.arguments : described.options)
+        .push_back(DescribeOption(*option));
+  }
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    described.commands.push_back(DescribeCommand(*command));
+  }
+  return described;
+}
+
+// "environment.tasks.hard=true", and not "runs/a=b".
+bool IsAssignment(std::string_view word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const std::string_view key = word.substr(0, equals);
+  return letter(key[0]) && std::all_of(key.begin(), key.end(), [&](char c) {
+           return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+         });
+}
+
+// Whether the word is an option of the command, or of one above it, whose value comes next.
+bool WantsValue(const CLI::App* command, const std::string& word) {
+  for (; command != nullptr; command = command->get_parent()) {
+    if (const CLI::Option* option = command->get_option_no_throw(word)) {
+      return option->get_items_expected_max() > 0;
+    }
+  }
+  return false;
+}
+
+// Puts --set before every key=value that stands alone, where the command has it. An argument by
+// position would not do: lists of files before it take all that follows.
+std::vector<std::string> WithOverridesNamed(const CLI::App& app,
+                                            const std::vector<std::string>& words) {
+  std::vector<std::string> named;
+  const CLI::App* at = &app;
+  bool value = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") {
+      named.insert(named.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
+    }
+    if (!value && word.starts_with("-")) {
+      value = WantsValue(at, word);
+    } else {
+      const CLI::App* next = value ? nullptr : CommandMeant(*at, {word});
+      const bool alone = !value && next == at && IsAssignment(word);
+      if (alone && at->get_option_no_throw("--set") != nullptr) named.emplace_back("--set");
+      if (next != nullptr) at = next;
+      value = false;
+    }
+    named.push_back(word);
+  }
+  return named;
+}
+
 }  // namespace
 
 Option Option::Required() {
@@ -186,6 +281,16 @@ Option Command::AddFlag(std::string name, bool* place, std::string about) {
   return Option(app_->add_flag(std::move(name), *place, std::move(about)));
 }
 
+void Command::AddOverrides(std::vector<std::string>* place, std::string about) {
+  const auto append = [place](const std::vector<std::string>& values) {
+    place->insert(place->end(), values.begin(), values.end());
+  };
+  // What is no key=value is taken, too: whoever reads the changes says what is wrong with it.
+  app_->add_option_function<std::vector<std::string>>("overrides", append, about);
+  app_->add_option_function<std::vector<std::string>>("--set", append, "the same: " + about)
+      ->allow_extra_args(false);
+}
+
 void Command::NeedsCommand() { app_->require_subcommand(1); }
 
 void Command::Footer(std::string text) { app_->footer(InheritedOptions(app_) + text); }
@@ -196,6 +301,23 @@ std::vector<CommandSummary> Command::Summaries() const {
   std::vector<CommandSummary> summaries;
   Summarise(*app_, &summaries);
   return summaries;
+}
+
+CommandDescription Command::Describe() const { return DescribeCommand(*app_); }
+
+Result<std::string> Command::HelpOf(const std::vector<std::string>& words) const {
+  const CLI::App* at = app_;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const CLI::App* next = CommandMeant(*at, {words[i]});
+    if (next == at) {
+      const std::optional<Error> unknown = UnknownCommand(*at, {words[i]});
+      return unknown ? *unknown
+                     : Error(ErrorCode::kInvalidArgument,
+                             fmt::format("{} has no commands below it", TypedName(*at)));
+    }
+    at = next;
+  }
+  return at->help(at->get_parent() == nullptr ? "" : TypedName(*at->get_parent()));
 }
 
 CommandLine::CommandLine(std::string program, std::string about, std::string version)
@@ -209,8 +331,10 @@ CommandLine::~CommandLine() = default;
 Command CommandLine::program() { return Command(app_.get()); }
 
 Result<void> CommandLine::Run(std::vector<std::string> words) {
+  if (words.empty()) words = {"--help"};
+  const std::vector<std::string> named = WithOverridesNamed(*app_, words);
   // The parser takes them from the back, and keeps nothing of them.
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  std::vector<std::string> reversed(named.rbegin(), named.rend());
   try {
     app_->parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {

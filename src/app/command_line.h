@@ -62,6 +62,26 @@ struct CommandSummary {
   bool operator==(const CommandSummary&) const = default;
 };
 
+// An option or an argument, for those who describe the program elsewhere.
+struct OptionDescription {
+  std::vector<std::string> names;  // {"--file", "-f"}; of an argument its word: {"recipe"}
+  std::string value;               // what stands for its value: "TEXT", "INT"; empty: a flag
+  std::string about;
+  std::string preset;                // the default that --help shows; empty: none
+  std::vector<std::string> choices;  // all that may be said; empty: anything
+  bool required = false;
+  bool list = false;  // takes several
+};
+
+// A command with all that is below it.
+struct CommandDescription {
+  CommandSummary summary;
+  std::vector<OptionDescription> arguments;  // by their position
+  std::vector<OptionDescription> options;    // its own; those of the commands above hold, too
+  std::string footer;                        // notes and examples
+  std::vector<CommandDescription> commands;
+};
+
 // The program itself, a command of it, or a command of a command.
 class Command {
  public:
@@ -78,6 +98,8 @@ class Command {
   Option AddOption(std::string name, std::function<void(const std::string&)> take,
                    std::string about);
   Option AddFlag(std::string name, bool* place, std::string about);
+  // Changes of what a file says: "--set key=value", and "key=value" alone wherever it stands.
+  void AddOverrides(std::vector<std::string>* place, std::string about);
 
   void NeedsCommand();            // to be given alone is an error
   void Footer(std::string text);  // the end of --help: notes and examples
@@ -87,6 +109,10 @@ class Command {
   // Every command below this one that was added so far, in the order in which they were added, each
   // before those that are below it.
   std::vector<CommandSummary> Summaries() const;
+  CommandDescription Describe() const;
+  // What --help says of the command below this one that the words lead to: {"env", "play"}. No
+  // words: of this one.
+  Result<std::string> HelpOf(const std::vector<std::string>& words) const;
 
  private:
   CLI::App* app_;
@@ -104,8 +130,8 @@ class CommandLine {
   Command program();
 
   // Reads the words (without the program's name) and runs the action that they name, or prints what
-  // --help or --version asks for. An error says what is wrong with the words; no action has run
-  // then. What an action throws passes through.
+  // --help or --version asks for; no words ask for --help. An error says what is wrong with the
+  // words; no action has run then. What an action throws passes through.
   Result<void> Run(std::vector<std::string> words);
 
  private:

@@ -49,6 +49,8 @@ struct Sample {
     Command either = program.AddCommand("either", "One of two");
     Option left = either.AddOption("--left", &text, "the one");
     either.AddOption("--right", &word, "the other").Excludes(left);
+    either.AddOption("files", &others, "some").Required();
+    either.AddOverrides(&list, "key=value, over the file's");
     either.Footer("Its own end.\n");
     either.Action([this] { ++runs; });
   }
@@ -118,14 +120,13 @@ TEST(CommandLine, RefusesValuesThatBreakARuleAndRunsNothing) {
   }
   Sample sample;
   EXPECT_EQ(sample.ErrorOf({"group", "all"}), "text is required (see sample group all --help)");
-  EXPECT_EQ(sample.ErrorOf({"either", "--left", "a", "--right", "b"}),
+  EXPECT_EQ(sample.ErrorOf({"either", "--left", "a", "--right", "b", "c"}),
             "--left excludes --right (see sample either --help)");
   EXPECT_EQ(sample.runs, 0);
 }
 
 TEST(CommandLine, SaysWhichCommandsThereAreWhereOneIsMissingOrUnknown) {
   Sample sample;
-  EXPECT_EQ(sample.ErrorOf({}), "a command is missing; there are: group, either (each has --help)");
   EXPECT_EQ(sample.ErrorOf({"group"}),
             "group: a command is missing; there are: all (each has --help)");
   EXPECT_EQ(sample.ErrorOf({"ether"}),
@@ -138,9 +139,9 @@ TEST(CommandLine, ListsItsCommandsAsOneWouldTypeThem) {
   const std::vector<CommandSummary> wanted = {
       {"sample group", "sample group [OPTIONS] SUBCOMMAND", "Commands of a command"},
       {"sample group all", "sample group all [OPTIONS] text", "Takes everything"},
-      {"sample either", "sample either [OPTIONS]", "One of two"}};
+      {"sample either", "sample either [OPTIONS] files... [overrides...]", "One of two"}};
   EXPECT_EQ(sample.line.program().Summaries(), wanted);
-  ASSERT_TRUE(sample.line.Run({"either"}).ok());
+  ASSERT_TRUE(sample.line.Run({"either", "a"}).ok());
   EXPECT_EQ(sample.line.program().Summaries(), wanted) << "whatever was read before";
 }
 
@@ -161,6 +162,69 @@ TEST(CommandLine, HelpShowsDefaultsGroupsAndTheFooter) {
   EXPECT_EQ(sample.ErrorOf({"--version"}), "");
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "sample 1\n");
   EXPECT_EQ(sample.runs, 0);
+}
+
+TEST(CommandLine, AProgramWithoutWordsIsAskedForHelp) {
+  Sample sample;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(sample.ErrorOf({}), "");
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("Subcommands:"), std::string::npos);
+}
+
+TEST(CommandLine, ChangesStandAnywhereWithSetOrAlone) {
+  Sample sample;
+  ASSERT_EQ(
+      sample.ErrorOf({"either", "a.toml", "run.seed=2", "b.toml", "--set", "x=[1, 2]", "--left",
+                      "left=side", "stage.0.steps=5", "dir/c=d", "--json", "environment.a-b=1"}),
+      "");
+  EXPECT_EQ(sample.list, (Words{"run.seed=2", "x=[1, 2]", "stage.0.steps=5", "environment.a-b=1"}));
+  EXPECT_EQ(sample.others, (Words{"a.toml", "b.toml", "dir/c=d"})) << "a path is no change";
+  EXPECT_EQ(sample.text, "left=side") << "nor is the value of an option";
+  EXPECT_TRUE(sample.json);
+}
+
+TEST(CommandLine, WhatLooksLikeAChangeStaysWhatItIsWhereNoneAreTaken) {
+  Sample sample;
+  ASSERT_EQ(sample.ErrorOf({"group", "all", "a=b"}), "");
+  EXPECT_EQ(sample.text, "a=b");
+}
+
+TEST(CommandLine, DescribesItselfForThoseWhoDescribeItElsewhere) {
+  Sample sample;
+  const CommandDescription program = sample.line.program().Describe();
+  EXPECT_EQ(program.summary.name, "sample");
+  EXPECT_EQ(program.footer, "The end.\n");
+  ASSERT_EQ(program.commands.size(), 2u);
+  EXPECT_EQ(program.commands[1].footer, "Its own end.\n") << "without the options from above";
+  const CommandDescription& all = program.commands[0].commands.at(0);
+  EXPECT_EQ(all.summary.usage, "sample group all [OPTIONS] text");
+  ASSERT_EQ(all.arguments.size(), 1u);
+  EXPECT_EQ(all.arguments[0].names, Words{"text"});
+  EXPECT_TRUE(all.arguments[0].required);
+  const auto option = [&](const std::string& name) {
+    for (const OptionDescription& one : all.options) {
+      if (one.names.front() == name) return one;
+    }
+    ADD_FAILURE() << name;
+    return OptionDescription();
+  };
+  EXPECT_EQ(option("--file").names, (Words{"--file", "-f"}));
+  EXPECT_EQ(option("--word").choices, (Words{"plain", "fancy"}));
+  EXPECT_EQ(option("--word").preset, "plain");
+  EXPECT_EQ(option("--word").value, "TEXT");
+  EXPECT_EQ(option("--flag").value, "");
+  EXPECT_TRUE(option("--others").list);
+  EXPECT_FALSE(option("--word").list);
+}
+
+TEST(CommandLine, ExplainsACommandByName) {
+  Sample sample;
+  const Command program = sample.line.program();
+  EXPECT_NE(program.HelpOf({"group", "all"})->find("Usage: sample group all"), std::string::npos);
+  EXPECT_EQ(program.HelpOf({"group", "al"}).error().message(),
+            "unknown command \"al\" (did you mean \"all\"?); there are: all");
+  EXPECT_EQ(program.HelpOf({"either", "or"}).error().message(),
+            "sample either has no commands below it");
 }
 
 }  // namespace

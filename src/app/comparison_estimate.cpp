@@ -36,12 +36,17 @@ int64_t TrajectoriesOf(const TrainingRecipe& recipe) {
 // Adds up runs; what takes as long as another is measured once.
 class CostEstimator {
  public:
-  explicit CostEstimator(ComparisonEstimate* estimate) : estimate_(estimate) {}
+  CostEstimator(ComparisonEstimate* estimate, const EstimateProgress& progress)
+      : estimate_(estimate), progress_(progress) {}
 
   Result<void> Add(const ComparisonFile& comparison, const std::filesystem::path& out) {
     HONE_ASSIGN_OR_RETURN(const std::vector<PlannedRun> runs, PlanRuns(comparison, out));
-    for (const PlannedRun& run : runs) {
-      HONE_RETURN_IF_ERROR(Add(run, comparison.arms[run.arm].name));
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const std::string& name = comparison.arms[runs[i].arm].name;
+      if (progress_) {
+        progress_(name, static_cast<int64_t>(i), static_cast<int64_t>(runs.size()));
+      }
+      HONE_RETURN_IF_ERROR(Add(runs[i], name));
     }
     return {};
   }
@@ -82,6 +87,7 @@ class CostEstimator {
   }
 
   ComparisonEstimate* estimate_;
+  const EstimateProgress& progress_;
   std::map<std::string, size_t> places_;
   std::set<std::string> imitations_;  // real and simulated runs share imitation
   std::set<std::pair<std::string, std::string>> simulators_;  // by start and by what takes time
@@ -139,9 +145,10 @@ std::string ComparisonEstimate::Table(int64_t jobs) const {
 }
 
 Result<ComparisonEstimate> EstimateComparison(const ComparisonFile& comparison,
-                                              const std::filesystem::path& out) {
+                                              const std::filesystem::path& out,
+                                              const EstimateProgress& progress) {
   ComparisonEstimate estimate;
-  CostEstimator estimator(&estimate);
+  CostEstimator estimator(&estimate, progress);
   const ComparisonFile tuning = TuningOf(comparison);
   if (!tuning.arms.empty()) HONE_RETURN_IF_ERROR(estimator.Add(tuning, out));
   HONE_RETURN_IF_ERROR(estimator.Add(WithControls(WithFirstSettings(comparison)), out));

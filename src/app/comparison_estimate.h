@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,12 @@ struct ComparisonEstimate {
   std::string Table(int64_t jobs) const;  // for people
 };
 
+// Told before each run: its arm, how many runs were looked at, and how many there are.
+using EstimateProgress = std::function<void(const std::string& arm, int64_t done, int64_t all)>;
+
 // Tries each kind of run for some seconds (train/run_estimate.h).
 Result<ComparisonEstimate> EstimateComparison(const ComparisonFile& comparison,
-                                    const std::filesystem::path& out);
+                                              const std::filesystem::path& out,
+                                              const EstimateProgress& progress = nullptr);
 
 }  // namespace hone

@@ -30,7 +30,14 @@ set = ["stage.1.steps=8"]
                   .ok());
   const ComparisonFile plan =
       ReadComparison({.files = {(folder.path() / "all.toml").string()}}).value();
-  const auto estimate = EstimateComparison(plan, folder.path() / "out");
+  int64_t told = 0;
+  const auto estimate = EstimateComparison(plan, folder.path() / "out",
+                                           [&](const std::string& arm, int64_t done, int64_t all) {
+                                             EXPECT_FALSE(arm.empty());
+                                             EXPECT_LT(done, all);
+                                             ++told;
+                                           });
+  EXPECT_GT(told, 0);
   ASSERT_TRUE(estimate.ok()) << estimate.error().message();
   ASSERT_EQ(estimate->kinds.size(), 2u) << "credit takes no time, steps do";
   EXPECT_EQ(estimate->kinds[0].runs, 6);

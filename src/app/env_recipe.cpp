@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "app/shipped_files.h"
 #include "train/training_recipe.h"
 
 namespace hone {
 namespace {
 
 Result<Recipe> LoadRecipe(const EnvironmentChoice& choice) {
-  if (choice.name.ends_with(".toml")) return Recipe::Load(choice.name);
+  if (choice.name.ends_with(".toml")) return LoadNamedRecipe(choice.name);
   const Result<LoadedEnvironment> known = NewBuiltIn(choice.name);
   if (!known.ok()) return known.error();
   return Recipe::Parse(fmt::format("[environment]\nkind = \"{}\"\n", choice.name), choice.name);

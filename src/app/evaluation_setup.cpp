@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/env_recipe.h"
+#include "app/shipped_files.h"
 #include "text/template_dialect.h"
 #include "train/recipe_checks.h"
 
@@ -10,9 +11,9 @@ namespace hone {
 namespace {
 
 // What a whole recipe says; nothing for one that only describes an environment.
-Result<std::optional<TrainingRecipe>> ReadWhole(const std::filesystem::path& file,
+Result<std::optional<TrainingRecipe>> ReadWhole(const std::string& file,
                                                 const std::vector<std::string>& overrides) {
-  HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));
+  HONE_ASSIGN_OR_RETURN(Recipe recipe, LoadNamedRecipe(file));
   if (!recipe.Root().Has("stage")) return std::optional<TrainingRecipe>();
   for (const std::string& assignment : overrides) recipe.Override(assignment);
   recipe.Override("run.resume=auto");  // where a run began may be gone

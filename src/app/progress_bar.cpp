@@ -18,9 +18,10 @@ std::string BarText(std::string_view name, int64_t done, int64_t all, int cells)
 ProgressBar::ProgressBar(std::FILE* stream)
     : stream_(stream), seen_(::isatty(::fileno(stream)) == 1) {}
 
-void ProgressBar::Show(std::string_view name, int64_t done, int64_t all) {
+void ProgressBar::Show(std::string_view name, int64_t done, int64_t all, std::string_view rest) {
   if (!seen_) return;
   std::string text = BarText(name, done, all, 30);
+  if (!rest.empty()) text += fmt::format("  {}", rest);
   if (text == drawn_) return;
   drawn_ = std::move(text);
   std::fputs(fmt::format("\r{}\x1b[K", drawn_).c_str(), stream_);

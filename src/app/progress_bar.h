@@ -17,7 +17,8 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   // Draws it anew; a drawing that would look the same is left out.
-  void Show(std::string_view name, int64_t done, int64_t all);
+  // `rest` stands behind it: "about 3 min left".
+  void Show(std::string_view name, int64_t done, int64_t all, std::string_view rest = "");
   // Before anything else is written to the stream.
   void Erase();
 

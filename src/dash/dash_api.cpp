@@ -141,6 +141,12 @@ Result<Json> RunFor(Parameters* parameters, DashBoard* board, double now) {
   return board->Run(run, now);
 }
 
+Result<Json> DifferencesFor(Parameters* parameters, DashBoard* board) {
+  parameters->Required("runs");
+  if (parameters->problem()) return *parameters->problem();
+  return board->Differences(parameters->List("runs"));
+}
+
 Json Methods() {
   Json::Array methods;
   for (const MethodSummary& method : ListMethods()) {
@@ -170,6 +176,7 @@ ServerResponse AnswerDash(const IncomingRequest& request, DashBoard* board, doub
   Parameters parameters(request);
   if (request.path == "/api/runs") return AnswerOf(board->Runs(now));
   if (request.path == "/api/run") return AnswerOf(RunFor(&parameters, board, now));
+  if (request.path == "/api/differences") return AnswerOf(DifferencesFor(&parameters, board));
   if (request.path == "/api/metrics") return AnswerOf(MetricsFor(&parameters, board));
   if (request.path == "/api/groups") return AnswerOf(GroupsFor(&parameters, board));
   if (request.path == "/api/group") return AnswerOf(GroupFor(&parameters, board));

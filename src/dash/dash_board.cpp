@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "dash/dash_progress.h"
+#include "dash/recipe_differences.h"
 #include "train/before_after.h"
 #include "train/metrics_table.h"
 
@@ -253,29 +255,31 @@ Json DashBoard::Entry::Line(double now) {
   const size_t slash = place.id.rfind('/');
   int64_t step = state ? state->step : 0;
   if (!metrics.steps().empty()) step = std::max(step, metrics.steps().back());
-  Json line =
-      Json::Of({{"id", place.id},
-                {"name", slash == std::string::npos ? place.id : place.id.substr(slash + 1)},
-                {"group", slash == std::string::npos ? std::string() : place.id.substr(0, slash)},
-                {"state", result    ? "finished"
-                          : at_work ? "running"
-                                    : "stopped"},
-                {"method", facts.method},
-                {"loss", facts.loss},
-                {"environment", facts.environment},
-                {"seed", facts.seed},
-                {"step", step},
-                {"steps", facts.Steps()},
-                {"trajectories", SumOf(metrics.Column("trajectories"))},
-                {"seconds", SumOf(metrics.Column("time/step"))},
-                {"tokens_per_second", NumberOrNull(NowOf(metrics.Column("tokens_per_second")))},
-                {"success", NumberOrNull(NowOf(success))},
-                {"dev", NumberOrNull(LastOf(metrics.Column("dev/sampled")))},
-                {"before", SuccessIn(evaluations, "before/test/sampled")},
-                {"after", SuccessIn(evaluations, "after/test/sampled")},
-                {"alarms", state ? static_cast<int64_t>(state->alarms.size()) : 0},
-                {"written", NumberOrNull(written)},
-                {"spark", Spark(success)}});
+  Json line = Json::Of(
+      {{"id", place.id},
+       {"name", slash == std::string::npos ? place.id : place.id.substr(slash + 1)},
+       {"group", slash == std::string::npos ? std::string() : place.id.substr(0, slash)},
+       {"state", result    ? "finished"
+                 : at_work ? "running"
+                           : "stopped"},
+       {"method", facts.method},
+       {"loss", facts.loss},
+       {"environment", facts.environment},
+       {"model", facts.model},
+       {"seed", facts.seed},
+       {"step", step},
+       {"progress", ProgressOf(facts, step, metrics.steps(), metrics.Column("time/step")).ToJson()},
+       {"steps", facts.Steps()},
+       {"trajectories", SumOf(metrics.Column("trajectories"))},
+       {"seconds", SumOf(metrics.Column("time/step"))},
+       {"tokens_per_second", NumberOrNull(NowOf(metrics.Column("tokens_per_second")))},
+       {"success", NumberOrNull(NowOf(success))},
+       {"dev", NumberOrNull(LastOf(metrics.Column("dev/sampled")))},
+       {"before", SuccessIn(evaluations, "before/test/sampled")},
+       {"after", SuccessIn(evaluations, "after/test/sampled")},
+       {"alarms", state ? static_cast<int64_t>(state->alarms.size()) : 0},
+       {"written", NumberOrNull(written)},
+       {"spark", Spark(success)}});
   if (!problem.empty()) line.Set("problem", problem);
   return line;
 }
@@ -357,6 +361,18 @@ Result<Json> DashBoard::Run(const std::string& id, double now) {
   }
   run.Set("groups", groups);
   return run;
+}
+
+Result<Json> DashBoard::Differences(const std::vector<std::string>& ids) {
+  std::vector<std::string> recipes;
+  for (const std::string& id : ids) {
+    HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Entry> entry, Find(id));
+    const MutexLock lock(entry->mutex);
+    entry->Refresh();
+    recipes.push_back(entry->recipe);
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<RecipeDifference> found, DifferencesOf(recipes));
+  return Json::Of({{"runs", Json::ArrayOf(ids)}, {"differences", ToJson(found)}});
 }
 
 Result<Json> DashBoard::Metrics(const std::string& id, const std::vector<std::string>& names,

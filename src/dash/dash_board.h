@@ -32,6 +32,8 @@ class DashBoard {
   //
   // The line of one run, with before and after, alarms, totals, recipe and names of metrics.
   Result<Json> Run(const std::string& id, double now);
+  // In which keys the recipes of these runs differ (DifferencesOf).
+  Result<Json> Differences(const std::vector<std::string>& ids);
   // Columns of numbers (MetricsLog::ToJson). No names: all of them.
   Result<Json> Metrics(const std::string& id, const std::vector<std::string>& names,
                        int64_t generation, int64_t first_row);

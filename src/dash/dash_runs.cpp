@@ -135,6 +135,17 @@ std::string EnvironmentIn(TomlValue* environment) {
   return names;
 }
 
+std::string ModelText(TomlValue* model) {
+  if (model == nullptr) return "";
+  if (const std::string folder = TextIn(model, "folder"); !folder.empty()) {
+    const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+    return (path.has_filename() ? path : path.parent_path()).filename().string();
+  }
+  TomlValue* fresh = model->Find("fresh");
+  if (fresh == nullptr) return "";
+  return fmt::format("fresh {} x {}", IntegerIn(fresh, "layers"), IntegerIn(fresh, "width"));
+}
+
 }  // namespace
 
 Result<RecipeFacts> ReadRecipeFacts(std::string_view text) {
@@ -143,6 +154,7 @@ Result<RecipeFacts> ReadRecipeFacts(std::string_view text) {
   facts.method = TextIn(recipe.Find("credit"), "method");
   facts.loss = TextIn(recipe.Find("objective"), "loss");
   facts.environment = EnvironmentIn(recipe.Find("environment"));
+  facts.model = ModelText(recipe.Find("model"));
   facts.seed = IntegerIn(recipe.Find("run"), "seed");
   if (TomlValue* stages = recipe.Find("stage"); stages != nullptr) {
     for (TomlValue& stage : stages->elements) {

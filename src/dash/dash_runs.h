@@ -31,6 +31,7 @@ struct RecipeFacts {
   std::string method;  // of credit
   std::string loss;
   std::string environment;
+  std::string model;  // the folder that it began with, or "fresh 4 x 256" (layers and width)
   int64_t seed = 0;
   std::vector<Stage> stages;
 

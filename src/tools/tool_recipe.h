@@ -16,8 +16,12 @@ namespace hone {
 //   kind = "command"
 //   command = ["python3", "dice.py"]
 //   retries = 0
+// An entry of kind "mcp-config" names a file of another program, and is one toolkit for each server
+// in it.
 struct ToolkitOptions {
   std::string kind;
+  size_t entry = 0;  // which [[tools]] of the recipe says it
+  std::string of;    // the server, where one entry is several toolkits
   std::string prefix;
   ToolLimits limits;
   // A file that describes its tools (`hone tools import`), for when nobody asks them in earnest;

@@ -176,8 +176,11 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
   HONE_RETURN_IF_ERROR(
       times_.Run("store", [&] { return log_->Add(WallTime(), state_.step - 1, values, records); }));
   const Stage& stage = *recipe_.stages[static_cast<size_t>(state_.stage)];
-  observer().OnStep(
-      {std::string(stage.kind()), state_.stage_step, stage.size().steps, std::move(values)});
+  observer().OnStep({.stage = std::string(stage.kind()),
+                     .step = state_.stage_step,
+                     .steps = stage.size().steps,
+                     .values = std::move(values),
+                     .run_step = state_.step});
   return {};
 }
 
@@ -267,10 +270,11 @@ Result<void> Trainer::MeasureStage(size_t number) {
 
 void Trainer::Announce(size_t number, bool cached) {
   const Stage& stage = *recipe_.stages[number];
-  const int64_t done = stage.traits().trains_policy() ? state_.stage_step : 0;
+  const bool counts = stage.traits().trains_policy();
+  const int64_t done = counts ? state_.stage_step : 0;
   observer().OnStage({std::string(stage.kind()), static_cast<int64_t>(number),
-                      static_cast<int64_t>(recipe_.stages.size()), stage.size().steps, done,
-                      cached});
+                      static_cast<int64_t>(recipe_.stages.size()), stage.size().steps, done, cached,
+                      counts ? state_.step - done : -1});
 }
 
 // Whoever comes first makes it; the others wait and find it there.

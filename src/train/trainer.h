@@ -23,6 +23,7 @@ struct StageReport {
   int64_t steps = 0;
   int64_t done = 0;     // before: it is gone on with
   bool cached = false;  // its output was there
+  int64_t before = 0;   // steps of the run that come before its first; -1: its steps do not count
 };
 struct StepReport {
   std::string stage;
@@ -30,6 +31,9 @@ struct StepReport {
   int64_t steps = 0;  // of the stage
   StepValues values;
   bool of_policy = true;  // false: of what the stage makes beside it
+  // Of the run, from 1, as checkpoints, `hone show`, reports and the dashboard count; 0: the step
+  // is none of the run's.
+  int64_t run_step = 0;
 };
 // A step that is done, before it is written down.
 struct TrainedStep {

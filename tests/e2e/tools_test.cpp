@@ -226,6 +226,67 @@ line = sys.stdin.readline()
   }
 }
 
+// Two servers out of a file that another program might have, in one toolbox.
+TEST_F(ToolsCommandTest, ServersOfAnotherProgramsFileAreTools) {
+  const std::string server = Write("server.py", R"(import json, os, sys
+for line in sys.stdin:
+    ask = json.loads(line)
+    if "id" not in ask: continue
+    result = {}
+    if ask["method"] == "initialize":
+        result = {"protocolVersion": ask["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "x", "version": "1"}}
+    elif ask["method"] == "tools/list":
+        result = {"tools": [{"name": "who", "description": "Says who it is.",
+                             "inputSchema": {"type": "object"}}]}
+    elif ask["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": os.environ["WHO_TOKEN"] + " " + sys.argv[1]}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": ask["id"], "result": result}), flush=True)
+)");
+  const auto entry = [&](const std::string& who) {
+    return Json::Of({{"command", "python3"},
+                     {"args", Json::ArrayOf(std::vector<std::string>{server, who})},
+                     {"env", Json::Of({{"WHO_TOKEN", "${WHO_OF_TEST:-nobody}"}})}});
+  };
+  const std::string config =
+      Write("mcp.json",
+            DumpJson(Json::Of(
+                {{"mcpServers", Json::Of({{"one", entry("first")}, {"two", entry("second")}})}})));
+  ExpectError(Hone({"tools", "list", "--mcp-config", config}), 1, "two tools are called \"who\"");
+  const std::string tools =
+      Write("tools.toml",
+            "[[tools]]\nkind = \"mcp-config\"\nfile = \"mcp.json\"\nserver_prefix = true\n");
+  EXPECT_EQ(Hone({"tools", "call", "two_who", "--tools", tools}).standard_output,
+            "nobody second\n");
+  const std::string one = Write(
+      "one.toml", "[[tools]]\nkind = \"mcp-config\"\nfile = \"mcp.json\"\nservers = [\"one\"]\n");
+  EXPECT_EQ(Hone({"tools", "call", "who", "--tools", one}).standard_output, "nobody first\n");
+  ExpectError(
+      Hone({"tools", "list", "--tools",
+            Write("none.toml",
+                  "[[tools]]\nkind = \"mcp-config\"\nfile = \"mcp.json\"\nservers = [\"tow\"]\n")}),
+      1, "there is no server \"tow\" (did you mean \"two\"?); there are: one, two");
+  ExpectError(Hone({"tools", "list", "--mcp-config", Path("absent.json")}), 1, "absent.json");
+}
+
+TEST_F(ToolsCommandTest, DescribingAToolShowsTheFieldsOfItsObjects) {
+  Write("specs.json", R"([{"name": "order", "description": "Orders.", "parameters": {
+      "type": "object", "required": ["body"], "properties": {"body": {"type": "object",
+      "required": ["lines"], "properties": {
+        "note": {"type": "string", "description": "For the kitchen."},
+        "lines": {"type": "array", "items": {"type": "object",
+                  "properties": {"dish": {"type": "string"}}}}}}}}}])");
+  const std::string tools =
+      Write("tools.toml", "[[tools]]\nkind = \"spec\"\nfile = \"specs.json\"\n");
+  const std::string shown = Hone({"tools", "describe", "order", "--tools", tools}).standard_output;
+  EXPECT_NE(shown.find("  body*  object\n"
+                       "    note    string  For the kitchen.\n"
+                       "    lines*  array of object\n"
+                       "      dish   string\n"),
+            std::string::npos)
+      << shown;
+}
+
 TEST_F(ToolsCommandTest, ToolFilesThatAreWrongSayWhere) {
   auto list = [&](const std::string& text) {
     return Hone({"tools", "list", "--tools", Write("tools.toml", text)});

@@ -7,6 +7,21 @@ export interface Cell {
   high?: number;
 }
 
+/** How far a run is: in the stage that it is in, and of its whole time where that can be told. */
+export interface Progress {
+  stage: string;
+  step: number;
+  steps: number;
+  later: number;
+  left: number | null;
+  share: number | null;
+}
+
+export interface Difference {
+  key: string;
+  values: string[];
+}
+
 export interface RunLine {
   id: string;
   name: string;
@@ -15,8 +30,10 @@ export interface RunLine {
   method: string;
   loss: string;
   environment: string;
+  model: string;
   seed: number;
   step: number;
+  progress: Progress;
   steps: number;
   trajectories: number;
   seconds: number;
@@ -205,6 +222,8 @@ async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Pr
 export const api = {
   runs: (signal?: AbortSignal) => get<{ runs: RunLine[]; folders: string[] }>("/api/runs", {}, signal),
   run: (run: string, signal?: AbortSignal) => get<Run>("/api/run", { run }, signal),
+  differences: (runs: string[], signal?: AbortSignal) =>
+    get<{ runs: string[]; differences: Difference[] }>("/api/differences", { runs: runs.join(",") }, signal),
   metrics: (run: string, names: string[], generation: number, row: number, signal?: AbortSignal) =>
     get<Columns>("/api/metrics", { run, names: names.join(","), generation, row }, signal),
   groups: (run: string, query: Query, signal?: AbortSignal) =>

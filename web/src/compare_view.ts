@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import type { RunLine } from "./api";
+import { api, type Difference, type RunLine } from "./api";
 import { Chart, colour, type Line, type Share } from "./chart";
 import { h, put } from "./dom";
 import { count, percent } from "./format";
@@ -39,6 +39,7 @@ export class CompareView implements View {
   private together: boolean;
   private window: number;
   private layout = "";
+  private differing: { runs: string; list: Difference[] } = { runs: "", list: [] };
 
   constructor(
     private readonly page: Page,
@@ -65,6 +66,13 @@ export class CompareView implements View {
         more = (await series.refresh(this.stop.signal)) || more;
       }),
     );
+    // A recipe does not change while a run goes on.
+    const wanted = this.chosen.join(",");
+    if (wanted !== this.differing.runs) {
+      const list = this.chosen.length < 2 ? [] : (await api.differences(this.chosen, this.stop.signal)).differences;
+      if (wanted === this.chosen.join(",")) this.differing = { runs: wanted, list };
+      more = true;
+    }
     this.drawPicker();
     if (more) this.drawPictures();
   }
@@ -203,13 +211,31 @@ export class CompareView implements View {
     const layout = JSON.stringify(pictures.map((one) => one.spec.title));
     if (layout !== this.layout) {
       this.layout = layout;
-      put(this.pictures, h("div", { class: "pictures" }, ...pictures.map((one) => this.chart(one.spec.title, one.spec.about).element)), h("div", { class: "section", id: "table" }));
+      put(this.pictures, h("div", { class: "pictures" }, ...pictures.map((one) => this.chart(one.spec.title, one.spec.about).element)), h("div", { class: "section", id: "table" }), h("div", { class: "section", id: "differences" }));
     }
     for (const { spec, x, lines } of pictures) {
       this.chart(spec.title, spec.about).show({ title: spec.title, about: spec.about, x, lines, share: spec.share, xLabel: this.along.replace(/s$/, "") }, this.window);
     }
     const table = this.pictures.querySelector("#table");
     if (table) put(table, this.table(runs));
+    const differences = this.pictures.querySelector("#differences");
+    if (differences) put(differences, this.differences());
+  }
+
+  /** What the recipes say differently, key by key. */
+  private differences(): HTMLElement | null {
+    const ids = this.differing.runs.split(",").filter(Boolean);
+    if (ids.length < 2 || this.differing.runs !== this.chosen.join(",")) return null;
+    if (this.differing.list.length === 0) return h("p", { class: "dim" }, "Their recipes say the same.");
+    return h("div", { class: "card scroll" },
+      h("h2", {}, "What their recipes say differently"),
+      h("table", { class: "list differences" },
+        h("thead", {}, h("tr", {}, h("th", {}, "key"), ...ids.map((id) => {
+          const run = this.lineOf(id);
+          return h("th", {}, run ? h("i", { class: "stroke swatch", style: { "--colour": colour(this.colourOf(run)) } }) : null, id);
+        }))),
+        h("tbody", {}, ...this.differing.list.map((one) =>
+          h("tr", {}, h("td", {}, h("code", {}, one.key)), ...one.values.map((value) => h("td", {}, value === "" ? h("span", { class: "dim" }, "–") : h("code", {}, value))))))));
   }
 
   private chart(title: string, about: string): Chart {

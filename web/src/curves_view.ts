@@ -2,7 +2,7 @@ import { api, type Run } from "./api";
 import { Chart, type Mark } from "./chart";
 import { h, put } from "./dom";
 import { count, duration, percent, short } from "./format";
-import { cellText, empty, interval, statePill } from "./parts";
+import { cellText, empty, interval, progressText, statePill } from "./parts";
 import { pictureOf, sections, type PictureSpec } from "./pictures";
 import { Series } from "./series";
 import type { Page, Params, View } from "./view";
@@ -96,7 +96,7 @@ export class CurvesView implements View {
         { class: "bar" },
         h("h1", {}, run.id),
         statePill(run),
-        h("span", { class: "dim" }, `step ${count(run.step)} of ${count(run.steps)}`),
+        h("span", { class: "dim" }, `step ${count(run.step)} of ${count(run.steps)}${run.state === "finished" ? "" : ` · ${progressText(run)}`}`),
         h("code", { title: "method of credit" }, run.method),
         h("span", { class: "grow" }),
         h("span", { class: "dim", id: "smooth-label" }, "smooth"),

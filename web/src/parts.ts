@@ -1,5 +1,5 @@
 import { h, s } from "./dom";
-import { percent } from "./format";
+import { count, duration, percent } from "./format";
 import type { Cell, RunLine } from "./api";
 
 // Small things that several views show.
@@ -13,6 +13,25 @@ const STATES = {
 export function statePill(run: Pick<RunLine, "state" | "problem">): HTMLElement {
   if (run.problem) return h("span", { class: "pill broken", title: run.problem }, "damaged");
   return h("span", { class: `pill ${run.state}`, title: STATES[run.state] }, run.state);
+}
+
+/** How far a run is, by time where that can be told, else by the steps of the stage that it is in. */
+export function progressBar(run: Pick<RunLine, "state" | "step" | "steps" | "progress">): HTMLElement[] {
+  const at = run.progress;
+  const done = run.state === "finished" ? 1 : (at.share ?? (at.steps > 0 ? at.step / at.steps : 0));
+  return [
+    h("div", { class: "progress", role: "progressbar", "aria-valuenow": Math.round(100 * done), "aria-valuemin": 0, "aria-valuemax": 100, title: `step ${run.step} of ${run.steps}; ${progressText(run)}` },
+      h("i", { class: run.state, style: { width: `${100 * done}%` } })),
+    h("small", {}, progressText(run)),
+  ];
+}
+
+/** "rl 3 / 15, 2 min left" */
+export function progressText(run: Pick<RunLine, "state" | "step" | "progress">): string {
+  const at = run.progress;
+  if (run.state === "finished" || at.stage === "") return `${count(run.step)} steps`;
+  const rest = run.state === "running" && at.left !== null ? `, ${duration(at.left)} left` : "";
+  return `${at.stage} ${count(at.step)} / ${count(at.steps)}${rest}${at.later > 0 ? `, then ${at.later} more` : ""}`;
 }
 
 export function cellText(cell: Cell | null, digits = 1): string {

@@ -60,6 +60,33 @@ const steps = {
     await page.waitForSelector(`tr[data-run="${other}"]`);
   },
 
+  async "runs are ordered by any column, and the address remembers it"() {
+    const seeds = () => page.evaluate(() => [...document.querySelectorAll("tr[data-run]")].map((row) => Number(row.children[4].textContent)));
+    await page.click('th[data-column="seed"] button');
+    await page.waitForSelector('th[data-column="seed"][aria-sort="ascending"]');
+    const up = await seeds();
+    assert.deepEqual(up, [...up].sort((a, b) => a - b), "the smallest first");
+    await page.click('th[data-column="seed"] button');
+    await page.waitForSelector('th[data-column="seed"][aria-sort="descending"]');
+    assert.deepEqual(await seeds(), [...up].reverse());
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.trim().slice(0, 4)), "seed", "the head keeps the focus");
+    await visit(new URL(page.url()).hash);
+    await page.waitForSelector('th[data-column="seed"][aria-sort="descending"]');
+    assert.ok((await texts("thead th")).some((text) => text.startsWith("model")), "a column for the model");
+    await visit("#/runs");
+    await page.waitForSelector('th[data-column="run"][aria-sort="ascending"]');
+  },
+
+  async "a box that is ticked with the space bar keeps the focus"() {
+    const box = page.locator(`tr[data-run="${finished}"] input`);
+    await box.focus();
+    await page.keyboard.press("Space");
+    await page.waitForSelector("button.primary:has-text('Compare 1')");
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), `compare ${finished}`);
+    await page.keyboard.press("Space");
+    await page.waitForSelector("button.primary:has-text('Compare'):not(:has-text('1'))");
+  },
+
   async "a run opens its curves"() {
     await page.click(`tr[data-run="${finished}"] a`);
     await page.waitForSelector(".chart canvas");
@@ -171,6 +198,11 @@ const steps = {
     await page.waitForSelector('.chart[aria-label="Success in training"] canvas');
     assert.equal((await texts('.chart[aria-label="Success in training"] .key')).length, 2);
     assert.equal(await page.locator("#table tbody tr").count(), 2);
+    // What differs between their recipes, key by key; where runs are written is no difference.
+    await page.waitForSelector("#differences tbody tr");
+    const keys = await texts("#differences tbody td:first-child");
+    assert.ok(keys.length > 0 && !keys.includes("run.name"), `keys that differ: ${keys}`);
+    assert.equal(await page.locator("#differences thead th").count(), 3, "the key and a column for each run");
     await page.selectOption('select[aria-label="along"]', "trajectories");
     await page.waitForFunction(() => location.hash.includes("along=trajectories"));
     await picture("dash-compare");
@@ -194,6 +226,13 @@ const steps = {
     const width = await page.evaluate(() => document.querySelector(".top").scrollWidth);
     assert.ok(width <= 480, `the header is ${width} px wide`);
     await picture("dash-narrow");
+    for (const view of ["runs", `curves?run=${id(finished)}`, "trajectories", `compare?runs=${id(finished)},${id(other)}`]) {
+      await visit(`#/${view}`);
+      await page.waitForSelector(view === "runs" ? "tr[data-run]" : view === "trajectories" ? ".group-line" : ".chart canvas");
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(wide <= 0, `${view} is ${wide} pixels too wide`);
+    }
+    await picture("dash-narrow-compare");
     await page.setViewportSize({ width: 1366, height: 768 });
   },
 

@@ -152,8 +152,7 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
       .ShowDefault();
   chat.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
   chat.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
-  chat.AddOption("--set", &choice.overrides, "change the recipe: environment.tasks.hard=true")
-      .OneAtATime();
+  chat.AddOverrides(&choice.overrides, "key=value, over the recipe's: environment.tasks.hard=true");
   chat.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   chat.Footer(
       "One line is one message; /examples, /tools, /new and /quit are commands. At a terminal a\n"

@@ -6,7 +6,9 @@
 #include "app/commands.h"
 #include "app/comparison_estimate.h"
 #include "app/comparison_session.h"
+#include "app/progress_bar.h"
 #include "app/report.h"
+#include "app/shipped_files.h"
 #include "train/compare/outcome_arm.h"
 
 namespace hone {
@@ -60,10 +62,17 @@ struct CompareOutcome {
 Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
   ComparisonRequest request = arguments.request;
   request.controls = !arguments.no_controls;
+  for (std::string& file : request.files) file = NamedFile(file);
   HONE_ASSIGN_OR_RETURN(const ComparisonFile comparison, ReadComparison(request));
   if (arguments.plan) {
-    HONE_ASSIGN_OR_RETURN(const ComparisonEstimate estimate,
-                          EstimateComparison(WithOutcomeArms(comparison), arguments.out));
+    ProgressBar bar(stderr);
+    HONE_ASSIGN_OR_RETURN(
+        const ComparisonEstimate estimate,
+        EstimateComparison(WithOutcomeArms(comparison), arguments.out,
+                           [&](const std::string& arm, int64_t done, int64_t all) {
+                             bar.Show("trying each kind of run", done, all, arm);
+                           }));
+    bar.Erase();
     return CompareOutcome{json ? DumpJson(estimate.ToJson(arguments.jobs)) + "\n"
                                : estimate.Table(arguments.jobs)};
   }
@@ -92,7 +101,7 @@ void AddOptions(Command* command, CompareArguments* arguments) {
   command->AddOption("--jobs,-j", &arguments->jobs, "runs at a time, which share the cores")
       .Between(1, 1024)
       .ShowDefault();
-  command->AddOption("--set", &request.set, "key=value, over every recipe's").OneAtATime();
+  command->AddOverrides(&request.set, "key=value, over every recipe's");
   command->AddOption("--ledger", &arguments->ledger,
                      "file of finished runs: those it has are not made, new ones are added");
   command->AddOption("--markdown", &arguments->markdown, "write the report here, too");

@@ -362,10 +362,8 @@ Result<std::string> Check(EnvArguments arguments, bool json, bool* bad) {
 }
 
 void AddAnswers(Command command, EnvArguments* arguments) {
-  command
-      .AddOption("--set", &arguments->choice.overrides,
-                 "change the recipe: environment.tasks.hard=true")
-      .OneAtATime();
+  command.AddOverrides(&arguments->choice.overrides,
+                       "key=value, over the recipe's: environment.tasks.hard=true");
   command.AddOption("--mode", &arguments->choice.mode,
                     "who answers calls: live, record, replay, replay-else-simulate or simulate; "
                     "else as the recipe says");

@@ -9,6 +9,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
+#include "app/shipped_files.h"
 #include "app/terminal.h"
 #include "app/views/text_views.h"
 #include "base/file.h"
@@ -20,6 +21,7 @@
 #include "text/template_dialect.h"
 #include "text/tokenizer.h"
 #include "train/folder/model_place.h"
+#include "train/training_recipe.h"
 
 namespace hone {
 namespace {
@@ -128,7 +130,7 @@ Result<std::string> Info(const ModelArguments& named, bool json) {
 // A fresh model from a recipe: layers, width, heads, kv_heads, ffn, vocab and the like.
 Result<std::string> New(const ModelArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, arguments.model.empty() ? Recipe::Parse("", "defaults")
-                                                               : Recipe::Load(arguments.model));
+                                                               : LoadNamedRecipe(arguments.model));
   for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
   ModelConfig config;
   std::string family = "qwen3";
@@ -225,7 +227,16 @@ constexpr std::string_view kCheckText =
     "have "
     "something to eat in one of the small streets nearby.";
 
+// Whether Hone trained it from nothing, or may have: then it has read what its tasks say and no
+// other English.
+bool MayBeFromNothing(const ModelPlace& place) {
+  if (place.run.empty()) return Exists(place.folder / "agent.json");
+  const Result<PolicyModelOptions> model = ReadTrainedModel(place.run);
+  return model.ok() && model->folder.empty();
+}
+
 Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) {
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(named.model, "last"));
   HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
@@ -236,10 +247,13 @@ Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) 
   for (const float logprob : logprobs) nll -= logprob;
   nll /= static_cast<double>(logprobs.size() - 1);
   const double guessing = std::log(static_cast<double>(engine->config().vocab));
-  *broken = !std::isfinite(nll) || nll > guessing + 0.5;
+  const bool worse = nll > guessing + 0.5;
+  const bool own = std::isfinite(nll) && worse && MayBeFromNothing(place);
+  *broken = !own && (!std::isfinite(nll) || worse);
   const char* verdict =
-      *broken              ? "worse than guessing: the load looks broken, or the model was trained "
-                             "from nothing on texts unlike English"
+      *broken ? "worse than guessing: the load looks broken, or the model was trained "
+                "from nothing on texts unlike English"
+      : own   ? "it loads; it was trained by Hone on its tasks and reads no other English"
       : nll > guessing - 1 ? "no better than guessing: an untrained model, or another tokenizer"
                            : "reads English";
   if (json) {
@@ -346,8 +360,8 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
 
   Command fresh = group.AddCommand("new", "Make a fresh model with random weights");
   fresh.AddOption("out", &arguments->out, "the folder to write").Required();
-  fresh.AddOption("overrides", &arguments->overrides,
-                  "layers=4 width=256 heads=4 kv_heads=2 ffn=768 vocab=1024 ...");
+  fresh.AddOverrides(&arguments->overrides,
+                     "layers=4 width=256 heads=4 kv_heads=2 ffn=768 vocab=1024 ...");
   fresh.AddOption("--recipe", &arguments->model, "a TOML file with these keys");
   AddType(fresh, arguments.get());
   fresh.Footer("Example:\n  hone model new /tmp/tiny layers=2 width=64 heads=4 vocab=512\n");

@@ -28,7 +28,7 @@ struct ShowArguments {
 
 Json SummaryJson(const RunStore::TreeSummary& tree) {
   return Json::Of({{"id", tree.id},
-                   {"step", tree.step},
+                   {"step", tree.step + 1},  // as checkpoints and the dashboard count
                    {"task", tree.task},
                    {"nodes", tree.nodes},
                    {"leaves", tree.leaves},

@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "app/commands/world_commands.h"
 #include "app/report.h"
+#include "app/shipped_files.h"
 #include "base/recipe.h"
 #include "simulate/fidelity.h"
 #include "simulate/players/taught_model.h"
@@ -46,7 +47,7 @@ Result<std::shared_ptr<const JournaledCalls>> ReadJournal(
 Result<Recipe> ReadRecipe(const SimulateArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, arguments.simulator.empty()
                                            ? Recipe::Parse("", "defaults")
-                                           : Recipe::Load(arguments.simulator));
+                                           : LoadNamedRecipe(arguments.simulator));
   for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
   return recipe;
 }
@@ -215,7 +216,7 @@ void AddCommon(Command command, SimulateArguments* arguments, bool journal_neede
   Option journal =
       command.AddOption("--journal", &arguments->journal, "what the real tools answered");
   if (journal_needed) journal.Required();
-  command.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+  command.AddOverrides(&arguments->overrides, "key=value, over the recipe's");
 }
 
 }  // namespace
@@ -255,7 +256,7 @@ void AddSimulate(Command program, std::shared_ptr<CommandContext> context) {
   teach.AddOption("--journal", &arguments->lesson_journals, "what they answered: a lesson")
       .Required();
   teach.AddOption("--out", &arguments->out, "the folder to write").Required();
-  teach.AddOption("--set", &arguments->overrides, "key=value: layers, steps, examples, ...");
+  teach.AddOverrides(&arguments->overrides, "key=value: layers, steps, examples, ...");
   teach.Footer(
       "Example:\n  hone simulate teach --specs tools.json --journal one.sqlite --journal "
       "two.sqlite "

@@ -7,6 +7,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/report.h"
+#include "app/shipped_files.h"
 #include "app/views/tools_view.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -40,9 +41,16 @@ struct ToolFile {
   std::shared_ptr<const Redactor> redactor;
 };
 
-Result<ToolFile> ReadToolFile(const std::string& file) {
-  Result<Recipe> loaded =
-      file.empty() ? Recipe::Parse(kDefaultTools, "default tools") : Recipe::Load(file);
+Result<Recipe> LoadTools(const std::string& file, const std::string& mcp_config) {
+  if (!file.empty()) return LoadNamedRecipe(file);
+  if (mcp_config.empty()) return Recipe::Parse(kDefaultTools, "default tools");
+  return Recipe::Parse(
+      fmt::format("[[tools]]\nkind = \"mcp-config\"\nfile = {}\n", DumpJson(mcp_config)),
+      "--mcp-config");
+}
+
+Result<ToolFile> ReadToolFile(const std::string& file, const std::string& mcp_config) {
+  Result<Recipe> loaded = LoadTools(file, mcp_config);
   if (!loaded.ok()) return loaded.error();
   ToolFile out;
   out.plans = ReadTools(loaded->Root());
@@ -62,7 +70,8 @@ Result<ToolFile> ReadToolFile(const std::string& file) {
 }
 
 struct ToolsArguments {
-  std::string tools;  // a tool file; empty: the default tools
+  std::string tools;       // a tool file; empty: the default tools
+  std::string mcp_config;  // or servers as another program has them
   std::string name;
   std::string arguments = "{}";
   std::string mode = "live";
@@ -75,7 +84,7 @@ struct ToolsArguments {
 };
 
 Result<std::shared_ptr<const Toolbox>> OpenTools(const ToolsArguments& arguments) {
-  HONE_ASSIGN_OR_RETURN(const ToolFile file, ReadToolFile(arguments.tools));
+  HONE_ASSIGN_OR_RETURN(const ToolFile file, ReadToolFile(arguments.tools, arguments.mcp_config));
   return MakeToolbox(file.plans);
 }
 
@@ -167,7 +176,7 @@ std::string RunName(const ToolsArguments& arguments) {
 // Makes the calls one after the other, in one trajectory. False when one did not end well.
 Result<bool> MakeCalls(CommandContext* context, const ToolsArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(const std::vector<MadeCall> calls, CallsOf(arguments));
-  HONE_ASSIGN_OR_RETURN(ToolFile file, ReadToolFile(arguments.tools));
+  HONE_ASSIGN_OR_RETURN(ToolFile file, ReadToolFile(arguments.tools, arguments.mcp_config));
   HONE_ASSIGN_OR_RETURN(RoutingOptions routing, PlanOf(arguments, std::move(file.faults)));
   routing.redactor = file.redactor;
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Toolbox> toolbox, MakeToolbox(file.plans));
@@ -220,15 +229,18 @@ void AddTools(Command program, std::shared_ptr<CommandContext> context) {
   auto arguments = std::make_shared<ToolsArguments>();
   auto add = [&](const char* name, const char* about) {
     Command command = group.AddCommand(name, about);
-    command.AddOption("--tools,-t", &arguments->tools,
-                      "TOML file with [[tools]] (docs/tools.md), or an environment's; "
-                      "calculator, python and files "
-                      "when absent");
+    Option tools = command.AddOption("--tools,-t", &arguments->tools,
+                                     "TOML file with [[tools]] (docs/tools.md), or an "
+                                     "environment's; calculator, python and files when absent");
+    command
+        .AddOption("--mcp-config", &arguments->mcp_config,
+                   "or JSON with \"mcpServers\", as other programs write it")
+        .Excludes(tools);
     return command;
   };
 
   Command list = add("list", "List the tools that there are");
-  list.Footer("Example:\n  hone tools list\n");
+  list.Footer("Examples:\n  hone tools list\n  hone tools list --mcp-config .mcp.json\n");
   list.Action([=] { Finish(context.get(), List(*arguments, context->json)); });
 
   Command describe = add("describe", "Show one tool: its arguments, effects and limits");

@@ -7,6 +7,7 @@
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
+#include "app/shipped_files.h"
 #include "app/views/run_page.h"
 #include "app/views/train_progress.h"
 #include "base/file.h"
@@ -25,7 +26,7 @@ struct TrainArguments {
 // A recipe's file, or the folder of a run, which goes on where it lies now.
 Result<Recipe> RecipeNamed(const std::string& name) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(name, ignored)) return Recipe::Load(name);
+  if (!std::filesystem::is_directory(name, ignored)) return LoadNamedRecipe(name);
   const std::filesystem::path run = std::filesystem::weakly_canonical(name, ignored);
   if (!Exists(run / "recipe.toml")) {
     return Error(ErrorCode::kNotFound,
@@ -88,7 +89,7 @@ void AddTrain(Command program, std::shared_ptr<CommandContext> context) {
       .AddOption("recipe", &arguments->recipe,
                  "TOML (recipes/quickstart.toml), or the folder of a run that goes on")
       .Required();
-  train.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+  train.AddOverrides(&arguments->overrides, "key=value, over the recipe's");
   train.AddFlag("--plan", &arguments->plan,
                 "say what it will take (memory, time, disk, money), and do nothing");
   train.AddFlag("--quiet,-q", &arguments->quiet, "say nothing but the end");

@@ -7,6 +7,7 @@
 #include "app/command_line.h"
 #include "app/env_recipe.h"
 #include "app/report.h"
+#include "app/shipped_files.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "evaluate/journaling.h"
@@ -22,19 +23,27 @@ constexpr int kAuditThreads = 64;
 
 struct WorldArguments {
   std::string environment, split = "train", out, specs, simulator, journal;
-  std::vector<std::string> changes, overrides;
+  std::vector<std::string> overrides;
   uint64_t episodes = 1000, tasks = 1000, seed = 1;
   double mistakes = 0.6;
   bool gold = false;
 };
 
-// Generated tasks are those of the seed; what --set says comes last and wins.
-Result<LoadedEnvironment> Load(const WorldArguments& arguments) {
+bool IsOfEnvironment(std::string_view assignment) {
+  for (const std::string_view table : {"environment.", "answers.", "tools."}) {
+    if (assignment.starts_with(table)) return true;
+  }
+  return false;
+}
+
+// Generated tasks are those of the seed; what the user changes comes last and wins.
+Result<LoadedEnvironment> Load(const WorldArguments& arguments,
+                               const std::vector<std::string>& own) {
   std::vector<std::string> changes;
   if (!arguments.environment.ends_with(".toml")) {
     changes.push_back(fmt::format("environment.tasks.seed={}", arguments.seed));
   }
-  changes.insert(changes.end(), arguments.changes.begin(), arguments.changes.end());
+  changes.insert(changes.end(), own.begin(), own.end());
   HONE_ASSIGN_OR_RETURN(OpenedEnvironment opened,
                         OpenEnvironment({.name = arguments.environment, .overrides = changes}));
   return std::move(opened.loaded);
@@ -50,7 +59,7 @@ Result<void> WriteSpecs(const Environment& environment, const std::string& file)
 }
 
 Result<std::string> Record(const WorldArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments));
+  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments, arguments.overrides));
   HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
   if (!arguments.specs.empty()) {
     HONE_RETURN_IF_ERROR(WriteSpecs(*loaded.environment, arguments.specs));
@@ -58,7 +67,7 @@ Result<std::string> Record(const WorldArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(arguments.out));
   // Recordings that differ have runs of their own in a journal; the same one again changes nothing.
   const Json settings = Json::Of({{"environment", arguments.environment},
-                                  {"set", Json::ArrayOf(arguments.changes)},
+                                  {"set", Json::ArrayOf(arguments.overrides)},
                                   {"split", arguments.split},
                                   {"gold", arguments.gold},
                                   {"mistakes", arguments.mistakes}});
@@ -76,8 +85,10 @@ Result<std::string> Record(const WorldArguments& arguments, bool json) {
 Result<SimulatorOptions> ReadSettings(const WorldArguments& arguments) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, arguments.simulator.empty()
                                            ? Recipe::Parse("", "defaults")
-                                           : Recipe::Load(arguments.simulator));
-  for (const std::string& assignment : arguments.overrides) recipe.Override(assignment);
+                                           : LoadNamedRecipe(arguments.simulator));
+  for (const std::string& assignment : arguments.overrides) {
+    if (!IsOfEnvironment(assignment)) recipe.Override(assignment);
+  }
   SimulatorOptions settings = ReadSimulatorOptions(recipe.Root());
   HONE_RETURN_IF_ERROR(recipe.Finish());
   return settings;
@@ -100,7 +111,9 @@ Result<WorldAnswers> SimulatedWorld(const WorldArguments& arguments,
 }
 
 Result<std::string> Audit(const WorldArguments& arguments, bool json) {
-  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments));
+  std::vector<std::string> own = arguments.overrides;
+  std::erase_if(own, [](const std::string& change) { return !IsOfEnvironment(change); });
+  HONE_ASSIGN_OR_RETURN(const LoadedEnvironment loaded, Load(arguments, own));
   HONE_ASSIGN_OR_RETURN(const Split split, SplitFromName(arguments.split));
   const std::shared_ptr<const Toolbox>& toolbox = loaded.environment->tools();
   HONE_ASSIGN_OR_RETURN(const WorldAnswers simulated, SimulatedWorld(arguments, toolbox));
@@ -128,10 +141,6 @@ Command AddOne(Command simulate, const char* name, const char* about,
   command.AddOption("--mistakes", &arguments->mistakes, "share of calls that go wrong")
       .Between(0.0, 1.0)
       .ShowDefault();
-  command
-      .AddOption("--set", &arguments->changes,
-                 "change the environment: environment.tasks.kinds=[\"kb\"]")
-      .OneAtATime();
   return command;
 }
 
@@ -147,6 +156,8 @@ void AddWorldCommands(Command simulate, const std::shared_ptr<CommandContext>& c
   record.AddFlag("--gold", &arguments->gold, "only as the tasks' plans say, without mistakes");
   record.AddOption("--out,-o", &arguments->out, "the journal; what it has is kept").Required();
   record.AddOption("--specs", &arguments->specs, "write the tools here, for the other commands");
+  record.AddOverrides(&arguments->overrides,
+                      "key=value, over the recipe's: environment.tasks.kinds=[\"kb\"]");
   record.Footer(
       "Example:\n  hone simulate record desk -n 20000 -o calls.sqlite --specs tools.json\n");
   record.Action([=] { Finish(context.get(), Record(*arguments, context->json)); });
@@ -156,7 +167,9 @@ void AddWorldCommands(Command simulate, const std::shared_ptr<CommandContext>& c
   audit.AddOption("--tasks,-n", &arguments->tasks, "how many").ShowDefault();
   audit.AddOption("--simulator", &arguments->simulator, "TOML: kind, ... (default: random)");
   audit.AddOption("--journal", &arguments->journal, "asked before the simulator");
-  audit.AddOption("overrides", &arguments->overrides, "key=value, over the recipe's");
+  audit.AddOverrides(&arguments->overrides,
+                     "key=value, over the simulator's (kind=learned), or over the environment's "
+                     "(environment.tasks.kinds=[\"kb\"])");
   audit.Footer("Example:\n  hone simulate audit desk -n 1000 kind=learned folder=sim\n");
   audit.Action([=] { Finish(context.get(), Audit(*arguments, context->json)); });
 }

@@ -1,12 +1,12 @@
 #include "app/views/compare_progress.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "app/report.h"
+#include "app/step_pace.h"
 #include "app/terminal.h"
 #include "base/clock.h"
 #include "evaluate/figure_text.h"
@@ -38,6 +38,26 @@ class PeoplesComparison final : public ComparisonObserver {
     Line(fmt::format("{} runs, {} of them finished before", runs, there));
   }
 
+  void OnRunBegin(const ComparedRun& run) override {
+    Line(fmt::format("{:<40} begins", NameOf(run)));
+  }
+
+  // What a run is at: its stages, and what it measures on dev.
+  void OnRunEvent(const ComparedRun& run, const Json& event) override {
+    const Json* kind = event.Find("event");
+    if (kind == nullptr) return;
+    if (*kind == Json("stage")) {
+      Line(fmt::format("{:<40} {}", NameOf(run), StageText(event)));
+    } else if (*kind == Json("step")) {
+      const Json* values = event.Find("values");
+      const Json* dev = values == nullptr ? nullptr : values->Find("dev/sampled");
+      if (dev != nullptr && dev->is_number()) {
+        Line(fmt::format("{:<40} step {}, dev {:.1f} %{}", NameOf(run),
+                         event.Find("run_step")->AsInteger(), 100 * dev->AsDouble(), rest_));
+      }
+    }
+  }
+
   void OnRunEnd(const ComparedRun& run) override {
     std::string line = fmt::format("{:<40} ", NameOf(run));
     if (run.status == ComparedRun::Status::kFinished) {
@@ -58,27 +78,33 @@ class PeoplesComparison final : public ComparisonObserver {
   }
 
   void OnProgress(double done, double wanted) override {
-    if (!bar_ || wanted <= 0) return;
+    if (wanted <= 0) return;
     const Clock::Duration now = clock_->Now();
-    if (drawn_ && Seconds(now - last_) < 0.2) return;
+    // Too early an estimate is none.
+    if (done >= 0.02) {
+      rest_ = fmt::format(", about {} left",
+                          DurationText(Seconds(now - begin_) / done * (wanted - done)));
+    }
+    if (!bar_ || (drawn_ && Seconds(now - last_) < 0.2)) return;
     last_ = now;
     constexpr int kCells = 30;
     const auto full = static_cast<int>(kCells * done / wanted);
     std::string bar;
     for (int i = 0; i < kCells; ++i) bar += i < full ? "█" : "·";
-    std::string rest;
-    // Too early an estimate is none.
-    if (done >= 0.02) {
-      rest = fmt::format(", about {} left",
-                         DurationText(Seconds(now - begin_) / done * (wanted - done)));
-    }
-    std::fputs(fmt::format("\r{} {:.1f} of {:.0f} runs{}\x1b[K", bar, done, wanted, rest).c_str(),
+    std::fputs(fmt::format("\r{} {:.1f} of {:.0f} runs{}\x1b[K", bar, done, wanted, rest_).c_str(),
                stream_);
     std::fflush(stream_);
     drawn_ = true;
   }
 
  private:
+  static std::string StageText(const Json& event) {
+    const bool cached = event.Find("cached")->AsBool();
+    return fmt::format(
+        "stage {}: {}{}", event.Find("number")->AsInteger() + 1,
+        Printable(event.Find("kind")->AsString()),
+        cached ? ", made before" : fmt::format(", {} steps", event.Find("steps")->AsInteger()));
+  }
   void Erase() {
     if (drawn_) std::fputs("\r\x1b[K", stream_);
     drawn_ = false;
@@ -95,6 +121,7 @@ class PeoplesComparison final : public ComparisonObserver {
   std::unique_ptr<Clock> clock_;
   Clock::Duration begin_;
   Clock::Duration last_{0};
+  std::string rest_;  // "about 3 min left", when it can be told
   bool drawn_ = false;
 };
 
@@ -131,13 +158,6 @@ class ProgramsComparison final : public ComparisonObserver {
 };
 
 }  // namespace
-
-std::string DurationText(double seconds) {
-  const auto whole = static_cast<int64_t>(std::llround(seconds));
-  if (whole >= 3600) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-  if (whole >= 60) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} s", whole);
-}
 
 std::unique_ptr<ComparisonObserver> NewCompareProgress(bool programs, std::FILE* stream) {
   if (programs) return std::make_unique<ProgramsComparison>(stream);

@@ -13,6 +13,7 @@
 #include "base/html.h"
 #include "evaluate/forgetting.h"
 #include "train/before_after.h"
+#include "train/folder/run_folder.h"
 
 namespace hone {
 namespace {
@@ -229,16 +230,21 @@ std::string AlarmsHtml(const RunHistory& run) {
     const Json* found = alarm.Find(key);
     return found != nullptr && found->is_string() ? Text(found->AsString()) : std::string();
   };
+  int64_t first = 1;  // step of practice
+  for (const RunHistory::Step& step : run.steps) {
+    if (!step.values.contains("trajectories")) continue;
+    first = step.step;
+    break;
+  }
   html += "<table><tr><th>step</th><th>alarm</th><th></th><th>remedy</th></tr>\n";
   for (const Json& alarm : run.state->alarms) {
-    const Json* step = alarm.Find("step");
     html += fmt::format(
         "<tr><td class=\"number\">{}</td><td class=\"alarm\">{} "
         "{}</td><td>{}</td><td>{}</td></tr>\n",
-        step != nullptr && step->is_integer() ? step->AsInteger() + 1 : 0, text(alarm, "severity"),
-        text(alarm, "name"), text(alarm, "message"), text(alarm, "remedy"));
+        StepOfAlarm(alarm, first).value_or(0), text(alarm, "severity"), text(alarm, "name"),
+        text(alarm, "message"), text(alarm, "remedy"));
   }
-  return html + "</table><p class=\"dim\">Steps of the stage.</p>\n";
+  return html + "</table>\n";
 }
 
 std::string ScoreText(const ScoredTree& record, int32_t leaf) {

@@ -144,7 +144,7 @@ std::string TreesView(const std::vector<RunStore::TreeSummary>& trees, const Ter
                                 Fitted("task", 32), "nodes", "leaves", "tokens", "reward")) +
       "\n";
   for (const RunStore::TreeSummary& tree : trees) {
-    out += fmt::format("{:>7} {:>7}  {} {:>6} {:>7} {:>8} {:>9}\n", tree.id, tree.step,
+    out += fmt::format("{:>7} {:>7}  {} {:>6} {:>7} {:>8} {:>9}\n", tree.id, tree.step + 1,
                        Fitted(Printable(tree.task), 32), tree.nodes, tree.leaves, tree.tokens,
                        tree.mean_reward ? fmt::format("{:.3f}", *tree.mean_reward) : "–");
   }

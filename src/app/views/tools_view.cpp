@@ -15,6 +15,7 @@ struct Argument {
   std::string type;
   std::string description;
   bool required = false;
+  const Json* schema = nullptr;
 };
 
 std::string TypeOf(const Json& schema) {
@@ -35,13 +36,22 @@ std::string TypeOf(const Json& schema) {
   return fmt::format("{}", fmt::join(words, " | "));
 }
 
-std::vector<Argument> ArgumentsOf(const ToolSpec& spec) {
+// The schema of what a list holds, or of the value itself.
+const Json& HeldBy(const Json& schema) {
+  const Json* items = schema.Find("items");
+  return items != nullptr && items->is_object() ? *items : schema;
+}
+
+// The fields of an object's schema.
+std::vector<Argument> FieldsOf(const Json& object) {
   std::vector<Argument> arguments;
-  const Json* properties = spec.parameters.Find("properties");
+  const Json* properties = object.Find("properties");
   if (properties == nullptr || !properties->is_object()) return arguments;
-  const Json* required = spec.parameters.Find("required");
+  const Json* required = object.Find("required");
   for (const auto& [name, schema] : properties->AsObject()) {
-    Argument argument{.name = name, .type = TypeOf(schema)};
+    if (!schema.is_object()) continue;
+    Argument argument{.name = name, .type = TypeOf(schema), .schema = &schema};
+    if (&HeldBy(schema) != &schema) argument.type += " of " + TypeOf(HeldBy(schema));
     if (const Json* text = schema.Find("description"); text != nullptr && text->is_string()) {
       argument.description = text->AsString();
     }
@@ -52,6 +62,24 @@ std::vector<Argument> ArgumentsOf(const ToolSpec& spec) {
     arguments.push_back(std::move(argument));
   }
   return arguments;
+}
+
+constexpr int kMaxFieldDepth = 4;  // deeper ones are seen with --json
+
+// A line for each field, with the fields of objects in it further to the right.
+std::string FieldsView(const Json& object, int depth, const Terminal& terminal) {
+  const std::vector<Argument> fields = FieldsOf(object);
+  int columns = 0;
+  for (const Argument& field : fields) columns = std::max(columns, Columns(field.name));
+  std::string out;
+  for (const Argument& field : fields) {
+    const std::string name = Printable(field.name) + (field.required ? "*" : "");
+    out += fmt::format("{}{}  {}{}\n", std::string(2 + 2 * static_cast<size_t>(depth), ' '),
+                       Fitted(name, columns + 1), terminal.Cyan(Printable(field.type)),
+                       field.description.empty() ? "" : "  " + Printable(field.description));
+    if (depth < kMaxFieldDepth) out += FieldsView(HeldBy(*field.schema), depth + 1, terminal);
+  }
+  return out;
 }
 
 std::string FirstLine(std::string_view text) {
@@ -80,7 +108,7 @@ std::string ToolsTable(const Toolbox& toolbox, const Terminal& terminal) {
   int name_columns = 4, arguments_columns = 9;
   for (const Toolbox::Tool& tool : toolbox.tools()) {
     std::string arguments;
-    for (const Argument& argument : ArgumentsOf(tool.spec)) {
+    for (const Argument& argument : FieldsOf(tool.spec.parameters)) {
       arguments += fmt::format("{}{}{}", arguments.empty() ? "" : " ", argument.name,
                                argument.required ? "*" : "");
     }
@@ -111,15 +139,8 @@ std::string ToolView(const Toolbox& toolbox, const Toolbox::Tool& tool, const Te
   const ToolLimits& limits = toolbox.kits()[tool.kit].limits;
   std::string out = fmt::format("{}\n{}\n", terminal.Bold(Printable(spec.name)),
                                 Printable(Trim(spec.description)));
-  const std::vector<Argument> arguments = ArgumentsOf(spec);
-  if (!arguments.empty()) out += terminal.Bold("\narguments") + "\n";
-  int columns = 0;
-  for (const Argument& argument : arguments) columns = std::max(columns, Columns(argument.name));
-  for (const Argument& argument : arguments) {
-    const std::string name = Printable(argument.name) + (argument.required ? "*" : "");
-    out += fmt::format("  {}  {}{}\n", Fitted(name, columns + 1),
-                       terminal.Cyan(Printable(argument.type)),
-                       argument.description.empty() ? "" : "  " + Printable(argument.description));
+  if (!FieldsOf(spec.parameters).empty()) {
+    out += terminal.Bold("\narguments") + "\n" + FieldsView(spec.parameters, 0, terminal);
   }
   if (spec.output) out += fmt::format("\nreturns {}\n", Printable(DumpJson(*spec.output)));
   out += terminal.Bold("\neffects and costs") + "\n";

@@ -6,6 +6,7 @@
 
 #include "app/progress_bar.h"
 #include "app/report.h"
+#include "app/step_pace.h"
 #include "app/terminal.h"
 #include "app/views/evaluation_view.h"
 #include "train/before_after.h"
@@ -33,11 +34,15 @@ class PeoplesTraining final : public TrainObserver {
     if (stage.cached) {
       line += ", made before by a recipe with the same beginning";
     } else {
-      line += fmt::format(", {} steps", stage.steps);
+      line += stage.before > 0
+                  ? fmt::format(", steps {} to {}", stage.before + 1, stage.before + stage.steps)
+                  : fmt::format(", {} steps", stage.steps);
       if (stage.done > 0) line += fmt::format(", {} of them done", stage.done);
     }
     Line(line);
     lines_ = 0;
+    pace_ = StepPace();
+    later_ = stage.count - stage.number - 1;
   }
 
   void OnStep(const StepReport& step) override {
@@ -49,7 +54,8 @@ class PeoplesTraining final : public TrainObserver {
     } else if (step.step == step.steps) {
       Numbers(step);
     }
-    bar_.Show(step.stage, step.step, step.steps);
+    pace_.Add(Of(step.values, "time/step"));
+    bar_.Show(step.stage, step.step, step.steps, Left(step));
   }
 
   void OnEvaluation(std::string_view name, const Evaluation& evaluation) override {
@@ -90,6 +96,20 @@ class PeoplesTraining final : public TrainObserver {
   void OnNote(std::string_view note) override { Line(Printable(note)); }
 
  private:
+  // What is left of this stage, by what its own steps took: those of another are no measure.
+  std::string Left(const StepReport& step) const {
+    const std::optional<double> seconds = pace_.Seconds(step.steps - step.step);
+    if (!seconds) return "";
+    return fmt::format("about {} left{}", DurationText(*seconds),
+                       later_ == 0   ? ""
+                       : later_ == 1 ? ", then another stage"
+                                     : fmt::format(", then {} stages", later_));
+  }
+  // As checkpoints and the dashboard count it.
+  static int64_t Number(const StepReport& step) {
+    return step.run_step > 0 ? step.run_step : step.step;
+  }
+
   void Imitation(const StepReport& step) {
     const bool measured = step.values.contains("held_out/loss");
     const bool show = lines_++ % 8 == 0 || step.step == step.steps || measured;
@@ -98,7 +118,7 @@ class PeoplesTraining final : public TrainObserver {
     if (step.values.contains("sft/other_loss")) {
       others = fmt::format("  others {:.3f}", Of(step.values, "sft/other_loss"));
     }
-    Line(fmt::format("step {:>5}  loss {:.4f}{}  {:>6.0f} tokens/s{}", step.step,
+    Line(fmt::format("step {:>5}  loss {:.4f}{}  {:>6.0f} tokens/s{}", Number(step),
                      Of(step.values, "sft/loss"), others, Of(step.values, "tokens_per_second"),
                      measured ? HeldOut(step.values) : ""));
   }
@@ -120,7 +140,7 @@ class PeoplesTraining final : public TrainObserver {
   }
 
   void Numbers(const StepReport& step) {
-    std::string line = fmt::format("step {:>5}", step.step);
+    std::string line = fmt::format("step {:>5}", Number(step));
     for (const auto& [name, value] : step.values) line += fmt::format("  {} {:.4f}", name, value);
     Line(line);
   }
@@ -141,9 +161,9 @@ class PeoplesTraining final : public TrainObserver {
       return v.contains(name) ? fmt::format("{:.{}f}%", 100 * v.at(name), decimals) : "-";
     };
     Line(fmt::format(
-        "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}", step.step,
-        share("success", 1), number("reward/mean", 3), share("when", 1), share("which", 1),
-        share("how", 1), number("tool_calls", 2), number("response_length", 1),
+        "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}",
+        Number(step), share("success", 1), number("reward/mean", 3), share("when", 1),
+        share("which", 1), share("how", 1), number("tool_calls", 2), number("response_length", 1),
         number("entropy", 4), number("kl", 5), share("zero_advantage_groups", 0),
         number("faults", 3), number("tokens_per_second", 0)));
   }
@@ -157,6 +177,8 @@ class PeoplesTraining final : public TrainObserver {
   std::FILE* stream_;
   Terminal terminal_;
   ProgressBar bar_;
+  StepPace pace_;
+  int64_t later_ = 0;  // stages behind this one
   int64_t lines_ = 0;
 };
 
@@ -184,6 +206,7 @@ class ProgramsTraining final : public TrainObserver {
                     {"stage", step.stage},
                     {"step", step.step},
                     {"steps", step.steps},
+                    {"run_step", step.run_step},
                     {"values", std::move(values)}}));
   }
   void OnEvaluation(std::string_view name, const Evaluation& evaluation) override {

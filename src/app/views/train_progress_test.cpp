@@ -14,9 +14,12 @@ std::string Written(ProgressStyle style) {
   std::FILE* stream = std::fopen(file.c_str(), "w");
   {
     const auto observer = NewTrainProgress(style, stream);
-    observer->OnStage({.kind = "rl", .number = 1, .count = 2, .steps = 3});
-    observer->OnStep(
-        {.stage = "rl", .step = 1, .steps = 3, .values = {{"success", 0.25}, {"trajectories", 4}}});
+    observer->OnStage({.kind = "rl", .number = 1, .count = 2, .steps = 3, .before = 200});
+    observer->OnStep({.stage = "rl",
+                      .step = 1,
+                      .steps = 3,
+                      .values = {{"success", 0.25}, {"trajectories", 4}},
+                      .run_step = 201});
     observer->OnAlarm({.step = 0, .name = "entropy", .message = "it fell", .remedy = "raised"});
     observer->OnEvaluation("dev/dev/greedy", Evaluation());
     observer->OnNote("a \x1b[31m note");
@@ -27,8 +30,8 @@ std::string Written(ProgressStyle style) {
 
 TEST(TrainProgress, PeopleReadLines) {
   const std::string text = Written(ProgressStyle::kPeople);
-  for (const char* part : {"stage 2 of 2: rl, 3 steps", "25.0%", "entropy: it fell (raised)",
-                           "dev/dev/greedy", "success"}) {
+  for (const char* part : {"stage 2 of 2: rl, steps 201 to 203", "\n  201   25.0%",
+                           "entropy: it fell (raised)", "dev/dev/greedy", "success"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << "no bar, no colour, no foreign sequences";
@@ -38,6 +41,8 @@ TEST(TrainProgress, ProgramsReadJson) {
   const Result<std::vector<Json>> lines = ParseJsonLines(Written(ProgressStyle::kPrograms));
   ASSERT_TRUE(lines.ok()) << lines.error().message();
   ASSERT_EQ(lines->size(), 5u);
+  EXPECT_EQ((*lines)[1].Find("step")->AsInteger(), 1);
+  EXPECT_EQ((*lines)[1].Find("run_step")->AsInteger(), 201);
   EXPECT_EQ((*lines)[1].Find("values")->Find("success")->AsDouble(), 0.25);
 }
 

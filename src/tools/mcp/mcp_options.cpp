@@ -48,24 +48,26 @@ std::optional<Error> Exposed(const char* key, const Pair& pair, const char* sepa
                            key, pair.name, pair.name, separator));
 }
 
-Result<Pair> SplitHeader(const std::string& text) {
+Result<Pair> SplitHeader(const std::string& text, bool literal) {
   const size_t colon = text.find(':');
   Pair pair{text.substr(0, colon), ""};
   if (colon == std::string::npos || !IsHeaderName(pair.name)) {
     return Error(ErrorCode::kInvalidArgument, "headers: wants \"Name: value\"");
   }
   pair.value = Trim(std::string_view(text).substr(colon + 1));
+  if (literal) return pair;
   if (auto exposed = Exposed("headers", pair, ": ")) return *std::move(exposed);
   return pair;
 }
 
-Result<Pair> SplitAssignment(const std::string& text) {
+Result<Pair> SplitAssignment(const std::string& text, bool literal) {
   const size_t equals = text.find('=');
   Pair pair{text.substr(0, equals), ""};
   if (pair.name.empty()) {
     return Error(ErrorCode::kInvalidArgument, "environment: wants \"NAME=value\" or \"NAME\"");
   }
   pair.value = equals == std::string::npos ? "env:" + pair.name : text.substr(equals + 1);
+  if (literal) return pair;
   if (auto exposed = Exposed("environment", pair, "=")) return *std::move(exposed);
   return pair;
 }
@@ -97,28 +99,37 @@ std::optional<OptionProblem> ProblemOf(const McpOptions& options) {
     return OptionProblem{"headers", "are for a server with a url, not with a command"};
   }
   for (const std::string& header : options.headers) {
-    if (const auto pair = SplitHeader(header); !pair.ok()) {
+    if (const auto pair = SplitHeader(header, options.literal); !pair.ok()) {
       return OptionProblem{"headers", pair.error().message()};
     }
   }
   for (const std::string& assignment : options.environment) {
-    if (const auto pair = SplitAssignment(assignment); !pair.ok()) {
+    if (const auto pair = SplitAssignment(assignment, options.literal); !pair.ok()) {
       return OptionProblem{"environment", pair.error().message()};
     }
   }
   return std::nullopt;
 }
 
+// What a value means; what must not be shown of it is added to *secrets.
+Result<std::string> Meant(const Pair& pair, const McpOptions& options, const ReadVariable& read,
+                          std::vector<std::string>* secrets) {
+  if (!options.literal) return Resolved(pair.value, read, secrets);
+  if (IsCredential(pair.name)) secrets->push_back(pair.value);
+  return pair.value;
+}
+
 Result<McpConnect> StdioConnection(const McpOptions& options, const ReadVariable& read) {
   McpStdioOptions stdio;
   stdio.command = options.command;
   stdio.directory = options.directory;
+  stdio.secrets = options.secrets;
   for (const char* name : kInherited) {
     if (const auto value = read(name)) stdio.environment.push_back(name + ("=" + *value));
   }
   for (const std::string& assignment : options.environment) {
-    HONE_ASSIGN_OR_RETURN(const Pair pair, SplitAssignment(assignment));
-    Result<std::string> value = Resolved(pair.value, read, &stdio.secrets);
+    HONE_ASSIGN_OR_RETURN(const Pair pair, SplitAssignment(assignment, options.literal));
+    Result<std::string> value = Meant(pair, options, read, &stdio.secrets);
     if (!value.ok()) return value.error().In("environment");
     std::erase_if(stdio.environment,
                   [&](const std::string& one) { return one.starts_with(pair.name + "="); });
@@ -130,9 +141,10 @@ Result<McpConnect> StdioConnection(const McpOptions& options, const ReadVariable
 Result<McpConnect> HttpConnection(const McpOptions& options, const ReadVariable& read) {
   McpHttpOptions http;
   http.url = options.url;
+  http.secrets = options.secrets;
   for (const std::string& header : options.headers) {
-    HONE_ASSIGN_OR_RETURN(const Pair pair, SplitHeader(header));
-    Result<std::string> value = Resolved(pair.value, read, &http.secrets);
+    HONE_ASSIGN_OR_RETURN(const Pair pair, SplitHeader(header, options.literal));
+    Result<std::string> value = Meant(pair, options, read, &http.secrets);
     if (!value.ok()) return value.error().In("headers");
     if (value->find_first_of("\r\n") != std::string::npos) {
       return Error(ErrorCode::kInvalidArgument,

@@ -25,6 +25,10 @@ struct McpOptions {
   int64_t startup_ms = 30000;     // for starting the server and agreeing on a version
   bool per_session = false;       // a server for each trajectory, else one for all
   std::vector<std::string> only;  // the names of the tools to offer; empty: all
+  // As a file of another program has it (tools/mcp/mcp_config.h): values of the environment and of
+  // headers mean themselves, and credentials may stand there.
+  bool literal = false;
+  std::vector<std::string> secrets;  // blotted out of what the server says in error messages
 };
 
 // Problems go to the recipe.

@@ -99,8 +99,7 @@ class OpenApiToolkit final : public Toolkit {
       const ToolReply ready = Prepare(static_cast<OpenApiSession*>(session), operation, limits);
       if (ready.status != CallStatus::kOk) return ready;
     }
-    Result<HttpRequest> request = RequestOf(
-        operation, options_.base_url.empty() ? operation.server : options_.base_url, arguments);
+    Result<HttpRequest> request = RequestOf(operation, operation.server, arguments);
     if (!request.ok()) return Refuted(request.error().message());
     for (const auto& header : headers_) request->headers.push_back(header);
     request->deadline = limits.time;
@@ -120,7 +119,7 @@ class OpenApiToolkit final : public Toolkit {
     if (!session->turn) return TimedOut("another trajectory had the server until the end");
     if (session->reset) return Answered("");
     HttpRequest request{.method = options_.reset_method,
-                        .url = (options_.base_url.empty() ? operation.server : options_.base_url) +
+                        .url = operation.server +
                                options_.reset_path,
                         .headers = headers_,
                         .body = options_.reset_body,
@@ -210,25 +209,68 @@ void ReadReset(RecipeTable table, OpenApiOptions* options) {
   }
 }
 
+constexpr size_t kMaxDocumentBytes = 32 << 20;
+
+Result<std::string> FetchDocument(const std::string& url) {
+  HONE_ASSIGN_OR_RETURN(const HttpResponse response,
+                        HttpFetch({.url = url, .max_body_bytes = kMaxDocumentBytes}));
+  if (response.status >= 300 && response.status < 400) {
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("it redirects to {}; name that address if it is the right one",
+                             Utf8Lossy(response.Header("location"))));
+  }
+  if (response.status != 200) {
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("HTTP status {} instead of a document; if it needs credentials, "
+                             "download it and name it as file",
+                             response.status));
+  }
+  return response.body;
+}
+
+// JSON begins with a brace; whatever else an address answers with is YAML, or nothing.
+Result<Json> ReadDocument(const OpenApiOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const std::string text,
+                        options.url.empty() ? ReadFile(options.file) : FetchDocument(options.url));
+  const bool yaml = options.url.empty()
+                        ? options.file.ends_with(".yaml") || options.file.ends_with(".yml")
+                        : !Trim(text).starts_with("{");
+  return yaml ? ParseYaml(text) : ParseJson(text);
+}
+
+// Where calls go to: what the recipe says, or the document, whose address may lack the host.
+std::string ServerFor(const OpenApiOptions& options, const std::string& server) {
+  if (!options.base_url.empty()) return options.base_url;
+  if (options.url.empty() || (!server.empty() && !server.starts_with("/"))) return server;
+  const std::string origin =
+      options.url.substr(0, options.url.find('/', options.url.find("//") + 2));
+  return origin + (server == "/" ? "" : server);
+}
+
 }  // namespace
 
 OpenApiOptions ReadOpenApiOptions(RecipeTable table) {
   OpenApiOptions options;
   table.ReadPath("file", &options.file, "OpenAPI document, JSON or YAML", PathUse::kInput);
+  table.Read("url", &options.url, "or where to fetch it, http:// or https://");
   table.Read("base_url", &options.base_url, "in place of the document's server");
   table.Read("headers", &options.headers, "\"Name: value\" or \"Name: env:VARIABLE\"");
   table.Read("operations", &options.operations, "names of the tools wanted; empty: all");
   table.Read("max_body_bytes", &options.max_body_bytes, "of one answer", Between(1, 1 << 30));
   if (table.Has("reset")) ReadReset(table.Table("reset"), &options);
-  if (options.file.empty()) table.Problem("file", "wants an OpenAPI document");
+  if (options.file.empty() == options.url.empty()) {
+    table.Problem("file", "wants an OpenAPI document: a file or a url, one of them");
+  }
+  if (!options.url.empty() && !options.url.starts_with("http://") &&
+      !options.url.starts_with("https://")) {
+    table.Problem("url", "wants http:// or https://");
+  }
   return options;
 }
 
 Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options) {
   auto made = [&]() -> Result<std::shared_ptr<Toolkit>> {
-    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.file));
-    const bool yaml = options.file.ends_with(".yaml") || options.file.ends_with(".yml");
-    HONE_ASSIGN_OR_RETURN(const Json json, yaml ? ParseYaml(text) : ParseJson(text));
+    HONE_ASSIGN_OR_RETURN(const Json json, ReadDocument(options));
     HONE_ASSIGN_OR_RETURN(OpenApiDocument document, ReadOpenApi(json));
     const std::string left_out = document.left_out.empty() ? "" : "; " + document.left_out[0];
     HONE_ASSIGN_OR_RETURN(std::vector<OpenApiOperation> operations,
@@ -238,7 +280,8 @@ Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options
                    "it has no operation that can be a tool" + left_out);
     }
     for (OpenApiOperation& operation : operations) {
-      const std::string& base = options.base_url.empty() ? operation.server : options.base_url;
+      operation.server = ServerFor(options, operation.server);
+      const std::string& base = operation.server;
       // Where each trajectory finds the server at its beginning, what it does there is its own.
       operation.spec.resource = options.reset_path.empty() ? base : std::string(kSessionResource);
       if (base.starts_with("http://") || base.starts_with("https://")) continue;
@@ -251,7 +294,7 @@ Result<std::shared_ptr<Toolkit>> NewOpenApiToolkit(const OpenApiOptions& options
     return std::shared_ptr<Toolkit>(
         std::make_shared<OpenApiToolkit>(options, std::move(headers), std::move(operations)));
   }();
-  if (!made.ok()) return made.error().In(options.file);
+  if (!made.ok()) return made.error().In(options.url.empty() ? options.file : options.url);
   return made;
 }
 

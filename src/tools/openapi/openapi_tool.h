@@ -14,8 +14,10 @@ namespace hone {
 // The operations of an OpenAPI document as tools, called over HTTP
 // (tools/openapi/openapi_document.h). Redirects are not followed.
 struct OpenApiOptions {
-  std::string file;      // JSON, or YAML by its name (.yaml, .yml)
-  std::string base_url;  // empty: the first server of the document
+  std::string file;  // JSON, or YAML by its name (.yaml, .yml); or
+  std::string url;   // where the document is fetched when the toolkit is made, without `headers`
+  // Empty: the first server of the document; one without a host is on the host of `url`.
+  std::string base_url;
   // "Name: value", sent with every request; a value "env:NAME" is that variable's, so that no
   // secret stands in a recipe.
   std::vector<std::string> headers;

@@ -199,5 +199,42 @@ TEST_F(OpenApiToolTest, AServerThatCannotBeResetIsNotTheAgentsFault) {
   EXPECT_EQ(reply.content, "POST /reset: HTTP 404: no such page");
 }
 
+// A document at an address, whose servers are on the same host.
+TEST_F(OpenApiToolTest, FetchesADocumentByItsAddress) {
+  for (const char* format : {"yaml", "json"}) {
+    LoopbackServer server([&](const LoopbackRequest& request) {
+      if (request.path != "/docs/openapi") return Answer(200, "the note");
+      return Answer(200, format == std::string("yaml")
+                             ? std::string("servers: [{url: /v2}]") + kYaml
+                             : R"({"openapi": "3.1.0", "servers": [{"url": "/v2"}], "paths": {
+                                 "/notes/{id}": {"get": {"operationId": "note", "parameters": [
+                                 {"name": "id", "in": "path", "required": true,
+                                  "schema": {"type": "string"}}], "responses": {}}}}})");
+    });
+    options_ = {.url = server.url("/docs/openapi"), .headers = {"X-Mine: 7"}};
+    auto toolkit = NewOpenApiToolkit(options_);
+    ASSERT_TRUE(toolkit.ok()) << toolkit.error().message();
+    EXPECT_EQ((*toolkit)->Call("note", Json::Of({{"id", "3"}}), nullptr, {}).content, "the note");
+    auto requests = server.requests();
+    ASSERT_EQ(requests.size(), 2u);
+    EXPECT_EQ(requests[0].headers["x-mine"], "") << "the document is fetched without headers";
+    EXPECT_EQ(requests[1].path, "/v2/notes/3");
+    EXPECT_EQ(requests[1].headers["x-mine"], "7");
+  }
+}
+
+TEST_F(OpenApiToolTest, ADocumentThatCannotBeFetchedNamesItsAddress) {
+  LoopbackServer server([&](const LoopbackRequest& request) {
+    return request.path == "/moved" ? Answer(302, "", "Location: /elsewhere\r\n") : Answer(403, "");
+  });
+  options_ = {.url = server.url("/secret")};
+  const std::string refused = NewOpenApiToolkit(options_).error().message();
+  EXPECT_NE(refused.find("/secret: HTTP status 403"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("download it and name it as file"), std::string::npos) << refused;
+  options_ = {.url = server.url("/moved")};
+  EXPECT_NE(NewOpenApiToolkit(options_).error().message().find("redirects to /elsewhere"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone

@@ -12,16 +12,8 @@
 namespace hone {
 namespace {
 
-// The folder of a setting's runs, by what it is and not by its place: a grid may grow.
 std::string NameOf(const ComparisonArm& arm, const std::vector<std::string>& changes) {
-  constexpr size_t kLongest = 120;
-  std::string name = fmt::format("{}.tune-{}", arm.name, fmt::join(changes, "-"));
-  for (char& c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.';
-    if (!plain) c = '_';
-  }
-  if (name.size() <= kLongest) return name;
-  return fmt::format("{}.tune-{:.16}", arm.name, Sha256Hex(name));
+  return SettingFolder(arm.name + ".tune-", changes);
 }
 
 // Of all sections that the arm is in.
@@ -32,12 +24,6 @@ std::set<uint64_t> TuningSeedsOf(const ComparisonFile& comparison, size_t arm) {
     seeds.insert(section.tuning_seeds.begin(), section.tuning_seeds.end());
   }
   return seeds;
-}
-
-std::optional<double> ChosenBy(const ComparisonFile& comparison, const ComparedRun& run) {
-  if (run.status != ComparedRun::Status::kFinished || run.dev.empty()) return std::nullopt;
-  if (comparison.choose == "dev/end") return run.dev.back().sampled;
-  return DevOverRun(run);
 }
 
 TriedSetting Tried(const ComparisonFile& comparison, size_t arm,
@@ -53,7 +39,7 @@ TriedSetting Tried(const ComparisonFile& comparison, size_t arm,
     if (const auto found = runs.find({name, seed}); found != runs.end()) {
       run.status = found->second->status;
       run.why = found->second->why;
-      run.dev = ChosenBy(comparison, *found->second);
+      run.dev = DevMeasure(comparison.choose, *found->second);
     }
     all = all && run.dev;
     sum += run.dev.value_or(0);
@@ -103,6 +89,23 @@ void Settle(const std::string& name, const std::vector<std::string>& changes,
 }
 
 }  // namespace
+
+std::string SettingFolder(const std::string& prefix, const std::vector<std::string>& changes) {
+  constexpr size_t kLongest = 120;
+  std::string name = fmt::format("{}{}", prefix, fmt::join(changes, "-"));
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.';
+    if (!plain) c = '_';
+  }
+  if (name.size() <= kLongest) return name;
+  return fmt::format("{}{:.16}", prefix, Sha256Hex(name));
+}
+
+std::optional<double> DevMeasure(const std::string& choose, const ComparedRun& run) {
+  if (run.status != ComparedRun::Status::kFinished || run.dev.empty()) return std::nullopt;
+  if (choose == "dev/end") return run.dev.back().sampled;
+  return DevOverRun(run);
+}
 
 std::string TriedSetting::Text() const { return fmt::format("{}", fmt::join(changes, ", ")); }
 

@@ -14,6 +14,13 @@
 
 namespace hone {
 
+// The folder of a setting's runs, by what it is and not by its place: a grid may grow.
+std::string SettingFolder(const std::string& prefix, const std::vector<std::string>& changes);
+
+// What settings are judged by, "dev/over-run" or "dev/end"; nothing of a run that has not finished
+// or did not measure dev.
+std::optional<double> DevMeasure(const std::string& choose, const ComparedRun& run);
+
 // A comparison of its own with a run of every setting and tuning seed; nothing of it measures test.
 // Without a grid it has no arms.
 ComparisonFile TuningOf(const ComparisonFile& comparison);
