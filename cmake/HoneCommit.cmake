@@ -1,6 +1,7 @@
 # Run by every build (src/app/CMakeLists.txt): writes OUT, a header with the commit of SOURCE, and only when it is another one
 # than before: a build after a commit compiles one small file and links. Without git, or outside of a checkout,
 # cmake/commit.txt says it where `git archive` wrote it there; else the commit stays unknown.
+cmake_minimum_required(VERSION 3.25)
 set(commit "")
 set(changed false)
 find_program(git git)
@@ -20,4 +21,11 @@ else()
     string(SUBSTRING ${text} 0 12 commit)
   endif()
 endif()
-file(CONFIGURE OUTPUT ${OUT} CONTENT "#pragma once\n\n#define HONE_COMMIT \"@commit@\"\n#define HONE_CHANGED @changed@\n" @ONLY)
+set(header "#pragma once\n\n#define HONE_COMMIT \"${commit}\"\n#define HONE_CHANGED ${changed}\n")
+set(before "")
+if(EXISTS ${OUT})
+  file(READ ${OUT} before)
+endif()
+if(NOT header STREQUAL before)
+  file(WRITE ${OUT} "${header}")
+endif()

@@ -11,8 +11,9 @@ class InstallTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     place_ = new TemporaryDirectory();
+    const std::string built = std::filesystem::path(HONE_BINARY).parent_path().string();
     const auto installed =
-        RunSubprocess({"cmake", "--install", HONE_BINARY_DIR, "--prefix", Prefix().string()}, "",
+        RunSubprocess({"cmake", "--install", built, "--prefix", Prefix().string()}, "",
                       std::chrono::seconds(120));
     ASSERT_TRUE(installed.ok());
     ASSERT_EQ(installed->exit_code, 0) << installed->standard_error;
