@@ -87,7 +87,7 @@ EnvironmentOptions ReadOpenEnv(RecipeTable table, bool has_user) {
   if (options.reward_low >= options.reward_high) {
     table.Problem("reward_high", "must be larger than reward_low");
   }
-  return PlanWithFiles(&table, [=](std::shared_ptr<const Toolbox> tools) {
+  return PlanWithFiles(&table, options.name, [=](std::shared_ptr<const Toolbox> tools) {
     return NewOpenEnvEnvironment(std::move(tools), options);
   });
 }

@@ -119,8 +119,7 @@ class OpenApiToolkit final : public Toolkit {
     if (!session->turn) return TimedOut("another trajectory had the server until the end");
     if (session->reset) return Answered("");
     HttpRequest request{.method = options_.reset_method,
-                        .url = operation.server +
-                               options_.reset_path,
+                        .url = operation.server + options_.reset_path,
                         .headers = headers_,
                         .body = options_.reset_body,
                         .deadline = limits.time,
