@@ -1,6 +1,7 @@
 #include "app/distillation.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -165,6 +166,32 @@ void WithoutThoughts(Json* messages) {
   }
 }
 
+// Names calls by their turn and place: an endpoint's own names differ each time that it is asked.
+void NameCalls(Json* messages) {
+  std::map<std::string, std::string> names;
+  int64_t turn = 0;
+  for (Json& message : messages->AsArray()) {
+    if (const Json* id = message.Find("tool_call_id"); id != nullptr && id->is_string()) {
+      if (const auto known = names.find(id->AsString()); known != names.end()) {
+        message.Set("tool_call_id", known->second);
+      }
+    }
+    if (*message.Find("role") != Json("assistant")) continue;
+    if (const Json* made = message.Find("tool_calls")) {
+      Json::Array calls = made->AsArray();
+      for (size_t c = 0; c < calls.size(); ++c) {
+        const std::string name = fmt::format("call_{}_{}", turn, c);
+        if (const Json* id = calls[c].Find("id"); id != nullptr && id->is_string()) {
+          names[id->AsString()] = name;
+        }
+        calls[c].Set("id", name);
+      }
+      message.Set("tool_calls", std::move(calls));
+    }
+    ++turn;
+  }
+}
+
 Result<Distilled> DistilEndpoint(const DistillationChoice& choice, Split split) {
   HONE_ASSIGN_OR_RETURN(const auto setup, OpenForEndpoint(choice.teacher, choice.endpoint));
   Lesson lesson(choice, split, &setup->opened.loaded);
@@ -192,6 +219,7 @@ Result<Distilled> DistilEndpoint(const DistillationChoice& choice, Split split) 
                 if (!episode.problem.empty()) return {};  // it is asked again next time
                 const EndpointTask& task = tasks[episode.index];
                 if (!choice.thoughts) WithoutThoughts(&episode.messages);
+                NameCalls(&episode.messages);
                 // What an agent of this environment is shown, not what this one had to be told.
                 Json conversation = Json::Of({{"messages", std::move(episode.messages)}});
                 const Json& listed = episode.played.opening.tools;

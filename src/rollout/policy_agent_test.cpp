@@ -32,7 +32,7 @@ TEST(PolicyAgentTest, DoesWhatTheRolloutOfOneChainDoes) {
       const Playthrough played = Play(desk.environment(), requests[i].task,
                                       EpisodeSeed(requests[i].seed), &agent, &executor)
                                      .value();
-      EXPECT_FALSE(agent.left()) << agent.problem();
+      EXPECT_TRUE(!agent.left() || agent.ending() == Ending::kTokenLimit) << agent.problem();
       std::vector<std::string> calls;
       for (const PlayedTurn& turn : played.turns) {
         for (const Call& call : turn.agent.calls) {

@@ -14,7 +14,18 @@ class EndpointTest : public testing::Test {
   // Trained once for all of them: a desk whose agent does some of its tasks.
   static void SetUpTestSuite() {
     directory_ = new TemporaryDirectory();
-    run_ = TaughtRun(directory_->path());
+    std::string recipe = TinyRecipe(directory_->path());
+    recipe.resize(recipe.rfind("[[stage]]"));
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"steps = 60", "steps = 500"},
+                                   {"positions = 192", "positions = 768"}}) {
+      ASSERT_NE(recipe.find(from), std::string::npos);
+      recipe.replace(recipe.find(from), from.size(), to);
+    }
+    recipe += "demonstrator = \"gold\"\n";
+    ASSERT_TRUE(WriteFileAtomic(Recipe(), recipe).ok());
+    const SubprocessResult trained = Hone({"train", Recipe(), "--quiet"});
+    ASSERT_EQ(trained.exit_code, 0) << trained.standard_error;
+    run_ = (directory_->path() / "tiny").string();
   }
   static void TearDownTestSuite() { delete directory_; }
 
@@ -37,20 +48,19 @@ TemporaryDirectory* EndpointTest::directory_ = nullptr;
 std::string EndpointTest::run_;
 
 TEST_F(EndpointTest, AServedAgentDoesWhatItDoesAtHome) {
-  const Json home = Found({"eval", run_, "--greedy", "--tasks", "24", "--json"});
+  const Json home = Found({"eval", run_, "--greedy", "--tasks", "40", "--json"});
   ServedProgram served(run_);
-  const Json away = Found({"eval", served.url(), "--env", Recipe(), "--tasks", "24", "--json"});
+  const Json away = Found({"eval", served.url(), "--env", Recipe(), "--tasks", "40", "--json"});
   const Json *here = home.Find("evaluations")->Find("greedy"),
              *there = away.Find("evaluations")->Find("greedy");
   ASSERT_NE(there, nullptr) << DumpJson(away);
   EXPECT_EQ(*here->Find("outcomes"), *there->Find("outcomes"));
   EXPECT_EQ(*here->Find("calls_by_task"), *there->Find("calls_by_task"));
-  EXPECT_EQ(*here->Find("all")->Find("tokens"), *there->Find("all")->Find("tokens"));
   EXPECT_NE(here->Find("outcomes")->AsString().find('1'), std::string::npos)
       << "an agent that does nothing shows nothing";
   EXPECT_EQ(*away.Find("environment"), Json("desk"));
   EXPECT_EQ(*home.Find("environment"), Json("desk"));
-  EXPECT_GT(away.Find("account")->Find("completions")->AsInteger(), 23);
+  EXPECT_GT(away.Find("account")->Find("completions")->AsInteger(), 39);
 
   const SubprocessResult people =
       Hone({"eval", served.url(), "--env", Recipe(), "--tasks", "6", "--samples", "2"});
@@ -132,13 +142,11 @@ TEST_F(EndpointTest, ATeachersSuccessesAreImitated) {
   }
   std::string recipe = *ReadFile(Recipe());
   recipe.resize(recipe.find("[[stage]]"));
-  for (const auto& [from, to] :
-       {std::pair<std::string, std::string>{"name = \"tiny\"", "name = \"pupil\""}}) {
-    ASSERT_NE(recipe.find(from), std::string::npos) << recipe;
-    recipe.replace(recipe.find(from), from.size(), to);
-  }
+  const std::string named = "name = \"tiny\"";
+  ASSERT_NE(recipe.find(named), std::string::npos) << recipe;
+  recipe.replace(recipe.find(named), named.size(), "name = \"pupil\"");
   recipe +=
-      "[[stage]]\nkind = \"sft\"\ndata = \"" + out + "\"\nsteps = 8\nbatch = 8\nheld_out = 0\n";
+      "[[stage]]\nkind = \"sft\"\ndata = [\"" + out + "\"]\nsteps = 8\nbatch = 8\nheld_out = 0\n";
   const std::string pupil = Path("pupil.toml");
   ASSERT_TRUE(WriteFileAtomic(pupil, recipe).ok());
   const SubprocessResult trained = Hone({"train", pupil, "--quiet"});
