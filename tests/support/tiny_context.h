@@ -26,7 +26,7 @@ struct TinyContext {
   // The recipe's first stage, which is imitation, for so many steps.
   Result<void> Imitate(int64_t steps) {
     const auto imitation =
-        SftTraining::Open(SettingsOf<SftStage>(recipe.stages[0]), context.get()).value();
+        SftTraining::Open(SettingsOf<SftStage>(recipe.stages[0]), 0, context.get()).value();
     for (int64_t step = 0; step < steps; ++step) {
       const auto done = imitation->Step(step);
       if (!done.ok()) return done.error();
