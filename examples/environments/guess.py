@@ -14,7 +14,7 @@ class Guess:
             return {"notices": ["Guess a number."], "reward": False}
         self.guesses += 1
         right = action.answer.strip() == self.number
-        return {"reply": "No. Try again.", "reward": right, "done": right or self.guesses == 5,
+        return {"reply": None if right else "No. Try again.", "reward": right, "done": right or self.guesses == 5,
                 "state": {"guesses": self.guesses}}
 
 

@@ -1,4 +1,5 @@
 """A client for runs: metrics, trees and trajectories out of a run's folder."""
+import difflib
 import json
 import os
 import pathlib
@@ -59,8 +60,8 @@ class Run:
         pairs = [(row["step"], row[name]) for row in rows if row.get(name) is not None]
         if not pairs and rows:
             names = sorted({key for row in rows for key in row})
-            near = [one for one in names if name.split("/")[-1] in one] or names[:8]
-            raise HoneError(f"{self.folder} has no metric {name!r}; it has {', '.join(near)}")
+            near = difflib.get_close_matches(name, names, 3, 0.5)
+            raise HoneError(f"{self.folder} has no metric {name!r}; it has {', '.join(near or names)}")
         return pairs
 
     def trees(self, step=None, task=None):

@@ -414,17 +414,6 @@ Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
   return --trajectory->awaited == 0 ? OnResults(trajectory) : Result<void>();
 }
 
-// Nobody draws, and somebody's environment is at work: calls that end meanwhile go on soon.
-Result<void> Scheduler::WaitForStep() {
-  constexpr std::chrono::milliseconds kLook{1}, kLong{20};
-  LiveTrajectory* stepped = nullptr;
-  {
-    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
-    stepped = steps_.Wait(tickets_.empty() ? kLong : kLook);
-  }
-  return stepped == nullptr ? Result<void>() : OnStepped(stepped);
-}
-
 Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
   if (trajectory->resuming) {
     ++trajectory->progress.environment_turns;

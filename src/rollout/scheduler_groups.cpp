@@ -1,4 +1,5 @@
-// The part of the scheduler that begins groups, asks strategies, and puts finished trees together.
+// The part of the scheduler that begins groups, asks strategies, waits, and puts finished trees
+// together.
 
 #include <algorithm>
 #include <tuple>
@@ -188,6 +189,17 @@ void Scheduler::FinishGroup(LiveGroup* group) {
   counts.tree_tokens += CountTokens(tree);
   result_.groups[group->index] = std::move(group->report);
   groups_.erase(group->index);
+}
+
+// Nobody draws, and somebody's environment is at work: calls that end meanwhile go on soon.
+Result<void> Scheduler::WaitForStep() {
+  constexpr std::chrono::milliseconds kLook{1}, kLong{20};
+  LiveTrajectory* stepped = nullptr;
+  {
+    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
+    stepped = steps_.Wait(tickets_.empty() ? kLong : kLook);
+  }
+  return stepped == nullptr ? Result<void>() : OnStepped(stepped);
 }
 
 }  // namespace hone

@@ -1,6 +1,10 @@
 // docs/python.md, run as it is written: tools, rewards and environments in Python that nobody
 // installed.
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -102,6 +106,58 @@ TEST_F(PythonPage, TheEnvironmentIsPlayed) {
   for (const char* part : {"I think of a number", "No. Try again.", "answered, 0 calls, success"}) {
     EXPECT_NE(played.standard_output.find(part), std::string::npos) << played.standard_output;
   }
+}
+
+// Training with an environment and a reward in Python; what comes of it is the weights' hash.
+std::string WeightsOf(const std::filesystem::path& run) {
+  const Result<std::string> text = ReadFile(run / "result.json");
+  EXPECT_TRUE(text.ok()) << text.error().message();
+  const Json result = text.ok() ? ParseJson(*text).value() : Json();
+  const Json* weights = result.Find("weights");
+  return weights == nullptr ? "" : weights->AsString();
+}
+
+TEST_F(PythonPage, TheNumberOfProcessesDoesNotChangeWhatIsLearned) {
+  std::string tasks;
+  for (int i = 0; i < 6; ++i) {
+    tasks += fmt::format(R"({{"id": "n{0}", "prompt": "?", "answer": "{0}", "metadata": {{)"
+                         R"("number": {0}, "plan": {{"calls": [], "answer": "{0}"}}}}}})"
+                         "\n",
+                         i);
+  }
+  Write("numbers.jsonl", tasks);
+  Write("train.toml",
+        "[run]\nname = \"one\"\n[model.fresh]\nlayers = 1\nwidth = 32\nheads = 2\n"
+        "[model.tokenizer]\ntexts = 6\nmin_frequency = 2\nvocabulary = 300\n[environment]\n"
+        "kind = \"command\"\ncommand = [\"python3\", \"guess.py\"]\ntrain = \"numbers.jsonl\"\n"
+        "dev = \"numbers.jsonl\"\ntest = \"numbers.jsonl\"\n[environment.rules]\nturns = 2\n"
+        "[rewards]\ncommand = [\"python3\", \"reward.py\"]\n[[stage]]\nkind = \"sft\"\nsteps = 10\n"
+        "demonstrations = 6\n[[stage]]\nkind = \"rl\"\nsteps = 2\ngroups = 3\ngroup = 2\n"
+        "[evaluation]\nevery = 0\ntest_tasks = 2\ndev_tasks = 2\n");
+  const SubprocessResult one = Run({"train", "train.toml"});
+  ASSERT_EQ(one.exit_code, 0) << one.standard_error;
+  const SubprocessResult many = Run({"train", "train.toml", "run.name=many", "run.cache=other",
+                                     "environment.processes=3", "rewards.processes=4"});
+  ASSERT_EQ(many.exit_code, 0) << many.standard_error;
+  const std::string weights = WeightsOf(folder_.path() / "runs" / "one");
+  EXPECT_EQ(weights.size(), 64u);
+  EXPECT_EQ(WeightsOf(folder_.path() / "runs" / "many"), weights);
+
+  // The package's client reads the run that the program wrote.
+  Write("read.py",
+        "import hone\nrun = hone.Run('runs/one')\n"
+        "found = list(run.trajectories())\n"
+        "assert len(found) == sum(tree['leaves'] for tree in run.trees()) > 0\n"
+        "assert {one.task.id for one in found} <= {f'n{i}' for i in range(6)}\n"
+        "assert all(one.score in (0, 1) for one in found), [one.score for one in found]\n"
+        "print(run.result['weights'], len(run.metric('reward/mean')))\n");
+  SubprocessOptions options;
+  options.directory = folder_.path().string();
+  options.environment = {"PYTHONPATH=" HONE_SOURCE_DIR "/python", "HONE_BINARY=" HONE_BINARY};
+  const auto read =
+      RunSubprocess({"/usr/bin/python3", "-B", "read.py"}, "", std::chrono::seconds(120), options);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->standard_output, weights + " 2\n") << read->standard_error;
 }
 
 }  // namespace

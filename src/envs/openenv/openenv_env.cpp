@@ -105,12 +105,13 @@ class OpenEnvServer {
     const MutexLock lock(mutex_);
     if (!form_) {
       const Result<Json> schema = OpenEnvActionSchema(options.url, options.deadline);
-      if (!schema.ok()) {
-        return Error(schema.error().code(),
-                     fmt::format("{}/schema: {}; or say with environment.action which member of "
-                                 "an action the agent's answer is",
+      if (!schema.ok() && schema.error().code() == ErrorCode::kNotFound) {
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("{}/schema: {}; say with environment.action which member of an "
+                                 "action the agent's answer is",
                                  options.url, schema.error().message()));
       }
+      if (!schema.ok()) return schema.error();
       form_ = FormOf(*schema);
     }
     return *form_;

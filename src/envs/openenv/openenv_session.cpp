@@ -94,7 +94,9 @@ Result<Json> FetchJson(HttpRequest request) {
   HONE_ASSIGN_OR_RETURN(const HttpResponse response, HttpFetch(request));
   if (response.status != 200) {
     // 422: the action does not fit the server's schema.
-    return Error(response.status == 422 ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable,
+    return Error(response.status == 422   ? ErrorCode::kInvalidArgument
+                 : response.status == 404 ? ErrorCode::kNotFound
+                                          : ErrorCode::kUnavailable,
                  fmt::format("HTTP {}: {}", response.status, ShownText(response.body)));
   }
   return ParseJson(response.body);
