@@ -89,7 +89,7 @@ TEST_F(RehearsalTest, AnEndpointThatNobodyServesIsFoundOutBeforeAnythingIsComput
   EXPECT_TRUE(EstimateRun(*recipe).ok()) << "a plan asks nobody";
 }
 
-TEST_F(RehearsalTest, AnEnvironmentThatDiesIsFoundOutBeforeAnythingIsComputed) {
+TEST_F(RehearsalTest, AnEnvironmentThatDiesIsQuotedBeforeAnythingIsComputed) {
   ASSERT_TRUE(WriteFileAtomic(folder_.path() / "tasks.jsonl",
                               R"({"id": "t", "prompt": "Guess.", "answer": "2"})"
                               "\n")
@@ -110,6 +110,7 @@ TEST_F(RehearsalTest, AnEnvironmentThatDiesIsFoundOutBeforeAnythingIsComputed) {
   for (const std::string& said :
        {Train(*recipe, {}).error().message(), EstimateRun(*recipe).error().message()}) {
     EXPECT_NE(said.find("the environment cannot open task \"t\""), std::string::npos) << said;
+    EXPECT_NE(said.find("it last wrote: RuntimeError: no board today"), std::string::npos) << said;
   }
 }
 
