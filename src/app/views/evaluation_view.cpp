@@ -180,13 +180,18 @@ Json ShownJson(const ShownEvaluation& shown) {
 std::string ForgettingView(const ForgettingTable& table, const Terminal& terminal) {
   if (table.rows.empty()) return "";
   const std::string title = fmt::format("success on dev, {} tasks", table.tasks);
+  std::vector<std::string> all;
+  for (const ForgettingRow& row : table.rows) {
+    for (const auto& cell : row.after) all.push_back(TextOf(cell));
+  }
+  const int width = CellWidth(all);
   std::string header;
-  for (const std::string& stage : table.stages) header += Padded("after " + stage, kFigureCell);
+  for (const std::string& stage : table.stages) header += Padded("after " + stage, width);
   std::string text = terminal.Bold("\n" + Padded(title, kTitle)) +
                      terminal.Dim(header + "forgotten since its best") + "\n";
   for (const ForgettingRow& row : table.rows) {
     text += "  " + Padded(row.environment, kTitle - 2);
-    for (const auto& cell : row.after) text += Padded(TextOf(cell), kFigureCell);
+    for (const auto& cell : row.after) text += Padded(TextOf(cell), width);
     text += TextOf(row.forgotten) + "\n";
   }
   return text;

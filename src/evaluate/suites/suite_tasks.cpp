@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 // What one turn without answers can show of a task; nothing where it has to be played.
-std::optional<SuiteCase> CaseOf(const Task& task, const Labels& labels) {
+std::optional<SuiteCase> CaseOfTask(const Task& task, const Labels& labels) {
   SuiteCase one{.id = task.id, .messages = task.messages, .tools = task.tools};
   const bool shown = task.tools.is_array() && !task.tools.AsArray().empty();
   const Json* calls = task.reward.Find("calls");
@@ -58,7 +58,7 @@ Result<Suite> LoadTasksAsSuite(const std::filesystem::path& file) {
     const std::string place = fmt::format("{}:{}", file.string(), tasks.lines[i]);
     const Result<Labels> labels = LabelsOf(task);
     if (!labels.ok()) return labels.error().In(place);
-    std::optional<SuiteCase> one = CaseOf(task, *labels);
+    std::optional<SuiteCase> one = CaseOfTask(task, *labels);
     if (!one) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("{}: task \"{}\" has to be played where its tools answer: name the "
