@@ -39,6 +39,7 @@ class RowReader {
     task_ = TaskFromRow(row_, context_, &problems);
     for (std::string& problem : problems) Add(std::move(problem));
     has_prompt_ = !task_.messages.is_null();
+    if (!has_prompt_) task_.messages = Json::Array();
     CheckTask();
     if (file_->problems.size() == before) {
       file_->tasks.push_back(task_);

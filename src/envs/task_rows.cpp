@@ -42,7 +42,9 @@ std::string ColumnsOf(const Json& row) {
 class RowTask {
  public:
   RowTask(const Json& row, const RowContext& context, std::vector<std::string>* problems)
-      : row_(row), context_(context), keys_(*context.keys), problems_(problems) {}
+      : row_(row), context_(context), keys_(*context.keys), problems_(problems) {
+    task_.messages = Json();  // until there are some
+  }
 
   Task Read() {
     if (context_.shape == "hone") {

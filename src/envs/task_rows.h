@@ -31,7 +31,8 @@ TaskKeys ReadTaskKeys(RecipeTable table);
 // of that shape have.
 std::string_view TaskShapeOf(const Json& row);
 
-// The task of a row, as far as it can be read. What is wrong is added to `problems`. `line` names
+// The task of a row, as far as it can be read; its messages are null where it has no prompt. What
+// is wrong is added to `problems`. `line` names
 // rows without an id; `tools` may be null. The row must be an object.
 struct RowContext {
   std::string_view shape;
