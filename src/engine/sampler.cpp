@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "engine/decoder_parts.h"
 #include "engine/distribution.h"
 #include "engine/reduce.h"
 
@@ -29,6 +30,27 @@ TokenId DrawToken(std::span<const float> logits, const Distribution& d,
   }
   const size_t place = DrawnPlace({p.data(), count}, u);
   return kept.empty() ? static_cast<TokenId>(place) : kept[place];
+}
+
+// Both ascend.
+void MaskOthers(std::span<const TokenId> allowed, std::span<float> logits) {
+  CHECK(!allowed.empty(), "a turn in which nothing may follow");
+  size_t next = 0;
+  for (const TokenId token : allowed) {
+    std::fill(logits.begin() + static_cast<std::ptrdiff_t>(next), logits.begin() + token,
+              kForbiddenLogit);
+    next = static_cast<size_t>(token) + 1;
+  }
+  std::fill(logits.begin() + static_cast<std::ptrdiff_t>(next), logits.end(), kForbiddenLogit);
+}
+
+// Those of `kept` that are allowed; no `kept` is all.
+std::vector<TokenId> Among(std::vector<TokenId> kept, std::vector<TokenId> allowed) {
+  if (kept.empty()) return allowed;
+  std::vector<TokenId> both;
+  std::set_intersection(kept.begin(), kept.end(), allowed.begin(), allowed.end(),
+                        std::back_inserter(both));
+  return both;
 }
 
 // Ties go to the lower id. Tokens that could not have been drawn are not among them.
@@ -304,11 +326,17 @@ void Sampler::Draw(Sequence* sequence, float* row) const {
   const TurnRequest& request = sequence->request;
   const std::span<float> logits(row, static_cast<size_t>(decoder_->config().vocab));
   decoder_->MaskForbidden(request.sampling, row);
+  std::vector<TokenId> allowed;
+  if (request.allow) {
+    allowed = request.allow(sequence->result.tokens);
+    MaskOthers(allowed, logits);
+  }
   // The likeliest token has probability 1 at temperature 0, which says nothing: what is recorded is
   // its probability at temperature 1.
   const bool greedy = request.sampling.temperature == 0;
   std::vector<TokenId> kept =
       greedy ? std::vector<TokenId>() : KeptTokens(logits, request.sampling);
+  if (request.allow) kept = Among(std::move(kept), std::move(allowed));
   const Distribution d = DistributionOf(logits, greedy ? 1.0f : request.sampling.temperature, kept,
                                         decoder_->kernels());
   // The stream goes by the position and not by the number of draws so far: a sequence that was
@@ -395,6 +423,7 @@ std::vector<Sampler::Id> Sampler::Step() {
   auto finish = [&](Id id, Sequence* sequence) {
     sequence->generating = false;
     sequence->request.stop = nullptr;  // what the asker gave it to hold need not outlive the turn
+    sequence->request.allow = nullptr;
     ended.push_back(id);
   };
   for (auto& [id, sequence] : sequences_) {

@@ -114,6 +114,35 @@ TEST(Sampler, ForbiddenTokensNeverComeAndTrainingKnows) {
   EXPECT_FALSE(Engine::Open(kModels / "qwen3", {.forbidden = {512}}).ok());
 }
 
+TEST(Sampler, OnlyWhatMayFollowIsDrawnAndTrainingKnows) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  for (const Sampling sampling :
+       {Sampling{}, Sampling{.temperature = 0}, Sampling{.top_k = 20, .top_p = 0.9f}}) {
+    auto sampler = engine->NewSampler();
+    const std::vector<TokenId> prompt = RandomTokens(Rng(4), 12);
+    const auto id = sampler->Start(prompt);
+    TurnRequest turn = Turn(5, 30, sampling);
+    // Even and odd ones in turns.
+    turn.allow = [](std::span<const TokenId> drawn) {
+      std::vector<TokenId> allowed;
+      for (auto token = static_cast<TokenId>(drawn.size() % 2); token < 512; token += 2) {
+        allowed.push_back(token);
+      }
+      return allowed;
+    };
+    ASSERT_TRUE(sampler->Generate(id, std::move(turn)).ok());
+    const SampleResult result = Finish(sampler.get(), id);
+    ASSERT_EQ(result.tokens.size(), 30u);
+    for (size_t i = 0; i < 30; ++i) EXPECT_EQ(result.tokens[i] % 2, static_cast<TokenId>(i % 2));
+    ASSERT_EQ(result.supports.size(), 30u);
+    if (sampling.temperature == 0) {
+      ExpectSameBits(engine.get(), prompt, {}, result);  // recorded at temperature 1
+    } else {
+      ExpectSameBits(engine.get(), prompt, sampling, result);
+    }
+  }
+}
+
 TEST(Sampler, TellsTheLikeliestTokensAndWhatIsDrawnSoFar) {
   auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
   auto sampler = engine->NewSampler();

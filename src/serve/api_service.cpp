@@ -63,19 +63,20 @@ void Service::Handle(HttpExchange& exchange) {
   const bool health = IsHealth(path);
   const bool models = path == kModels || path.starts_with(std::string(kModels) + "/");
   const bool chat = path == "/v1/chat/completions", plain = path == "/v1/completions";
+  const bool responses = path == "/v1/responses";
   const bool reward = path == "/v1/rewards" && recorder_ != nullptr;
   if (const auto refused = Refusal(request)) {
     exchange.Respond(*refused);
     return;
   }
-  if (!health && !models && !chat && !plain && !reward) {
+  if (!health && !models && !chat && !plain && !responses && !reward) {
     exchange.Respond(ApiError(
         404, fmt::format("there is no {} here; there are /v1/models, /v1/chat/completions, "
-                         "/v1/completions and /health{}",
+                         "/v1/completions, /v1/responses and /health{}",
                          Utf8Lossy(path), recorder_ != nullptr ? ", and /v1/rewards" : "")));
     return;
   }
-  const bool posts = chat || plain || reward;
+  const bool posts = chat || plain || responses || reward;
   if (request.method != (posts ? "POST" : "GET") && !(request.method == "HEAD" && !posts)) {
     ServerResponse response =
         ApiError(405, fmt::format("{} is not answered at {}, only {}", Utf8Lossy(request.method),
@@ -90,20 +91,8 @@ void Service::Handle(HttpExchange& exchange) {
     exchange.Respond(Models(path));
   } else if (reward) {
     exchange.Respond(Reward(request.body));
-  } else if (chat) {
-    Result<ServedChat> read = ReadChatRequest(request.body);
-    if (!read.ok()) {
-      exchange.Respond(ApiErrorOf(read.error()));
-      return;
-    }
-    if (const Result<void> asked = AskAsTrained(&*read); !asked.ok()) {
-      exchange.Respond(ApiErrorOf(asked.error()));
-      return;
-    }
-    const DrawOptions settings = *read;
-    Reply(exchange, settings, "chatcmpl-", [&](const ResponseContext& context) {
-      return NewChatResponse(context, *std::move(read));
-    });
+  } else if (chat || responses) {
+    AnswerChat(exchange, responses);
   } else {
     Result<PlainRequest> read = ReadPlainRequest(request.body);
     if (!read.ok()) {
@@ -115,6 +104,25 @@ void Service::Handle(HttpExchange& exchange) {
       return NewPlainResponse(context, *std::move(read));
     });
   }
+}
+
+void Service::AnswerChat(HttpExchange& exchange, bool responses) {
+  Json asked;
+  Result<ServedChat> read = responses ? ReadModelResponseRequest(exchange.request().body, &asked)
+                                      : ReadChatRequest(exchange.request().body);
+  if (!read.ok()) {
+    exchange.Respond(ApiErrorOf(read.error()));
+    return;
+  }
+  if (const Result<void> trained = AskAsTrained(&*read); !trained.ok()) {
+    exchange.Respond(ApiErrorOf(trained.error()));
+    return;
+  }
+  const DrawOptions settings = *read;
+  Reply(exchange, settings, responses ? "resp_" : "chatcmpl-", [&](const ResponseContext& context) {
+    return responses ? NewModelResponse(context, *std::move(read), std::move(asked))
+                     : NewChatResponse(context, *std::move(read));
+  });
 }
 
 ServerResponse Service::Models(const std::string& path) const {
@@ -242,7 +250,7 @@ Result<bool> Service::Follow(HttpExchange& exchange, BatchTicket* ticket, Respon
     *begun = true;
     exchange.Begin({200, "text/event-stream", "", {{"Cache-Control", "no-cache"}}});
   }
-  return exchange.Write(last + "data: [DONE]\n\n");
+  return exchange.Write(last);
 }
 
 bool Service::Close(std::chrono::milliseconds grace) {

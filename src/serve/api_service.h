@@ -21,8 +21,9 @@ struct ServiceOptions {
   std::function<void(std::string_view)> note = nullptr;
 };
 
-// OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET
-// /health, and, where conversations are recorded, POST /v1/rewards. Thread-safe.
+// OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions,
+// POST /v1/responses, GET /health, and, where conversations are recorded, POST /v1/rewards.
+// Thread-safe.
 class Service {
  public:
   // The model must outlive it. `recorder` may be null.
@@ -45,6 +46,8 @@ class Service {
   using Maker = std::function<Result<std::unique_ptr<Response>>(const ResponseContext&)>;
 
   bool HasKey(const IncomingRequest& request) const;
+  // POST /v1/chat/completions, or /v1/responses, which asks for the same in other words.
+  void AnswerChat(HttpExchange& exchange, bool responses);
   ServerResponse Models(const std::string& path) const;
   ServerResponse Health() const;
   ServerResponse Reward(const std::string& body);

@@ -158,5 +158,66 @@ TEST_F(ServeServiceTest, TheSameSeedGivesTheSameAnswerAndNoSeedAnother) {
   EXPECT_NE(text(""), text(""));
 }
 
+TEST_F(ServeServiceTest, ACallThatMustBeMadeIsMade) {
+  const std::unique_ptr<ServedModel> desk = TinyServed("tagged:desk");
+  Service service(desk.get(), Options(), nullptr);
+  for (int seed = 0; seed < 5; ++seed) {
+    const ServerResponse answer = Ask(&service, "POST", "/v1/chat/completions",
+                                      R"({"model": "tiny",
+        "messages": [{"role": "user", "content": "Oslo?"}], "tool_choice": "required", "seed": )" +
+                                          std::to_string(seed) + R"(, "tools":
+        [{"type": "function", "function": {"name": "sky", "parameters": {"type": "object",
+          "properties": {"city": {"enum": ["Oslo", "Rome"]}}, "required": ["city"]}}}]})");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const Json choice = ParseJson(answer.body)->Find("choices")->AsArray()[0];
+    EXPECT_EQ(*choice.Find("finish_reason"), Json("tool_calls")) << answer.body;
+    const Json* calls = choice.Find("message")->Find("tool_calls");
+    ASSERT_TRUE(calls != nullptr && calls->AsArray().size() == 1) << answer.body;
+    const Json* function = calls->AsArray()[0].Find("function");
+    EXPECT_EQ(*function->Find("name"), Json("sky"));
+    const Json arguments = *ParseJson(function->Find("arguments")->AsString());
+    EXPECT_TRUE(arguments == Json::Of({{"city", "Oslo"}}) ||
+                arguments == Json::Of({{"city", "Rome"}}));
+  }
+}
+
+TEST_F(ServeServiceTest, ResponsesAreItemsAndAStreamOfThemSaysTheSame) {
+  Service service(served_.get(), Options(), nullptr);
+  const std::string asked = R"({"model": "tiny", "input": "Oslo?", "seed": 3, "text": {"format":
+      {"type": "json_schema", "name": "sky", "schema": {"type": "object",
+       "properties": {"sky": {"enum": ["sun", "fog"]}, "warm": {"type": "boolean"}},
+       "required": ["sky", "warm"]}}})";
+  const ServerResponse answer = Ask(&service, "POST", "/v1/responses", asked + "}");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json whole = *ParseJson(answer.body);
+  EXPECT_EQ(*whole.Find("status"), Json("completed"));
+  const Json item = whole.Find("output")->AsArray().at(0);
+  const std::string said = item.Find("content")->AsArray().at(0).Find("text")->AsString();
+  const auto json = ParseJson(said);
+  ASSERT_TRUE(json.ok()) << said;
+  EXPECT_TRUE(json->Find("warm")->is_bool()) << said;
+
+  const ServerResponse stream =
+      Ask(&service, "POST", "/v1/responses", asked + R"(, "stream": true})");
+  EXPECT_EQ(stream.body.find("[DONE]"), std::string::npos);
+  std::string text;
+  std::vector<std::string> types;
+  int64_t number = 0;
+  for (size_t at = 0; (at = stream.body.find("data: ", at)) != std::string::npos; at += 6) {
+    const size_t end = stream.body.find('\n', at);
+    const Json event = *ParseJson(stream.body.substr(at + 6, end - at - 6));
+    EXPECT_EQ(*event.Find("sequence_number"), Json(number++));
+    types.push_back(event.Find("type")->AsString());
+    if (types.back() == "response.output_text.delta") text += event.Find("delta")->AsString();
+    if (types.back() == "response.completed") {
+      EXPECT_EQ(event.Find("response")->Find("output")->AsArray()[0].Find("content")->AsArray()[0],
+                item.Find("content")->AsArray()[0]);
+    }
+  }
+  EXPECT_EQ(text, said);
+  EXPECT_EQ(types.front(), "response.created");
+  EXPECT_EQ(types.back(), "response.completed");
+}
+
 }  // namespace
 }  // namespace hone

@@ -85,7 +85,7 @@ class PlainResponse final : public Response {
       last.Set("usage", UsageJson(usage_));
       events += EventOf(last);
     }
-    return events;
+    return events + std::string(kStreamEnd);
   }
 
   Json Whole() const override {

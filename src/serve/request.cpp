@@ -182,8 +182,69 @@ Result<void> ReadToolChoice(Body* body, ServedChat* request) {
     request->may_call = false;
     return {};
   }
-  return Bad("tool_choice",
-             "only \"auto\" and \"none\" are supported: nobody can make the model call");
+  const Json::Array& tools = request->tools.AsArray();
+  std::string name;  // empty: any of them
+  if (choice->is_object() && choice->Find("type") != nullptr &&
+      *choice->Find("type") == Json("function")) {
+    const Json* function = choice->Find("function");
+    const Json* named = function == nullptr ? nullptr : function->Find("name");
+    if (named == nullptr || !named->is_string()) {
+      return Bad("tool_choice",
+                 "wants the function's name: {\"type\": \"function\", "
+                 "\"function\": {\"name\": ...}}");
+    }
+    name = named->AsString();
+  } else if (*choice != Json("required")) {
+    return Bad("tool_choice",
+               "wants \"auto\", \"none\", \"required\", or one function by its name");
+  }
+  for (const Json& tool : tools) {
+    if (name.empty() || tool.Find("function")->Find("name")->AsString() == name) {
+      request->form.calls.push_back(tool);
+    }
+  }
+  if (request->form.calls.empty()) {
+    return Bad("tool_choice", name.empty() ? std::string("there is nothing to call: tools has none")
+                                           : fmt::format("there is no tool \"{}\" in tools", name));
+  }
+  request->form.must_call = true;
+  return {};
+}
+
+Result<void> ReadResponseFormat(Body* body, ServedChat* request) {
+  const Json* format = body->Find("response_format");
+  if (format == nullptr) return {};
+  const Json* type = format->is_object() ? format->Find("type") : nullptr;
+  if (type == nullptr || !type->is_string()) {
+    return Bad("response_format",
+               "wants {\"type\": \"text\", \"json_object\" or "
+               "\"json_schema\"}");
+  }
+  if (*type == Json("text")) return {};
+  if (*type == Json("json_object")) {
+    request->form.answer = Json();
+  } else if (*type == Json("json_schema")) {
+    const Json* described = format->Find("json_schema");
+    const Json* schema = described == nullptr ? nullptr : described->Find("schema");
+    if (schema == nullptr || !schema->is_object()) {
+      return Bad("response_format",
+                 "wants the schema: {\"type\": \"json_schema\", "
+                 "\"json_schema\": {\"name\": ..., \"schema\": {...}}}");
+    }
+    request->form.answer = *schema;
+  } else {
+    return Bad("response_format", fmt::format("{} is not supported here; text, json_object and "
+                                              "json_schema are",
+                                              type->AsString()));
+  }
+  // Beside an answer of that form, the tools that were offered may be called.
+  if (request->form.must_call) {
+    request->form.answer = std::nullopt;
+  } else if (request->may_call) {
+    request->form.calls = request->tools.AsArray();
+  }
+  if (request->form.calls.empty() && !request->form.must_call) request->may_call = false;
+  return {};
 }
 
 // The ids of calls and results; results get the names of the tools that were called, which this API
@@ -289,8 +350,6 @@ Result<void> ReadOfferedTools(Body* body, ServedChat* request) {
 
 // What the API has and this server has not.
 Result<void> RefuseUnsupported(Body* body) {
-  HONE_RETURN_IF_ERROR(body->Unsupported("response_format", {Json::Of({{"type", "text"}})},
-                                         ": the answer is text as the model writes it"));
   HONE_RETURN_IF_ERROR(body->Unsupported("modalities", {Json(Json::Array{"text"})}, ""));
   for (const char* key : {"audio", "prediction", "web_search_options"}) {
     HONE_RETURN_IF_ERROR(body->Unsupported(key, {}, ""));
@@ -324,6 +383,7 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
   request.messages = *messages;
   HONE_RETURN_IF_ERROR(ReadOfferedTools(&body, &request));
   HONE_RETURN_IF_ERROR(ReadToolChoice(&body, &request));
+  HONE_RETURN_IF_ERROR(ReadResponseFormat(&body, &request));
   HONE_RETURN_IF_ERROR(RefuseUnsupported(&body));
   if (const Json* metadata = body.Find("metadata")) {
     const Json* task = metadata->Find("task");

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "record/sampling.h"
 #include "serve/http_server.h"
+#include "serve/turn_form.h"
 #include "text/conversation.h"
 
 // What clients of `hone serve` may ask for: the bodies of OpenAI's API, and their errors.
@@ -36,6 +37,7 @@ struct ServedChat : DrawOptions {
   Conversation conversation;  // tool messages have the names of their tools
   Json messages, tools;       // as they were sent
   bool may_call = true;       // tool_choice is not "none"
+  TurnForm form;              // what tool_choice and response_format ask for
   // Per message: of an assistant's calls and of a tool's result, the ids they were sent with.
   std::vector<std::vector<std::string>> call_ids;
   std::string task;  // metadata.task: conversations with the same one and the same beginning are
@@ -58,6 +60,9 @@ inline constexpr int32_t kMostTopLogprobs = 20;
 // names it; so is what it does not know. Errors begin with the parameter: "temperature: ...".
 Result<ServedChat> ReadChatRequest(std::string_view body);
 Result<PlainRequest> ReadPlainRequest(std::string_view body);
+// POST /v1/responses, as the chat that it asks for. `asked` is the body, for the response to
+// repeat.
+Result<ServedChat> ReadModelResponseRequest(std::string_view body, Json* asked);
 
 // {"error": {"message", "type", "param", "code"}} with the status. The parameter is what the
 // message begins with, where it is one.

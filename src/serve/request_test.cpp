@@ -64,8 +64,9 @@ TEST(ServeRequest, WhatIsNotSupportedIsRefusedAndNotIgnored) {
   for (const char* more :
        {R"("tool_choice": "required")", R"("tool_choice": {"type": "function"})",
         R"("frequency_penalty": 0.5)", R"("logit_bias": {"5": 1})", R"("functions": [])",
-        R"("response_format": {"type": "json_object"})", R"("audio": {})",
-        R"("parallel_tool_calls": false)", R"("reasoning_effort": "low")", R"("verbosity": "high")",
+        R"("response_format": {"type": "xml"})", R"("response_format": {"type": "json_schema"})",
+        R"("response_format": "json_object")", R"("audio": {})", R"("parallel_tool_calls": false)",
+        R"("reasoning_effort": "low")", R"("verbosity": "high")",
         R"("chat_template_kwargs": {"custom": 1})"}) {
     EXPECT_FALSE(Problem(", " + std::string(more)).empty()) << more;
   }
@@ -73,6 +74,81 @@ TEST(ServeRequest, WhatIsNotSupportedIsRefusedAndNotIgnored) {
   EXPECT_TRUE(Chat(R"(, "tools": [{"type": "function", "function": {"name": "f"}}],
                    "tool_choice": "none")")
                   ->conversation.tools.empty());
+}
+
+TEST(ServeRequest, ACallAndJsonCanBeAskedFor) {
+  const std::string tools = R"(, "tools": [{"type": "function", "function": {"name": "f"}},
+      {"type": "function", "function": {"name": "g"}}])";
+  EXPECT_TRUE(Chat(tools)->form.any());
+  const auto any = Chat(tools + R"(, "tool_choice": "required")");
+  ASSERT_TRUE(any.ok()) << any.error().message();
+  EXPECT_TRUE(any->form.must_call);
+  EXPECT_EQ(any->form.calls.size(), 2u);
+  const auto one =
+      Chat(tools + R"(, "tool_choice": {"type": "function", "function": {"name": "g"}})");
+  ASSERT_EQ(one->form.calls.size(), 1u);
+  EXPECT_EQ(*one->form.calls[0].Find("function")->Find("name"), Json("g"));
+  EXPECT_EQ(one->conversation.tools.size(), 2u) << "it still sees them all";
+  EXPECT_TRUE(Problem(tools + R"(, "tool_choice": {"type": "function", "function": {"name": "h"}})")
+                  .starts_with("tool_choice: there is no tool \"h\""));
+
+  const auto object = Chat(R"(, "response_format": {"type": "json_object"})");
+  ASSERT_TRUE(object.ok()) << object.error().message();
+  EXPECT_TRUE(object->form.answer && object->form.answer->is_null());
+  EXPECT_FALSE(object->may_call) << "nothing is offered, so nothing is a call";
+  const auto schema = Chat(tools + R"(, "response_format": {"type": "json_schema",
+      "json_schema": {"name": "n", "schema": {"type": "integer"}}})");
+  EXPECT_EQ(*schema->form.answer, Json::Of({{"type", "integer"}}));
+  EXPECT_EQ(schema->form.calls.size(), 2u) << "or one of these is called";
+}
+
+TEST(ServeRequest, TheSecondApiIsReadAsAChat) {
+  Json asked;
+  const auto read = ReadModelResponseRequest(R"({"model": "m", "instructions": "Be brief.",
+      "input": [{"role": "developer", "content": "In English."},
+        {"role": "user", "content": [{"type": "input_text", "text": "The sky?"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hm."}]},
+        {"type": "function_call", "call_id": "c1", "name": "sky", "arguments": "{\"at\": 1}"},
+        {"type": "function_call", "call_id": "c2", "name": "sky", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c2", "output": "fog"},
+        {"type": "function_call_output", "call_id": "c1", "output": "sun"}],
+      "tools": [{"type": "function", "name": "sky", "parameters": {"type": "object"}}],
+      "tool_choice": {"type": "function", "name": "sky"}, "max_output_tokens": 9,
+      "temperature": 0, "store": true, "text": {"format": {"type": "text"}}})",
+                                             &asked);
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  const std::vector<Message>& messages = read->conversation.messages;
+  ASSERT_EQ(messages.size(), 5u);
+  EXPECT_EQ(messages[0].content, "Be brief.\n\nIn English.");
+  EXPECT_EQ(messages[2].content, "Hm.");
+  EXPECT_EQ(messages[2].calls.size(), 2u);
+  EXPECT_EQ(messages[3].name, "sky");
+  EXPECT_EQ(messages[4].content, "sun");
+  EXPECT_EQ(read->max_tokens, 9);
+  EXPECT_TRUE(read->form.must_call);
+  EXPECT_EQ(*asked.Find("max_output_tokens"), Json(9));
+
+  const auto problem = [&](const std::string& more) {
+    const auto bad = ReadModelResponseRequest(R"({"model": "m", )" + more + "}", &asked);
+    return bad.ok() ? "" : bad.error().message();
+  };
+  for (const auto& [more, words] : std::vector<std::pair<std::string, std::string>>{
+           {R"("input": "x", "previous_response_id": "r")", "previous_response_id: this server"},
+           {R"("instructions": "x")", "input: is missing"},
+           {R"("input": [{"type": "item_reference", "id": "x"}])", "input[0]: "},
+           {R"("input": [{"role": "user", "content": [{"type": "input_image"}]}])",
+            "input[0].content: "},
+           {R"("input": "x", "tools": [{"type": "web_search"}])", "tools[0]: only functions"},
+           {R"("input": "x", "max_output_tokens": 0)", "max_output_tokens: "},
+           {R"("input": "x", "text": {"format": {"type": "xml"}})", "text.format: "},
+           {R"("input": "x", "reasoning": {"effort": "low"})", "reasoning: "},
+           {R"("input": "x", "truncation": "auto")", "truncation: "},
+           {R"("input": "x", "inptu": 1)", "did you mean \"input\"?"},
+           {R"("input": [{"type": "function_call_output", "call_id": "c", "output": "x"}])",
+            "input[0].tool_call_id: "}}) {
+    EXPECT_NE(problem(more).find(words), std::string::npos) << problem(more);
+  }
 }
 
 TEST(ServeRequest, ResultsGetTheNamesOfTheirTools) {

@@ -35,15 +35,21 @@ class Response {
   // error the response is over.
   virtual Result<std::string> Tell(const BatchTicket::News& news) = 0;
   // All turns have ended: what remains to be done before the client is told so, and the last events
-  // of a stream.
+  // of a stream, with what ends it.
   virtual Result<std::string> Finish() = 0;
   // The whole response, after Finish.
   virtual Json Whole() const = 0;
 };
 
+// How streams of completions end.
+inline constexpr std::string_view kStreamEnd = "data: [DONE]\n\n";
+
 // The errors are the request's.
 Result<std::unique_ptr<Response>> NewChatResponse(const ResponseContext& context,
                                                   ServedChat request);
+// POST /v1/responses; the request is what it asks for as a chat, `asked` the body as it was sent.
+Result<std::unique_ptr<Response>> NewModelResponse(const ResponseContext& context,
+                                                   ServedChat request, Json asked);
 Result<std::unique_ptr<Response>> NewPlainResponse(const ResponseContext& context,
                                                    PlainRequest request);
 

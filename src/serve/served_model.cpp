@@ -8,8 +8,8 @@
 #include "serve/request.h"
 #include "text/template_dialect.h"
 #include "train/folder/model_place.h"
-#include "train/recipe_checks.h"
 #include "train/folder/run_folder.h"
+#include "train/recipe_checks.h"
 #include "train/training_recipe.h"
 
 namespace hone {
@@ -85,6 +85,11 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
     served->name = std::filesystem::weakly_canonical(named).filename().string();
   }
   return served;
+}
+
+const TokensByText& ServedModel::Tokens() const {
+  std::call_once(tokens_made_, [&] { tokens_ = std::make_unique<TokensByText>(tokenizer.get()); });
+  return *tokens_;
 }
 
 }  // namespace hone

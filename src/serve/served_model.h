@@ -2,11 +2,13 @@
 
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "engine/engine.h"
 #include "text/dialect.h"
+#include "text/grammar/grammar_tokens.h"
 #include "text/tokenizer.h"
 #include "train/folder/agent_card.h"
 
@@ -48,6 +50,13 @@ struct ServedModel {
   std::unique_ptr<Engine> engine;  // opened with the forbidden tokens of the dialect
   PromptLimit limit;
   std::optional<AgentCard> card;  // how it was trained; absent: nobody knows
+
+  // Made when it is first asked for. Thread-safe.
+  const TokensByText& Tokens() const;
+
+ private:
+  mutable std::once_flag tokens_made_;
+  mutable std::unique_ptr<TokensByText> tokens_;
 };
 
 // The errors say what is wrong with the choice and what there is.

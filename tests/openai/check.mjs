@@ -83,7 +83,7 @@ await check("n, stop, token ids", async () => {
 await check("errors are the API's", async () => {
   await refused(404, () => client.chat.completions.create({ ...request, model: "gpt-4" }));
   await refused(400, () => client.chat.completions.create({ ...request, temperature: -1 }));
-  await refused(400, () => client.chat.completions.create({ ...request, tool_choice: "required" }));
+  await refused(400, () => client.chat.completions.create({ ...request, tools: undefined, tool_choice: "required" }));
   await refused(401, () => new OpenAI({ baseURL, apiKey: "wrong", maxRetries: 0 }).models.list());
   try {
     await client.chat.completions.create({ ...request, top_p: 7 });
@@ -91,6 +91,71 @@ await check("errors are the API's", async () => {
     assert.equal(error.param, "top_p");
     assert.equal(error.type, "invalid_request_error");
   }
+});
+await check("a call that must be made is made", async () => {
+  for (const tool_choice of ["required", { type: "function", function: { name: "weather" } }]) {
+    const reply = await client.chat.completions.create({ ...request, max_tokens: 200, tool_choice, temperature: 2 });
+    if (reply.choices[0].finish_reason === "length") continue; // it was cut inside the call
+    const [call] = reply.choices[0].message.tool_calls;
+    assert.equal(call.function.name, "weather");
+    assert.deepEqual(Object.keys(JSON.parse(call.function.arguments)), ["city", "day"]);
+  }
+  const greedy = await client.chat.completions.create({ ...request, max_tokens: 100, tool_choice: "required", temperature: 0 });
+  assert.equal(greedy.choices[0].finish_reason, "tool_calls");
+  await refused(400, () => client.chat.completions.create({ ...request, tool_choice: { type: "function", function: { name: "clock" } } }));
+});
+const schema = { type: "object", additionalProperties: false, required: ["sky", "warm"],
+  properties: { sky: { type: "string", enum: ["sun", "fog"] }, warm: { type: "boolean" } } };
+await check("an answer has the form that was asked for", async () => {
+  const response_format = { type: "json_schema", json_schema: { name: "weather", strict: true, schema } };
+  const reply = await client.chat.completions.create({ model, messages, max_tokens: 60, seed: 4, temperature: 2, response_format });
+  const said = JSON.parse(reply.choices[0].message.content);
+  assert.ok(["sun", "fog"].includes(said.sky) && typeof said.warm === "boolean");
+  await refused(400, () => client.chat.completions.create({ ...request, response_format: { type: "json_schema",
+    json_schema: { name: "x", schema: { type: "string", pattern: "^a" } } } }));
+});
+const flat = tools.map((tool) => ({ type: "function", strict: false, ...tool.function }));
+await check("responses: items in, items out", async () => {
+  const asked = { model, input: messages[0].content, tools: flat, temperature: 0, max_output_tokens: 100, tool_choice: "required" };
+  const reply = await client.responses.create(asked);
+  assert.equal(reply.object, "response");
+  assert.equal(reply.status, "completed");
+  const call = reply.output.find((item) => item.type === "function_call");
+  assert.equal(call.name, "weather");
+  assert.equal(reply.usage.total_tokens, reply.usage.input_tokens + reply.usage.output_tokens);
+  const next = await client.responses.create({ model, instructions: "Be brief.", temperature: 0, max_output_tokens: 50, tools: flat,
+    input: [{ role: "user", content: [{ type: "input_text", text: messages[0].content }] }, ...reply.output,
+      { type: "function_call_output", call_id: call.call_id, output: '{"sky": "fog", "temp": 24}' }] });
+  assert.ok(["completed", "incomplete"].includes(next.status));
+  assert.equal(typeof next.output_text, "string");
+  const formed = await client.responses.create({ model, input: "Rome?", seed: 1, temperature: 2, max_output_tokens: 60,
+    text: { format: { type: "json_schema", name: "weather", strict: true, schema } } });
+  assert.ok(["sun", "fog"].includes(JSON.parse(formed.output_text).sky));
+});
+await check("responses: a stream says the same as the whole", async () => {
+  for (const more of [{ tools: flat, tool_choice: "required" }, {}]) {
+    const asked = { model, input: messages[0].content, seed: 5, max_output_tokens: 60, ...more };
+    const whole = await client.responses.create(asked);
+    let text = "", last, number = 0;
+    for await (const event of await client.responses.create({ ...asked, stream: true })) {
+      assert.equal(event.sequence_number, number++);
+      if (event.type === "response.output_text.delta") text += event.delta;
+      last = event;
+    }
+    assert.ok(["response.completed", "response.incomplete"].includes(last.type));
+    assert.equal(text, whole.output_text);
+    const shape = (items) => items.map(({ type, name, arguments: args }) => ({ type, name, args }));
+    assert.deepEqual(shape(last.response.output), shape(whole.output));
+    const helped = await client.responses.stream(asked).finalResponse();
+    assert.deepEqual(shape(helped.output), shape(whole.output));
+  }
+});
+await check("responses: what cannot be had is refused", async () => {
+  const asked = { model, input: "Hello" };
+  await refused(400, () => client.responses.create({ ...asked, previous_response_id: "resp_1" }));
+  await refused(400, () => client.responses.create({ ...asked, tools: [{ type: "web_search" }] }));
+  await refused(400, () => client.responses.create({ ...asked, truncation: "auto" }));
+  await refused(400, () => client.responses.create({ ...asked, input: [{ role: "user", content: [{ type: "input_image", image_url: "x" }] }] }));
 });
 await check("a stream that is given up", async () => {
   const stream = await client.chat.completions.create({ ...request, stream: true });

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "app/chat_talk.h"
+#include "app/chat/chat_talk.h"
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
-#include "app/line_editor.h"
+#include "app/chat/line_editor.h"
 #include "app/report.h"
 #include "serve/served_model.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/line_buffer.h"
+#include "app/chat/line_buffer.h"
 #include "base/result.h"
 
 namespace hone {

@@ -1,4 +1,4 @@
-#include "app/line_buffer.h"
+#include "app/chat/line_buffer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/chat_talk.h"
+#include "app/chat/chat_talk.h"
 
 #include <gtest/gtest.h>
 

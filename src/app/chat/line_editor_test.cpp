@@ -1,4 +1,4 @@
-#include "app/line_editor.h"
+#include "app/chat/line_editor.h"
 
 #include <pty.h>
 #include <termios.h>
