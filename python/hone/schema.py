@@ -8,6 +8,8 @@ import typing
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 _LISTS = (list, tuple, set, frozenset)
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))  # the second is of Python 3.10
+_MARKS = [getattr(typing, name) for name in ("Required", "NotRequired") if hasattr(typing, name)]  # of 3.11
 
 
 class Undescribable(TypeError):
@@ -30,7 +32,7 @@ def of_type(hint):
         wanted = [f.name for f in dataclasses.fields(hint)
                   if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
         return _object(typing.get_type_hints(hint, include_extras=True), wanted)
-    if typing.is_typeddict(hint):
+    if isinstance(hint, type) and hasattr(hint, "__required_keys__"):  # a typed dictionary
         return _object(typing.get_type_hints(hint, include_extras=True), sorted(hint.__required_keys__))
     return {}
 
@@ -51,9 +53,9 @@ def _of_generic(origin, args):
         return schema
     if origin is typing.Literal:
         return {"enum": list(args)}
-    if origin in (typing.Union, getattr(types, "UnionType", typing.Union)):
+    if origin in _UNIONS:
         return _of_union([of_type(arg) for arg in args])
-    if origin in (typing.Required, typing.NotRequired):
+    if origin in _MARKS:
         return of_type(args[0])
     if origin is tuple and args and Ellipsis not in args:
         return {"type": "array", "minItems": len(args), "maxItems": len(args)}
@@ -80,7 +82,7 @@ def to_python(hint, value):
     if dataclasses.is_dataclass(hint) and isinstance(value, dict):
         hints = typing.get_type_hints(hint, include_extras=True)
         return hint(**{name: to_python(hints.get(name), one) for name, one in value.items()})
-    if origin in (typing.Union, getattr(types, "UnionType", typing.Union)):
+    if origin in _UNIONS:
         others = [arg for arg in args if arg is not type(None)]
         return to_python(others[0], value) if len(others) == 1 and value is not None else value
     if origin is list and isinstance(value, list):

@@ -1,5 +1,6 @@
 import dataclasses
 import enum
+import sys
 import typing
 import unittest
 
@@ -29,8 +30,8 @@ class Schemas(unittest.TestCase):
             (bool, {"type": "boolean"}), (dict, {"type": "object"}), (list, {"type": "array"}),
             (list[int], {"type": "array", "items": {"type": "integer"}}),
             (dict[str, float], {"type": "object", "additionalProperties": {"type": "number"}}),
-            (typing.Optional[str], {"type": ["string", "null"]}), (int | str, {"type": ["integer", "string"]}),
-            (list[int] | None, {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}),
+            (typing.Optional[str], {"type": ["string", "null"]}), (typing.Union[int, str], {"type": ["integer", "string"]}),
+            (typing.Optional[list[int]], {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}),
             (typing.Literal["a", "b"], {"enum": ["a", "b"]}), (Size, {"enum": ["s", "l"]}),
             (typing.Annotated[int, "how many", {"minimum": 1}],
              {"type": "integer", "description": "how many", "minimum": 1}),
@@ -43,6 +44,11 @@ class Schemas(unittest.TestCase):
         ]:
             with self.subTest(hint=hint):
                 self.assertEqual(schema.of_type(hint), wanted)
+
+    @unittest.skipIf(sys.version_info < (3, 10), "Python 3.10 has this way of writing unions")
+    def test_unions_may_be_written_with_a_bar(self):
+        self.assertEqual(schema.of_type(int | str), schema.of_type(typing.Union[int, str]))
+        self.assertEqual(schema.to_python(Size | None, "s"), Size.SMALL)
 
     def test_a_function_is_described_by_its_signature_and_docstring(self):
         def stock(item: str, shop: str = "main", most: typing.Optional[int] = None):
