@@ -129,6 +129,10 @@ LoadedEnvironment StageContext::EnvironmentOf(const EnvironmentMix& mix, int64_t
   return Remixed(environment, mix, static_cast<uint64_t>(stage) << kTasksOfStage);
 }
 
+bool StageContext::HasSeveralOnDev() const {
+  return environment.members.size() > 1 && !environment.tasks->Measured(Split::kDev, 1).empty();
+}
+
 Result<std::unique_ptr<Curriculum>> StageContext::OpenCurriculum(const TaskSource& tasks) const {
   HONE_ASSIGN_OR_RETURN(
       std::unique_ptr<Curriculum> opened,

@@ -66,6 +66,8 @@ struct StageContext {
   // The environment of a stage: of several, with tasks of each as often as the stage has them, and
   // others than earlier stages had where there is no end of them.
   LoadedEnvironment EnvironmentOf(const EnvironmentMix& mix, int64_t stage) const;
+  // Whether there are several environments, with tasks of dev.
+  bool HasSeveralOnDev() const;
   // Which of the tasks are practised next: what earlier stages of practice posed is behind it. They
   // must outlive it.
   Result<std::unique_ptr<Curriculum>> OpenCurriculum(const TaskSource& tasks) const;

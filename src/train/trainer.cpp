@@ -257,13 +257,11 @@ Result<void> Trainer::RunStage(size_t number) {
 
 // What is left of each of several environments, on dev. Practice has measured it at its end.
 Result<void> Trainer::MeasureStage(size_t number) {
-  const TaskSource& tasks = *context_->environment.tasks;
-  if (recipe_.environment.members.size() < 2 || tasks.Measured(Split::kDev, 1).empty()) return {};
+  if (!context_->HasSeveralOnDev()) return {};
   const Stage& stage = *recipe_.stages[number];
   const std::string name = StageEvaluation(number, stage.kind());
-  if (!stage.traits().practice || recipe_.evaluation.every == 0) {
-    return Measure(name, Split::kDev, recipe_.evaluation.dev_tasks);
-  }
+  const bool measured = stage.traits().practice && recipe_.evaluation.every > 0;
+  if (!measured) return Measure(name, Split::kDev, recipe_.evaluation.dev_tasks);
   KeepDevAs(name, &state_.evaluations);
   return {};
 }
