@@ -13,6 +13,7 @@ namespace {
 using Rule = Grammar::Rule;
 
 constexpr int64_t kMostCounted = 4096;  // a place in the grammar each
+constexpr size_t kMostParts = 1000;     // values of an enum, members of an object, ...
 
 Grammar::Bytes BytesBetween(unsigned first, unsigned last) {
   Grammar::Bytes bytes;
@@ -154,6 +155,10 @@ class SchemaReader {
                  fmt::format("{} {}", where.empty() ? "#" : "#" + where, why));
   }
 
+  Error TooMany(const std::string& where) const {
+    return Cannot(where, fmt::format("has more than {} parts", kMostParts));
+  }
+
   Result<void> CheckKeywords(const Json& schema, const std::string& where) const {
     static const std::set<std::string_view> kKnown = {
         "type",        "properties", "required",    "additionalProperties",
@@ -199,6 +204,7 @@ class SchemaReader {
     if (!values.is_array() || values.AsArray().empty()) {
       return Cannot(where + "/enum", "has no values");
     }
+    if (values.AsArray().size() > kMostParts) return TooMany(where + "/enum");
     std::vector<Rule> choices;
     for (const Json& value : values.AsArray()) choices.push_back(g_->Literal(DumpJson(value)));
     return g_->Choice(std::move(choices));
@@ -206,6 +212,7 @@ class SchemaReader {
 
   Result<Rule> ReadAny(const Json& schemas, const std::string& where) {
     if (!schemas.is_array() || schemas.AsArray().empty()) return Cannot(where, "has no schemas");
+    if (schemas.AsArray().size() > kMostParts) return TooMany(where);
     std::vector<Rule> choices;
     for (size_t i = 0; i < schemas.AsArray().size(); ++i) {
       HONE_ASSIGN_OR_RETURN(const Rule rule,
@@ -282,6 +289,7 @@ class SchemaReader {
       HONE_ASSIGN_OR_RETURN(const Rule value, Read(*additional, where + "/additionalProperties"));
       return parts_.Map(value);
     }
+    if (properties->AsObject().size() > kMostParts) return TooMany(where + "/properties");
     std::vector<std::pair<Rule, bool>> members;  // in their order; whether each must be there
     for (const auto& [name, value] : properties->AsObject()) {
       HONE_ASSIGN_OR_RETURN(const Rule rule,

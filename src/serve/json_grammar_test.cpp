@@ -120,6 +120,9 @@ TEST(JsonGrammar, WhatCannotBeKeptToIsNamed) {
     ASSERT_FALSE(read.ok()) << schema;
     EXPECT_NE(read.error().message().find(part), std::string::npos) << read.error().message();
   }
+  Json::Array many(2000, Json("x"));
+  EXPECT_FALSE(
+      JsonTexts(Json::Of({{"enum", std::move(many)}}), SchemaForm::kStrict, &grammar).ok());
   EXPECT_TRUE(
       JsonTexts(Parsed(R"({"type": "integer", "minimum": 3})"), SchemaForm::kLoose, &grammar).ok());
 }

@@ -182,6 +182,7 @@ Result<void> RefuseTheRest(const Json& body) {
     return Refused("truncation", "nothing is left out of a conversation here; shorten it yourself");
   }
   if (const Json* reasoning = Given(body, "reasoning")) {
+    if (!reasoning->is_object()) return Refused("reasoning", "wants an object");
     for (const auto& [key, value] : reasoning->AsObject()) {
       if (value.is_null()) continue;
       return Refused("reasoning",
@@ -189,7 +190,8 @@ Result<void> RefuseTheRest(const Json& body) {
                      "/v1/chat/completions");
     }
   }
-  if (const Json* more = Given(body, "include"); more != nullptr && more->is_array()) {
+  if (const Json* more = Given(body, "include")) {
+    if (!more->is_array()) return Refused("include", "wants a list");
     for (const Json& one : more->AsArray()) {
       if (one == Json("reasoning.encrypted_content")) continue;
       return Refused("include",

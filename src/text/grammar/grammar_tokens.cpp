@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace hone {
+namespace {
+
+// A list may have every token of the vocabulary.
+constexpr size_t kMostKnown = 64;
+
+}  // namespace
 
 TokensByText::TokensByText(const Tokenizer* tokenizer) : tokenizer_(tokenizer) {
   std::vector<bool> added(static_cast<size_t>(tokenizer->vocab_size()), false);
@@ -84,6 +90,7 @@ std::vector<TokenId> GrammarTurn::Allowed(std::span<const TokenId> drawn) {
     return std::binary_search(never_.begin(), never_.end(), token);
   });
   if (allowed.empty()) allowed = grammar_->ends;
+  if (known_.size() >= kMostKnown) known_.clear();
   return known_.emplace(state_, std::move(allowed)).first->second;
 }
 
