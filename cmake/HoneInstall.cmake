@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# What commands find as recipes/NAME from any folder (src/app/shipped_files.h).
+# What commands find as recipes/NAME from any folder (src/app/installed/shipped_files.h).
 set(share ${CMAKE_INSTALL_DATADIR}/hone)
 install(DIRECTORY recipes comparisons DESTINATION ${share} FILES_MATCHING PATTERN "*.toml" PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${share}

@@ -9,8 +9,8 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/failure.h"
+#include "app/installed/version.h"
 #include "app/report.h"
-#include "app/version.h"
 #include "engine/kernels/asked.h"
 
 namespace hone {

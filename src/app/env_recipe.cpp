@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/shipped_files.h"
+#include "app/installed/shipped_files.h"
 #include "train/training_recipe.h"
 
 namespace hone {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/env_recipe.h"
-#include "app/shipped_files.h"
+#include "app/installed/shipped_files.h"
 #include "text/template_dialect.h"
 #include "train/recipe_checks.h"
 

@@ -176,11 +176,8 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
   HONE_RETURN_IF_ERROR(
       times_.Run("store", [&] { return log_->Add(WallTime(), state_.step - 1, values, records); }));
   const Stage& stage = *recipe_.stages[static_cast<size_t>(state_.stage)];
-  observer().OnStep({.stage = std::string(stage.kind()),
-                     .step = state_.stage_step,
-                     .steps = stage.size().steps,
-                     .values = std::move(values),
-                     .run_step = state_.step});
+  observer().OnStep({std::string(stage.kind()), state_.stage_step, stage.size().steps,
+                     std::move(values), /*of_policy=*/true, state_.step});
   return {};
 }
 

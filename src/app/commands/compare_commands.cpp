@@ -4,11 +4,11 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
-#include "app/comparison_estimate.h"
-#include "app/comparison_session.h"
+#include "app/comparison/comparison_estimate.h"
+#include "app/comparison/comparison_session.h"
+#include "app/installed/shipped_files.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
-#include "app/shipped_files.h"
 #include "train/compare/outcome_arm.h"
 
 namespace hone {
@@ -88,8 +88,8 @@ Result<CompareOutcome> Compare(const CompareArguments& arguments, bool json) {
   const ComparisonText head{comparison.title.empty() ? "Comparison" : comparison.title,
                             comparison.text, command};
   HONE_ASSIGN_OR_RETURN(const std::string markdown,
-                        WriteFindings(head, findings, carried_out.records, arguments.out,
-                                      arguments.verb, arguments.markdown));
+                        WriteFindings(head, findings, carried_out.records,
+                                      {arguments.out, arguments.verb, arguments.markdown}));
   return CompareOutcome{json ? DumpJson(findings.json) + "\n" : markdown, findings.failed};
 }
 

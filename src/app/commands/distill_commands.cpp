@@ -95,8 +95,8 @@ void AddDistill(Command data, std::shared_ptr<CommandContext> context) {
       .ShowDefault();
   distill.AddOption("--dialect", &teacher.dialect,
                     "how the teacher spells calls; else as its run did");
-  distill.AddOption("--set", &teacher.overrides, "change the recipe: environment.tasks.hard=true")
-      .OneAtATime();
+  distill.AddOverrides(&teacher.overrides,
+                       "key=value, over the recipe's: environment.tasks.hard=true");
   distill.AddOption("--threads", &teacher.threads, "else as many as the machine has")
       .Between(0, 1024);
   distill

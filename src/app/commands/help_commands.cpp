@@ -4,9 +4,9 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/installed/version.h"
 #include "app/report.h"
 #include "app/terminal.h"
-#include "app/version.h"
 #include "app/views/completion.h"
 #include "app/views/man_page.h"
 #include "base/file.h"

@@ -8,8 +8,8 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/installed/shipped_files.h"
 #include "app/report.h"
-#include "app/shipped_files.h"
 #include "app/terminal.h"
 #include "app/views/text_views.h"
 #include "base/file.h"

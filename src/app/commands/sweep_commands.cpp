@@ -7,11 +7,11 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
-#include "app/comparison_estimate.h"
-#include "app/comparison_session.h"
+#include "app/comparison/comparison_estimate.h"
+#include "app/comparison/comparison_session.h"
+#include "app/installed/shipped_files.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
-#include "app/shipped_files.h"
 #include "train/compare/sweep.h"
 
 namespace hone {
@@ -137,7 +137,7 @@ Result<SweepOutcome> Sweep(SweepArguments arguments, bool json) {
       command};
   HONE_RETURN_IF_ERROR([&]() -> Result<void> {
     const Result<std::string> written =
-        WriteFindings(head, findings, carried_out.records, arguments.out, "sweep", "");
+        WriteFindings(head, findings, carried_out.records, {arguments.out, "sweep", ""});
     return written.ok() ? Result<void>() : Result<void>(written.error());
   }());
   if (json) return SweepOutcome{DumpJson(findings.json) + "\n", findings.failed};

@@ -6,8 +6,8 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/installed/shipped_files.h"
 #include "app/report.h"
-#include "app/shipped_files.h"
 #include "app/views/tools_view.h"
 #include "base/file.h"
 #include "base/nearest.h"

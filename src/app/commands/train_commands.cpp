@@ -4,10 +4,10 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/installed/shipped_files.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
-#include "app/shipped_files.h"
 #include "app/views/run_page.h"
 #include "app/views/train_progress.h"
 #include "base/file.h"

@@ -6,8 +6,8 @@
 
 #include "app/command_line.h"
 #include "app/env_recipe.h"
+#include "app/installed/shipped_files.h"
 #include "app/report.h"
-#include "app/shipped_files.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "evaluate/journaling.h"

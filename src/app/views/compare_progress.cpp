@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "app/report.h"
-#include "app/step_pace.h"
 #include "app/terminal.h"
+#include "app/views/step_pace.h"
 #include "base/clock.h"
 #include "evaluate/figure_text.h"
 

@@ -6,9 +6,9 @@
 
 #include "app/progress_bar.h"
 #include "app/report.h"
-#include "app/step_pace.h"
 #include "app/terminal.h"
 #include "app/views/evaluation_view.h"
+#include "app/views/step_pace.h"
 #include "train/before_after.h"
 
 namespace hone {

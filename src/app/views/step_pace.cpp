@@ -1,4 +1,4 @@
-#include "app/step_pace.h"
+#include "app/views/step_pace.h"
 
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "app/version.h"
+#include "app/installed/version.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "app/comparison_estimate.h"
+#include "app/comparison/comparison_estimate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/comparison_session.h"
+#include "app/comparison/comparison_session.h"
 
 #include <algorithm>
 #include <set>
@@ -173,19 +173,18 @@ ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& 
 
 Result<std::string> WriteFindings(ComparisonText head, const ComparisonFindings& findings,
                                   const std::vector<ComparedRun>& records,
-                                  const std::filesystem::path& folder, const std::string& name,
-                                  const std::string& copy) {
+                                  const FindingFiles& files) {
   head.claims = findings.claims;
   head.tables = findings.tables;
   const std::string markdown =
       ComparisonMarkdown(head, findings.sections, findings.reports, records, findings.problems);
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / (name + ".md"), markdown));
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(files.folder / (files.name + ".md"), markdown));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(
-      folder / (name + ".html"),
+      files.folder / (files.name + ".html"),
       ComparisonPage(head, findings.sections, findings.reports, records, findings.problems)));
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / (name + ".json"),
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(files.folder / (files.name + ".json"),
                                        DumpJson(findings.json, JsonStyle::kPretty) + "\n"));
-  if (!copy.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomic(copy, markdown));
+  if (!files.copy.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomic(files.copy, markdown));
   return markdown;
 }
 

@@ -1,4 +1,4 @@
-#include "app/shipped_files.h"
+#include "app/installed/shipped_files.h"
 
 #include <array>
 #include <string_view>

@@ -53,11 +53,15 @@ struct ComparisonFindings {
 };
 ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& command);
 
-// Writes NAME.md, NAME.html and NAME.json into the folder, and the Markdown to `copy`, too, unless
-// that is empty. Returns the Markdown.
+// Where a report goes: NAME.md, NAME.html and NAME.json in the folder.
+struct FindingFiles {
+  std::filesystem::path folder;
+  std::string name;
+  std::string copy;  // of the Markdown; empty: none
+};
+// Writes them and returns the Markdown.
 Result<std::string> WriteFindings(ComparisonText head, const ComparisonFindings& findings,
                                   const std::vector<ComparedRun>& records,
-                                  const std::filesystem::path& folder, const std::string& name,
-                                  const std::string& copy);
+                                  const FindingFiles& files);
 
 }  // namespace hone

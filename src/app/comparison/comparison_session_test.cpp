@@ -1,4 +1,4 @@
-#include "app/comparison_session.h"
+#include "app/comparison/comparison_session.h"
 
 #include <gtest/gtest.h>
 
@@ -35,8 +35,9 @@ TEST(ComparisonSession, WhatIsThereIsReportedAndWrittenDownWithoutARun) {
   EXPECT_EQ(*findings.json.Find("event"), Json("end"));
   findings.claims = {{"Claimed", {{"claim"}, {"sooner"}}, "a note"}};
   const ComparisonText head{.title = "T"};
-  const auto text = WriteFindings(head, findings, records, folder.path() / "out", "proof",
-                                  (folder.path() / "copy.md").string());
+  const auto text =
+      WriteFindings(head, findings, records,
+                    {folder.path() / "out", "proof", (folder.path() / "copy.md").string()});
   ASSERT_TRUE(text.ok()) << text.error().message();
   EXPECT_NE(text->find("## Claimed"), std::string::npos);
   EXPECT_EQ(ReadFile(folder.path() / "copy.md").value(), *text);
