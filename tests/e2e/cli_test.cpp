@@ -119,7 +119,7 @@ TEST_F(CliTest, ChangesAreTakenWithSetAndAloneByEveryCommandThatTakesThem) {
   const std::vector<std::vector<std::string>> commands = {
       {"train", "recipes/quickstart.toml", "--plan"},
       {"env", "stats", "desk"},
-      {"compare", "recipes/grpo.toml", "recipes/toolpo.toml", "--plan"},
+      {"compare", "recipes/grpo.toml", "--plan"},
       {"simulate", "audit", "desk"}};
   for (const std::vector<std::string>& command : commands) {
     for (const bool named : {true, false}) {
