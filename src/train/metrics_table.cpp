@@ -39,6 +39,8 @@ constexpr Metric kMetrics[] = {
     {kAgent, "dev/sampled", "share", kHigher,
      "success on dev with the real tools, drawn; in steps with an evaluation"},
     {kAgent, "dev/greedy", "share", kHigher, "the same with the likeliest tokens"},
+    {kAgent, "dev/sampled/*", "share", kHigher, "`dev/sampled` of one of several environments"},
+    {kAgent, "dev/greedy/*", "share", kHigher, "`dev/greedy` of one of several environments"},
     {kAgent, "dev/success", "share", kHigher, "what alarms call `dev/sampled`; not written"},
 
     {kDrawn, "groups", "groups", kNeither, "that are trained on"},
