@@ -8,10 +8,21 @@
 #include "base/strings.h"
 
 namespace hone {
+namespace {
+
+constexpr std::string_view kParquet = "PAR1";  // what such a file begins with
+
+}  // namespace
 
 void ForEachJsonLine(std::string_view text,
                      const std::function<void(int64_t line, const Result<Json>& json)>& take) {
   text = WithoutByteOrderMark(text);
+  if (text.starts_with(kParquet)) {
+    take(1, Error(ErrorCode::kParse,
+                  "this is Parquet, which is not read; write it as JSON Lines, in Python: "
+                  "pandas.read_parquet(FILE).to_json(OUT, orient=\"records\", lines=True)"));
+    return;
+  }
   for (int64_t line = 1; !text.empty(); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = Trim(text.substr(0, end));

@@ -11,8 +11,6 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kParquet = "PAR1";  // what such a file begins with
-
 void AddProblems(int64_t line, std::string_view text, ConversationFile* file) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -37,13 +35,6 @@ void AddRow(int64_t line, const Json& json, KeepMessages keep, ConversationFile*
 ConversationFile ReadConversations(std::string_view text, KeepMessages keep) {
   ConversationFile file;
   text = WithoutByteOrderMark(text);
-  if (text.starts_with(kParquet)) {
-    file.problems.push_back(
-        {1,
-         "this is Parquet, which is not read; write it as JSON Lines, in Python: "
-         "pandas.read_parquet(FILE).to_json(OUT, orient=\"records\", lines=True)"});
-    return file;
-  }
   if (TrimLeft(text).starts_with('[')) {
     const Result<Json> array = ParseJson(text);
     if (!array.ok()) {

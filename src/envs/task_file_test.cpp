@@ -77,6 +77,13 @@ TEST(TaskFileTest, EveryProblemIsListedWithItsLine) {
   }
 }
 
+TEST(TaskFileTest, ParquetIsNamedAndHowToWriteItAsLines) {
+  const Problems problems = ProblemsOf("PAR1\x15\nbytes\n");
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_TRUE(problems[0].starts_with("1: this is Parquet")) << problems[0];
+  EXPECT_NE(problems[0].find("lines=True"), std::string::npos);
+}
+
 TEST(TaskFileTest, OneProblemDoesNotHideAnother) {
   const Problems problems = ProblemsOf(
       R"({"prompt":"p","anwser":1,"reward":{"calls":[{"name":"wether"},{"name":"clok"}]},)"
