@@ -181,7 +181,7 @@ void BackwardTile::AddToKeys(int64_t at, int64_t some, const Kernels& kernels) {
 
 // Some 64 rows are enough to fill the kernels' products; more would compute more scores of keys
 // that the early positions of the tile do not see.
-int64_t AttentionTile(int64_t group) { return std::max<int64_t>(1, 64 / group); }
+int64_t AttentionPositions(int64_t group) { return std::max<int64_t>(1, 64 / group); }
 
 void Attend(const AttentionHead& head, const AttentionQueries& queries, const Kernels& kernels) {
   static thread_local Tile tile;

@@ -38,7 +38,7 @@ struct AttentionQueries {
 void Attend(const AttentionHead& head, const AttentionQueries& queries, const Kernels& kernels);
 
 // How many positions Attend takes best at a time.
-int64_t AttentionTile(int64_t group);
+int64_t AttentionPositions(int64_t group);
 
 // The gradient of Attend for the same queries: dq is set; dk and dv of the position p of the
 // sequence are added to row row_of[p] of dk and dv. `queries.out` and `queries.lse` are what Attend

@@ -194,7 +194,7 @@ void Decoder::AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerS
     int64_t from, count;
   };
   std::vector<Piece> pieces;
-  const int64_t tile = AttentionTile(group);
+  const int64_t tile = AttentionPositions(group);
   for (size_t i = 0; i < rows.chunks.size(); ++i) {
     const auto length = static_cast<int64_t>(rows.chunks[i].tokens.size());
     for (int64_t from = 0; from < length; from += tile) {

@@ -13,6 +13,7 @@
 #include "engine/model.h"
 #include "engine/projection.h"
 #include "engine/rope.h"
+#include "engine/tree_batch.h"
 
 namespace hone {
 
@@ -48,14 +49,7 @@ class Decoder {
   // While false, LoRA adapters are left out: the base model answers.
   void UseAdapters(bool use) { use_adapters_ = use; }
 
-  // Some more tokens of a sequence, whose pages already reach to their end. A chunk may begin where
-  // an earlier chunk of the same call ends: `copy` is then what KvSequence::ForkLater said.
-  struct Chunk {
-    std::span<const PageId> table;
-    int64_t position = 0;  // of the first token
-    std::span<const TokenId> tokens;
-    KvSequence::PendingCopy copy;
-  };
+  using Chunk = hone::Chunk;
   // The final hidden states [rows][width] of all chunks' tokens, one chunk after the other.
   void Forward(std::span<const Chunk> chunks, KvPages* pages, Floats* hidden);
   // [rows][vocab] for some hidden states.
@@ -88,7 +82,6 @@ class Decoder {
   struct LayerState;  // what backward needs of a layer
   struct Workspace;   // buffers that layers share
   struct Rows;        // the rows of one pass
-  struct TreeBatch;   // trees as rows
   struct NormRows;    // what backward of a norm reads and writes
   struct KeptNorm;    // a norm with what forward kept of it
 

@@ -123,7 +123,7 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
         // Some positions at a time: what is held for them does not grow with the chunk.
         for (int64_t from = 0; from < length; from += kQueriesAtOnce) {
           const int64_t row = batch.first_row[i] + from, at = g * group * dim;
-          AttendBackward({batch.pages, index, g, group, dim, options_.precision},
+          AttendBackward({&pages_, index, g, group, dim, options_.precision},
                          {.table = chunk.table,
                           .position = chunk.position + from,
                           .count = std::min(kQueriesAtOnce, length - from),
@@ -300,7 +300,7 @@ void Decoder::LayersBackward(TreeBatch* batch, Gradients* gradients) {
     // Only each layer's input was kept: one layer's forward is computed again, the same bits.
     if (options_.recompute_activations) {
       std::copy_n(state->input.data(), rows * width, work_->x.data());
-      ForwardLayer(i, batch_rows, batch->pages, &work_->passing);
+      ForwardLayer(i, batch_rows, &pages_, &work_->passing);
       state = &work_->passing;
     }
     FeedForwardBackward(i, rows, *state, gradients);

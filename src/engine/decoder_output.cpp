@@ -8,23 +8,6 @@
 #include "engine/distribution.h"
 
 namespace hone {
-namespace {
-
-std::span<const TokenId> KeptOf(const Node& node, size_t token, int64_t vocab) {
-  if (node.supports.empty()) return {};
-  CHECK(node.supports.size() == node.tokens.size(), "a support per token");
-  const std::vector<TokenId>& kept = node.supports[token].kept;
-  CHECK(kept.empty() || (kept.front() >= 0 && kept.back() < vocab),
-        "a support outside the model's vocabulary");
-  return kept;
-}
-
-// Turns at temperature 0 are recorded at temperature 1.
-float TemperatureOf(const Node& node) {
-  return node.sampling.temperature > 0 ? node.sampling.temperature : 1.0f;
-}
-
-}  // namespace
 
 // The logits of some predictions, [count][vocab], with forbidden tokens masked.
 void Decoder::LogitsOf(const TreeBatch& batch, std::span<const size_t> predictions,

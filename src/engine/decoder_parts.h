@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/decoder.h"
+#include "engine/tree_batch.h"
 
 namespace hone {
 
@@ -71,39 +72,6 @@ struct Decoder::Rows {
 
   explicit Rows(std::span<const Chunk> all);
   int64_t count() const { return static_cast<int64_t>(position.size()); }
-};
-
-// Some trees as one batch: every node is a chunk, and knows its rows.
-struct Decoder::TreeBatch {
-  std::span<const Tree> trees;
-  KvPages* pages;
-  std::vector<KvSequence> sequences;  // per chunk
-  std::vector<Chunk> chunks;
-  std::vector<size_t> first_chunk;  // of each tree, and one more
-  std::vector<size_t> parent;       // per chunk; itself for a root
-  std::vector<int64_t> last_row;    // per chunk: of its path; -1: no token yet
-  std::vector<int64_t> first_row;   // per chunk
-  std::vector<int64_t> position;    // per row
-  int64_t total_rows = 0;
-
-  // A token and the row whose hidden state predicts it.
-  struct Prediction {
-    int64_t row;
-    size_t tree;
-    NodeId node;
-    size_t token;
-    float dlogprob = 0, dentropy = 0;
-  };
-  std::vector<Prediction> predictions;
-  std::vector<float> dvalues;  // per row
-  std::vector<TreeLogprobs> logprobs;
-
-  TreeBatch(std::span<const Tree> all, KvPages* in);
-  const Node& NodeOf(const Prediction& p) const { return trees[p.tree].nodes[p.node]; }
-  // The row of each position of a chunk's path.
-  std::vector<int64_t> PathRows(size_t chunk) const;
-  // Gives the loss its paths and takes back its derivatives.
-  void AskLoss(const Loss& loss, SharedTokens shared);
 };
 
 }  // namespace hone

@@ -10,6 +10,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "engine/device/device_runner.h"
+#include "engine/processor_runner.h"
 #include "engine/safetensors.h"
 
 namespace hone {
@@ -56,10 +58,24 @@ Engine::Engine(Model model, Options options)
     : model_(std::move(model)),
       options_(std::move(options)),
       pool_(std::make_unique<ThreadPool>(ThreadsOf(options_.threads))) {
-  decoder_ = std::make_unique<Decoder>(
-      &model_,
-      DecoderOptions{options_.precision, options_.recompute_activations, options_.forbidden},
-      pool_.get());
+  Result<std::shared_ptr<Device>> device = Device::Open(options_.device);
+  if (!device.ok()) throw DeviceError(DeviceError::Kind::kLost, device.error().message());
+  const Result<void> supported = DeviceRunner::Supports(model_.config);
+  if (*device != nullptr && !supported.ok() && options_.device != DeviceKind::kAuto) {
+    throw DeviceError(DeviceError::Kind::kLost, supported.error().message());
+  }
+  if (*device != nullptr && supported.ok()) {
+    runner_ = std::make_unique<DeviceRunner>(
+        &model_,
+        DeviceRunnerOptions{options_.precision, options_.recompute_activations,
+                            options_.small_moments, options_.forbidden},
+        *device);
+  } else {
+    runner_ = std::make_unique<ProcessorRunner>(
+        &model_,
+        DecoderOptions{options_.precision, options_.recompute_activations, options_.forbidden},
+        pool_.get());
+  }
 }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::filesystem::path& folder, Options options) {
@@ -74,15 +90,9 @@ Result<std::unique_ptr<Engine>> Engine::Open(const std::filesystem::path& folder
   return std::make_unique<Engine>(std::move(model), std::move(options));
 }
 
-// Gradients and moments take memory only when something is trained.
-void Engine::PrepareTraining() {
-  if (optimizer_) return;
-  optimizer_.emplace(model_);
-  gradients_.resize(model_.parameters.size());
-  for (size_t i = 0; i < gradients_.size(); ++i) {
-    const Parameter& parameter = model_.parameters[i];
-    gradients_[i].assign(parameter.trained ? parameter.value.size() : 0, 0.0f);
-  }
+const Model& Engine::model() const {
+  runner_->BringWeights(&model_);
+  return model_;
 }
 
 Result<void> Engine::CheckTokens(std::span<const TokenId> tokens) const {
@@ -135,94 +145,85 @@ Result<void> Engine::CheckTree(const Tree& tree) const {
 }
 
 Result<std::vector<SampleResult>> Engine::Sample(std::span<const SampleRequest> requests) {
-  return DrawSamples(decoder_.get(), options_.sampler, requests);
+  return DrawSamples(runner_.get(), options_.sampler, requests);
 }
 
 std::unique_ptr<Sampler> Engine::NewSampler() {
-  return std::make_unique<Sampler>(decoder_.get(), options_.sampler);
+  return std::make_unique<Sampler>(runner_.get(), options_.sampler);
 }
 
 std::vector<TreeLogprobs> Engine::LogProbs(std::span<const Tree> trees, Weights weights) {
-  decoder_->UseAdapters(weights == Weights::kCurrent);
-  std::vector<TreeLogprobs> logprobs = decoder_->LogProbs(trees);
-  decoder_->UseAdapters(true);
+  runner_->UseAdapters(weights == Weights::kCurrent);
+  std::vector<TreeLogprobs> logprobs = runner_->LogProbs(trees);
+  runner_->UseAdapters(true);
   return logprobs;
 }
 
 std::vector<TreeLogprobs> Engine::LogProbsWith(const Adapters& adapters,
                                                std::span<const Tree> trees) {
   Adapters other = adapters;
+  runner_->BringWeights(&model_);
   SwapAdapters(&other, &model_);
-  decoder_->Repack();
-  std::vector<TreeLogprobs> logprobs = decoder_->LogProbs(trees);
+  runner_->TakeAdapters();
+  std::vector<TreeLogprobs> logprobs = runner_->LogProbs(trees);
   SwapAdapters(&other, &model_);
-  decoder_->Repack();
+  runner_->TakeAdapters();
   return logprobs;
 }
 
 void Engine::Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) {
-  PrepareTraining();
-  decoder_->Accumulate(trees, loss, shared, &gradients_);
+  runner_->Accumulate(trees, loss, shared);
   accumulated_ |= !trees.empty();
 }
 
 double Engine::Step(const OptimizerOptions& options) {
-  PrepareTraining();
-  const double norm =
-      optimizer_->Step(options, gradients_, &model_, decoder_->kernels(), pool_.get());
-  ForgetGradients();
-  decoder_->Repack();
-  return norm;
+  accumulated_ = false;
+  return runner_->Step(options);
 }
 
 void Engine::ForgetGradients() {
-  for (Floats& gradient : gradients_) std::fill(gradient.begin(), gradient.end(), 0.0f);
+  runner_->ForgetGradients();
   accumulated_ = false;
 }
 
 void Engine::MixIn(const Model& other, double share) {
   CHECK(other.parameters.size() == model_.parameters.size(), "the weights of another model");
+  runner_->BringWeights(&model_);
   for (size_t p = 0; p < other.parameters.size(); ++p) {
     MixNumbers(other.parameters[p].value, share, &model_.parameters[p].value);
   }
-  decoder_->Repack();
+  runner_->TakeWeights();
 }
 
 std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
-  int64_t weights = 0, gradients = 0, moments = 0;
+  int64_t weights = 0;
   for (const Parameter& parameter : model_.parameters) {
     weights += static_cast<int64_t>(parameter.value.size() * sizeof(float));
   }
-  for (const Floats& gradient : gradients_) {
-    gradients += static_cast<int64_t>(gradient.size() * sizeof(float));
-  }
-  if (optimizer_) moments = 2 * gradients;
-  return {{"weights", weights},
-          {"packed weights", decoder_->packed_bytes()},
-          {"gradients", gradients},
-          {"moments", moments},
-          {"buffers", decoder_->buffer_bytes()}};
+  std::vector<std::pair<std::string, int64_t>> memory = {{"weights", weights}};
+  for (auto& part : runner_->Memory()) memory.push_back(std::move(part));
+  return memory;
 }
 
 Result<void> Engine::Save(const std::filesystem::path& given, SaveType type,
                           const std::string& base) const {
   CHECK(!accumulated_, "a state is saved between steps");
+  const Model& model = this->model();
   // "dir/" is "dir".
   const std::filesystem::path folder = given.has_filename() ? given : given.parent_path();
   const std::filesystem::path aside = folder.string() + ".writing";
   std::error_code ignored;
   std::filesystem::remove_all(aside, ignored);
-  HONE_RETURN_IF_ERROR(SaveModel(model_, type, aside));
-  if (!model_.lora.empty()) {
+  HONE_RETURN_IF_ERROR(SaveModel(model, type, aside));
+  if (!model.lora.empty()) {
     HONE_RETURN_IF_ERROR(
-        SaveLora(model_, base.empty() ? folder.string() : base, aside / kAdapterFolder));
+        SaveLora(model, base.empty() ? folder.string() : base, aside / kAdapterFolder));
   }
-  std::optional<Optimizer> untouched;
-  if (!optimizer_) untouched.emplace(model_);
-  const Optimizer& optimizer = optimizer_ ? *optimizer_ : *untouched;
+  Optimizer optimizer(model);
+  if (runner_->HasMoments()) runner_->BringMoments(&optimizer);
   std::map<std::string, TensorView> tensors;
-  for (size_t p = 0; p < model_.parameters.size(); ++p) {
-    const Parameter& parameter = model_.parameters[p];
+  for (size_t p = 0; p < model.parameters.size(); ++p) {
+    const Parameter& parameter = model.parameters[p];
     tensors.emplace("master." + parameter.name, ViewOf(parameter.value, parameter.shape));
     if (!parameter.trained) continue;
     tensors.emplace("adam.first." + parameter.name,
@@ -254,8 +255,7 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
     return Error(ErrorCode::kVersion, fmt::format("{}: not a training state of version {}",
                                                   path.string(), kStateVersion));
   }
-  engine->PrepareTraining();
-  Optimizer& optimizer = *engine->optimizer_;
+  Optimizer optimizer(engine->model_);
   const bool counted = ReadCount(metadata["steps"], &optimizer.steps);
   optimizer.head_steps = optimizer.steps;
   if (!counted || (metadata.contains("head_steps") &&
@@ -269,8 +269,8 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
     Parameter& parameter = engine->model_.parameters[p];
     std::vector<std::pair<std::string, std::span<float>>> parts = {{"master.", parameter.value}};
     if (parameter.trained) {
-      parts.emplace_back("adam.first.", engine->optimizer_->first_moments[p]);
-      parts.emplace_back("adam.second.", engine->optimizer_->second_moments[p]);
+      parts.emplace_back("adam.first.", optimizer.first_moments[p]);
+      parts.emplace_back("adam.second.", optimizer.second_moments[p]);
     }
     for (const auto& [part, values] : parts) {
       if (Result<void> read = ReadPart(file, part + parameter.name, parameter.shape, values);
@@ -279,13 +279,14 @@ Result<std::unique_ptr<Engine>> Engine::Load(const std::filesystem::path& folder
       }
     }
   }
-  engine->decoder_->Repack();
+  engine->runner_->TakeWeights();
+  engine->runner_->TakeMoments(std::move(optimizer));
   return engine;
 }
 
 std::string Engine::WeightsHash() const {
   std::string bytes;
-  for (const Parameter& parameter : model_.parameters) {
+  for (const Parameter& parameter : model().parameters) {
     bytes.append(reinterpret_cast<const char*>(parameter.value.data()),
                  parameter.value.size() * sizeof(float));
   }

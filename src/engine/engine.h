@@ -3,14 +3,15 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
-#include "engine/decoder.h"
+#include "base/thread_pool.h"
+#include "engine/device/device.h"
 #include "engine/lora.h"
 #include "engine/model.h"
+#include "engine/model_runner.h"
 #include "engine/optimizer.h"
 #include "engine/sampler.h"
 
@@ -24,10 +25,13 @@ class Engine {
     Precision precision = Precision::kBf16;
     int threads = 0;  // 0: as many as the machine has
     bool recompute_activations = false;
-    std::vector<TokenId> forbidden;  // the run's forbidden set, for turns that name it
+    DeviceKind device = DeviceKind::kCpu;  // what computes
+    bool small_moments = false;            // AdamW's take a byte each; on a device only
+    std::vector<TokenId> forbidden;        // the run's forbidden set, for turns that name it
     SamplerOptions sampler;
   };
 
+  // Throws DeviceError where the device that is asked for cannot be opened.
   Engine(Model model, Options options);
   Engine(const Engine&) = delete;  // its parts point into each other
   Engine& operator=(const Engine&) = delete;
@@ -35,7 +39,8 @@ class Engine {
   static Result<std::unique_ptr<Engine>> Open(const std::filesystem::path& folder, Options options);
 
   const ModelConfig& config() const { return model_.config; }
-  const Model& model() const { return model_; }
+  // Its weights as they are now.
+  const Model& model() const;
   const std::vector<TokenId>& forbidden() const { return options_.forbidden; }
   // Whether these are tokens of the model, as many as it has positions; the error names the first
   // that is not.
@@ -85,19 +90,17 @@ class Engine {
   // SHA-256 of all master weights.
   std::string WeightsHash() const;
   // Tokens that went through the layers so far, in sampling, scoring and training.
-  int64_t tokens_computed() const { return decoder_->rows_computed(); }
+  int64_t tokens_computed() const { return runner_->rows_computed(); }
+  // What computes: the processor's instruction set, or the device with its libraries.
+  std::string Description() const { return runner_->Description(); }
   // What it holds, in bytes, by name.
   std::vector<std::pair<std::string, int64_t>> Memory() const;
 
  private:
-  void PrepareTraining();
-
-  Model model_;
+  mutable Model model_;  // brought up to date when somebody asks, where it is trained elsewhere
   Options options_;
   std::unique_ptr<ThreadPool> pool_;
-  std::unique_ptr<Decoder> decoder_;
-  std::optional<Optimizer> optimizer_;  // from the first training on
-  Gradients gradients_;
+  std::unique_ptr<ModelRunner> runner_;
   bool accumulated_ = false;
 };
 

@@ -9,14 +9,17 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "engine/decoder.h"
 #include "engine/distribution.h"
 #include "engine/safetensors.h"
+#include "support/golden_models.h"
 #include "support/shared_data.h"
+#include "support/tested_device.h"
 
 namespace hone {
 namespace {
 
-const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 std::vector<SampleRequest> Requests(size_t count, const Sampling& sampling) {
   std::vector<SampleRequest> requests(count);
@@ -57,7 +60,8 @@ TEST(Engine, OnPolicyRatiosAreExactlyOne) {
                                 {.min_p = 0.2f}};
   for (const char* name : {"qwen2", "qwen3", "llama3"}) {
     for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
-      auto engine = Engine::Open(kModels / name, {.precision = precision, .threads = 2});
+      auto engine = Engine::Open(kModels / name,
+                                 {.precision = precision, .threads = 2, .device = TestedDevice()});
       ASSERT_TRUE(engine.ok()) << engine.error().message();
       for (const Sampling& sampling : samplings) {
         const auto requests = Requests(6, sampling);
@@ -91,7 +95,7 @@ TEST(Engine, OnPolicyRatiosAreExactlyOne) {
 }
 
 TEST(Engine, ASampleDoesNotDependOnItsCompany) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2});
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()});
   const auto requests = Requests(8, {.temperature = 0.8f, .top_k = 40});
   const auto together = (*engine)->Sample(requests).value();
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -102,7 +106,7 @@ TEST(Engine, ASampleDoesNotDependOnItsCompany) {
 }
 
 TEST(Engine, StopsWhereAsked) {
-  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1});
+  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1, .device = TestedDevice()});
   auto requests = Requests(1, {});
   const auto free_run = (*engine)->Sample(requests).value()[0];
   EXPECT_FALSE(free_run.stopped);
@@ -128,7 +132,7 @@ TEST(Engine, StopsWhereAsked) {
 }
 
 TEST(Sampler, FollowsTheDistribution) {
-  auto engine = Engine::Open(kModels / "llama3", {.threads = 2});
+  auto engine = Engine::Open(kModels / "llama3", {.threads = 2, .device = TestedDevice()});
   std::vector<SampleRequest> requests(2000);
   for (size_t i = 0; i < requests.size(); ++i) {
     requests[i].prompt = {1, 2, 3};
@@ -215,7 +219,8 @@ LossAndNorm StepOnThreeSequences(const SafetensorsFile& expected, const Optimize
 // Three steps of AdamW, as PyTorch took them.
 TEST(Engine, AdamWEqualsPyTorch) {
   for (const char* name : {"qwen2", "qwen3", "llama3"}) {
-    auto engine = Engine::Open(kModels / name, {.precision = Precision::kF32, .threads = 2});
+    auto engine = Engine::Open(
+        kModels / name, {.precision = Precision::kF32, .threads = 2, .device = TestedDevice()});
     auto expected = SafetensorsFile::Open(kModels / name / "expected.safetensors");
     const std::vector<float> theirs = FloatsOf(*expected, "adamw.losses_gradnorms");
     for (int step = 0; step < 3; ++step) {
@@ -237,7 +242,8 @@ TEST(Engine, AdamWEqualsPyTorch) {
 // Three steps of Muon. PyTorch iterates in bf16, we in float32: the way that the weights went is
 // the same to a few percent.
 TEST(Engine, MuonFollowsPyTorch) {
-  auto engine = Engine::Open(kModels / "qwen3", {.precision = Precision::kF32, .threads = 2});
+  auto engine = Engine::Open(
+      kModels / "qwen3", {.precision = Precision::kF32, .threads = 2, .device = TestedDevice()});
   auto expected = SafetensorsFile::Open(kModels / "qwen3" / "expected.safetensors");
   auto muon = SafetensorsFile::Open(kModels / "qwen3" / "muon.safetensors");
   const Model start = (*engine)->model();
@@ -286,15 +292,18 @@ void TrainSomeSteps(Engine* engine, int steps) {
 
 TEST(Engine, TrainingGivesTheSameWeightsOnAnyNumberOfThreadsAndAfterResuming) {
   for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
-    auto one = Engine::Open(kModels / "qwen3", {.precision = precision, .threads = 1});
-    auto two = Engine::Open(kModels / "qwen3", {.precision = precision, .threads = 2});
+    auto one = Engine::Open(kModels / "qwen3",
+                            {.precision = precision, .threads = 1, .device = TestedDevice()});
+    auto two = Engine::Open(kModels / "qwen3",
+                            {.precision = precision, .threads = 2, .device = TestedDevice()});
     TrainSomeSteps(one->get(), 4);
     TrainSomeSteps(two->get(), 2);
     TemporaryDirectory directory;
     const auto state = directory.path() / "state";
     ASSERT_TRUE((*two)->Save(state, SaveType::kBf16).ok());
     ASSERT_TRUE((*two)->Save(state, SaveType::kBf16).ok()) << "over an older one";
-    auto resumed = Engine::Load(state, {.precision = precision, .threads = 2});
+    auto resumed =
+        Engine::Load(state, {.precision = precision, .threads = 2, .device = TestedDevice()});
     ASSERT_TRUE(resumed.ok()) << resumed.error().message();
     TrainSomeSteps(resumed->get(), 2);
     EXPECT_EQ((*resumed)->WeightsHash(), (*one)->WeightsHash());
@@ -303,7 +312,7 @@ TEST(Engine, TrainingGivesTheSameWeightsOnAnyNumberOfThreadsAndAfterResuming) {
 }
 
 TEST(Engine, AStateWithoutItsOptimiserIsAnError) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1});
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1, .device = TestedDevice()});
   TemporaryDirectory directory;
   ASSERT_TRUE((*engine)->Save(directory.path() / "s", SaveType::kF32).ok());
   std::filesystem::remove(directory.path() / "s" / "training_state.safetensors");
@@ -311,7 +320,7 @@ TEST(Engine, AStateWithoutItsOptimiserIsAnError) {
 }
 
 TEST(Engine, TokensAreChecked) {
-  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1});
+  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1, .device = TestedDevice()});
   EXPECT_TRUE((*engine)->CheckTokens(std::vector<TokenId>{0, 511}).ok());
   EXPECT_EQ((*engine)->CheckTokens(std::vector<TokenId>{0, 512}).error().message(),
             "512 is not a token of the model's vocabulary of 512");
@@ -322,7 +331,7 @@ TEST(Engine, TokensAreChecked) {
 TEST(Engine, NotANumberIsNotHidden) {
   Model model = LoadModel(kModels / "qwen2").value();
   model.parameters[model.final_norm].value[0] = std::numeric_limits<float>::quiet_NaN();
-  Engine engine(std::move(model), {.threads = 1});
+  Engine engine(std::move(model), {.threads = 1, .device = TestedDevice()});
   const std::string before = engine.WeightsHash();
   const Tree tree = ChainOf({1, 2, 3});
   const NodeLogprobs scores = engine.LogProbs({&tree, 1})[0][0];
@@ -336,7 +345,7 @@ TEST(Engine, NotANumberIsNotHidden) {
 }
 
 TEST(Engine, TreesOfAnotherModelAreRefused) {
-  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1}).value();
+  auto engine = Engine::Open(kModels / "qwen2", {.threads = 1, .device = TestedDevice()}).value();
   Tree tree = ChainOf({1, 2, 3}, {}, {{}, {{1, 2, 3}}, {{3, 600}}});
   EXPECT_EQ(engine->CheckTree(tree).error().message(),
             "node 0: a support is not of this model's vocabulary");
@@ -348,12 +357,12 @@ TEST(Engine, TreesOfAnotherModelAreRefused) {
 }
 
 TEST(Engine, AFolderMayEndWithASlash) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1}).value();
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1, .device = TestedDevice()}).value();
   TemporaryDirectory directory;
   const std::string folder = (directory.path() / "state").string() + "/";
   ASSERT_TRUE(engine->Save(folder, SaveType::kF32).ok());
   ASSERT_TRUE(engine->Save(folder, SaveType::kF32).ok());
-  EXPECT_TRUE(Engine::Load(folder, {.threads = 1}).ok());
+  EXPECT_TRUE(Engine::Load(folder, {.threads = 1, .device = TestedDevice()}).ok());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 

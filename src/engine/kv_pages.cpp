@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
-#include "base/check.h"
 #include "engine/bfloat16.h"
 
 namespace hone {
@@ -20,11 +18,11 @@ Bf16 High(uint32_t pair) { return static_cast<Bf16>(pair >> 16); }
 }  // namespace
 
 KvPages::KvPages(const ModelConfig& config, Precision precision, int64_t max_pages)
-    : layers_(config.layers),
+    : PagePool(kKeyBlock, max_pages),
+      layers_(config.layers),
       kv_heads_(config.kv_heads),
       head_dim_(config.head_dim),
-      precision_(precision),
-      max_pages_(max_pages) {
+      precision_(precision) {
   const bool bf16 = precision == Precision::kBf16;
   // Keys: kKeyBlock columns over head_dim. Values: head_dim columns over kKeyBlock.
   key_floats_ = bf16 ? RoundUp(head_dim_, kBf16Block) / 2 * kKeyBlock : head_dim_ * kKeyBlock;
@@ -32,31 +30,13 @@ KvPages::KvPages(const ModelConfig& config, Precision precision, int64_t max_pag
   page_floats_ = layers_ * kv_heads_ * (key_floats_ + value_floats_);
 }
 
-std::optional<PageId> KvPages::Allocate() {
-  if (max_pages_ > 0 && in_use_ >= max_pages_) return std::nullopt;
-  if (free_.empty()) {
-    free_.push_back(static_cast<PageId>(pages_.size()));
-    pages_.emplace_back();
-  }
-  const PageId id = free_.back();
-  free_.pop_back();
-  Page& page = pages_[static_cast<size_t>(id)];
-  page.memory.assign(static_cast<size_t>(page_floats_), 0.0f);
-  page.owners = 1;
-  ++in_use_;
-  return id;
-}
-
-void KvPages::Release(PageId id) {
-  Page& page = pages_[static_cast<size_t>(id)];
-  DCHECK(page.owners > 0);
-  if (--page.owners > 0) return;
-  free_.push_back(id);
-  --in_use_;
+void KvPages::Prepare(PageId page) {
+  if (memory_.size() <= static_cast<size_t>(page)) memory_.resize(static_cast<size_t>(page) + 1);
+  memory_[static_cast<size_t>(page)].assign(static_cast<size_t>(page_floats_), 0.0f);
 }
 
 const float* KvPages::At(PageId page, int64_t layer, int64_t kv_head) const {
-  return pages_[static_cast<size_t>(page)].memory.data() +
+  return memory_[static_cast<size_t>(page)].data() +
          (layer * kv_heads_ + kv_head) * (key_floats_ + value_floats_);
 }
 
@@ -175,70 +155,6 @@ void KvPages::ClearFrom(PageId page, int64_t slot) {
       std::fill(panel + (bf16 ? (slot + 1) / 2 : slot) * kLanes, panel + value_rows * kLanes, 0.0f);
     }
   }
-}
-
-KvSequence& KvSequence::operator=(KvSequence&& other) noexcept {
-  std::swap(pages_, other.pages_);
-  std::swap(table_, other.table_);
-  std::swap(length_, other.length_);
-  return *this;
-}
-
-void KvSequence::Clear() {
-  for (const PageId page : table_) pages_->Release(page);
-  table_.clear();
-  length_ = 0;
-}
-
-int64_t KvSequence::PagesFor(int64_t count) const {
-  return (length_ + count + kKeyBlock - 1) / kKeyBlock - static_cast<int64_t>(table_.size());
-}
-
-bool KvSequence::Extend(int64_t count) {
-  const size_t before = table_.size();
-  for (int64_t missing = PagesFor(count); missing > 0; --missing) {
-    const std::optional<PageId> page = pages_->Allocate();
-    if (!page) {
-      for (; table_.size() > before; table_.pop_back()) pages_->Release(table_.back());
-      return false;
-    }
-    table_.push_back(*page);
-  }
-  length_ += count;
-  return true;
-}
-
-std::optional<KvSequence> KvSequence::Fork(int64_t length) const {
-  CHECK(length >= 0 && length <= length_);
-  KvSequence fork(pages_);
-  const int64_t whole = length / kKeyBlock, rest = length % kKeyBlock;
-  if (rest > 0) {
-    const std::optional<PageId> page = pages_->Allocate();
-    if (!page) return std::nullopt;
-    pages_->CopyPage(table_[static_cast<size_t>(whole)], *page);
-    if (length < length_) pages_->ClearFrom(*page, rest);
-    fork.table_.push_back(*page);
-  }
-  for (int64_t i = 0; i < whole; ++i) pages_->Share(table_[static_cast<size_t>(i)]);
-  fork.table_.insert(fork.table_.begin(), table_.begin(), table_.begin() + whole);
-  fork.length_ = length;
-  return fork;
-}
-
-std::optional<KvSequence> KvSequence::ForkLater(PendingCopy* copy) const {
-  KvSequence fork(pages_);
-  const int64_t whole = length_ / kKeyBlock;
-  *copy = {};
-  if (length_ % kKeyBlock > 0) {
-    const std::optional<PageId> page = pages_->Allocate();
-    if (!page) return std::nullopt;
-    *copy = {table_[static_cast<size_t>(whole)], *page};
-    fork.table_.push_back(*page);
-  }
-  for (int64_t i = 0; i < whole; ++i) pages_->Share(table_[static_cast<size_t>(i)]);
-  fork.table_.insert(fork.table_.begin(), table_.begin(), table_.begin() + whole);
-  fork.length_ = length_;
-  return fork;
 }
 
 }  // namespace hone

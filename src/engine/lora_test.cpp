@@ -4,11 +4,13 @@
 
 #include "base/file.h"
 #include "engine/engine.h"
+#include "support/golden_models.h"
+#include "support/tested_device.h"
 
 namespace hone {
 namespace {
 
-const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 Model WithAdapters(const LoraOptions& options) {
   Model model = LoadModel(kModels / "qwen2").value();
@@ -26,7 +28,7 @@ std::vector<float> LogProbs(Engine* engine, Engine::Weights weights = Engine::We
   return engine->LogProbs({&tree, 1}, weights)[0][0].logprobs;
 }
 
-const Engine::Options kF32 = {.precision = Precision::kF32, .threads = 2};
+const Engine::Options kF32 = {.precision = Precision::kF32, .threads = 2, .device = TestedDevice()};
 
 TEST(Lora, AHeadMayComeBeforeOrAfterTheAdapters) {
   Model after = WithAdapters({.rank = 4});

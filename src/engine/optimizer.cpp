@@ -21,33 +21,17 @@ struct Piece {
   size_t parameter, begin, count;
 };
 
-// Those of the parameters that take the step.
-std::vector<Piece> PiecesOf(const Model& model, bool head_only) {
+std::vector<Piece> PiecesOf(const Model& model, const std::vector<bool>& chosen) {
   constexpr size_t kPiece = size_t{1} << 16;
   std::vector<Piece> pieces;
   for (size_t p = 0; p < model.parameters.size(); ++p) {
-    if (!model.parameters[p].trained) continue;
-    if (head_only && static_cast<int>(p) != model.scalar_head) continue;
+    if (!chosen[p]) continue;
     const size_t size = model.parameters[p].value.size();
     for (size_t at = 0; at < size; at += kPiece) {
       pieces.push_back({p, at, std::min(kPiece, size - at)});
     }
   }
   return pieces;
-}
-
-// Which parameters take orthogonal steps, by index.
-std::vector<bool> LayerMatrices(const Model& model) {
-  std::vector<bool> chosen(model.parameters.size(), false);
-  for (const LayerParameters& layer : model.layers) {
-    for (const int p :
-         {layer.q, layer.k, layer.v, layer.output, layer.gate, layer.up, layer.down}) {
-      if (p >= 0 && model.parameters[static_cast<size_t>(p)].trained) {
-        chosen[static_cast<size_t>(p)] = true;
-      }
-    }
-  }
-  return chosen;
 }
 
 double NormOf(const std::vector<Piece>& pieces, const std::vector<Floats>& gradients,
@@ -66,23 +50,7 @@ double NormOf(const std::vector<Piece>& pieces, const std::vector<Floats>& gradi
   return std::sqrt(total);
 }
 
-// What AdamW does at its step number `steps`.
-AdamWUpdate UpdateAt(const OptimizerOptions& options, double learning_rate, int64_t steps,
-                     double scale) {
-  return {.scale = static_cast<float>(scale),
-          .beta1 = static_cast<float>(options.beta1),
-          .rest1 = static_cast<float>(1 - options.beta1),
-          .beta2 = static_cast<float>(options.beta2),
-          .rest2 = static_cast<float>(1 - options.beta2),
-          .step_size = static_cast<float>(learning_rate / (1 - Power(options.beta1, steps))),
-          .second_scale = static_cast<float>(1 / std::sqrt(1 - Power(options.beta2, steps))),
-          .eps = static_cast<float>(options.eps),
-          .decay = static_cast<float>(1 - learning_rate * options.weight_decay)};
-}
-
-// Muon: momentum, looked ahead by one step, made orthogonal. Scaled so that the mean square of a
-// step's entries is that of AdamW's usual steps, 0.2: one learning rate then serves both (Liu et
-// al., arXiv 2502.16982).
+// Muon: momentum, looked ahead by one step, made orthogonal.
 void TakeOrthogonalStep(const OptimizerOptions& options, float scale, float decay,
                         const Floats& gradient, Parameter* parameter, Floats* moment,
                         const Kernels& kernels, ThreadPool* pool) {
@@ -96,8 +64,7 @@ void TakeOrthogonalStep(const OptimizerOptions& options, float scale, float deca
   }
   const int64_t rows = parameter->shape[0], columns = parameter->shape[1];
   Orthogonalize(rows, columns, step.data(), kernels, pool);
-  const auto size = static_cast<float>(options.learning_rate * 0.2 *
-                                       std::sqrt(static_cast<double>(std::max(rows, columns))));
+  const float size = OrthogonalStepSize(options, rows, columns);
   for (size_t i = 0; i < step.size(); ++i) {
     parameter->value[i] = decay * parameter->value[i] - size * step[i];
   }
@@ -121,6 +88,54 @@ OptimizerOptions ReadOptimizer(RecipeTable* table, OptimizerOptions options) {
   return options;
 }
 
+StepRoles RolesInStep(const OptimizerOptions& options, const Model& model) {
+  const size_t count = model.parameters.size();
+  StepRoles roles;
+  for (std::vector<bool>* part :
+       {&roles.taking_part, &roles.orthogonal, &roles.adamw, &roles.head}) {
+    part->assign(count, false);
+  }
+  const auto head = static_cast<size_t>(model.scalar_head);  // -1: no parameter has this index
+  for (size_t p = 0; p < count; ++p) {
+    roles.taking_part[p] = model.parameters[p].trained && (!options.head_only || p == head);
+    roles.head[p] = roles.taking_part[p] && p == head;
+  }
+  if (options.kind == OptimizerOptions::Kind::kMuon && !options.head_only) {
+    for (const LayerParameters& layer : model.layers) {
+      for (const int p :
+           {layer.q, layer.k, layer.v, layer.output, layer.gate, layer.up, layer.down}) {
+        if (p >= 0)
+          roles.orthogonal[static_cast<size_t>(p)] = roles.taking_part[static_cast<size_t>(p)];
+      }
+    }
+  }
+  for (size_t p = 0; p < count; ++p) {
+    roles.adamw[p] = roles.taking_part[p] && !roles.head[p] && !roles.orthogonal[p];
+  }
+  return roles;
+}
+
+AdamWUpdate UpdateAt(const OptimizerOptions& options, bool head, int64_t steps, double scale) {
+  const double learning_rate =
+      head && options.head_learning_rate > 0 ? options.head_learning_rate : options.learning_rate;
+  return {.scale = static_cast<float>(scale),
+          .beta1 = static_cast<float>(options.beta1),
+          .rest1 = static_cast<float>(1 - options.beta1),
+          .beta2 = static_cast<float>(options.beta2),
+          .rest2 = static_cast<float>(1 - options.beta2),
+          .step_size = static_cast<float>(learning_rate / (1 - Power(options.beta1, steps))),
+          .second_scale = static_cast<float>(1 / std::sqrt(1 - Power(options.beta2, steps))),
+          .eps = static_cast<float>(options.eps),
+          .decay = static_cast<float>(1 - learning_rate * options.weight_decay)};
+}
+
+// The mean square of a step's entries becomes that of AdamW's usual steps, 0.2: one learning rate
+// then serves both (Liu et al., arXiv 2502.16982).
+float OrthogonalStepSize(const OptimizerOptions& options, int64_t rows, int64_t columns) {
+  return static_cast<float>(options.learning_rate * 0.2 *
+                            std::sqrt(static_cast<double>(std::max(rows, columns))));
+}
+
 Optimizer::Optimizer(const Model& model) {
   for (const Parameter& parameter : model.parameters) {
     const size_t size = parameter.trained ? parameter.value.size() : 0;
@@ -133,7 +148,8 @@ double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats
                        Model* model, const Kernels& kernels, ThreadPool* pool) {
   const size_t count = model->parameters.size();
   CHECK(gradients.size() == count && first_moments.size() == count);
-  const std::vector<Piece> pieces = PiecesOf(*model, options.head_only);
+  const StepRoles roles = RolesInStep(options, *model);
+  const std::vector<Piece> pieces = PiecesOf(*model, roles.taking_part);
   const double norm = NormOf(pieces, gradients, pool);
   if (!std::isfinite(norm)) return norm;
   const bool clip = options.max_norm > 0 && norm > options.max_norm;
@@ -142,17 +158,10 @@ double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats
   // A head that learned alone before is further on than the rest: its moments are of more steps.
   ++head_steps;
   if (!options.head_only) ++steps;
-  const double head_rate =
-      options.head_learning_rate > 0 ? options.head_learning_rate : options.learning_rate;
-  const AdamWUpdate update =
-      UpdateAt(options, options.learning_rate, std::max<int64_t>(steps, 1), scale);
-  const AdamWUpdate head_update = UpdateAt(options, head_rate, head_steps, scale);
-  const std::vector<bool> orthogonal =
-      options.kind == OptimizerOptions::Kind::kMuon && !options.head_only
-          ? LayerMatrices(*model)
-          : std::vector<bool>(count, false);
+  const AdamWUpdate update = UpdateAt(options, false, std::max<int64_t>(steps, 1), scale);
+  const AdamWUpdate head_update = UpdateAt(options, true, head_steps, scale);
   for (size_t p = 0; p < count; ++p) {
-    if (!orthogonal[p]) continue;
+    if (!roles.orthogonal[p]) continue;
     TakeOrthogonalStep(options, update.scale, update.decay, gradients[p], &model->parameters[p],
                        &first_moments[p], kernels, pool);
   }
@@ -160,9 +169,8 @@ double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats
     const FloatMode mode;
     for (size_t i = begin; i < end; ++i) {
       const auto& [p, at, size] = pieces[i];
-      if (orthogonal[p]) continue;
-      const bool head = static_cast<int>(p) == model->scalar_head;
-      kernels.adamw(head ? head_update : update, gradients[p].data() + at,
+      if (roles.orthogonal[p]) continue;
+      kernels.adamw(roles.head[p] ? head_update : update, gradients[p].data() + at,
                     static_cast<int64_t>(size), model->parameters[p].value.data() + at,
                     first_moments[p].data() + at, second_moments[p].data() + at);
     }

@@ -33,6 +33,18 @@ struct OptimizerOptions {
 // stays as in `defaults`.
 OptimizerOptions ReadOptimizer(RecipeTable* table, OptimizerOptions defaults);
 
+// Which parameters take part in a step, and how; by index.
+struct StepRoles {
+  std::vector<bool> taking_part;  // whose gradients make the norm
+  std::vector<bool> orthogonal;   // matrices of layers, with Muon
+  std::vector<bool> adamw, head;  // the others; the scalar head by itself
+};
+StepRoles RolesInStep(const OptimizerOptions& options, const Model& model);
+// What AdamW does at its step number `steps`, to the scalar head or to the rest.
+AdamWUpdate UpdateAt(const OptimizerOptions& options, bool head, int64_t steps, double scale);
+// What an orthogonal matrix is multiplied by.
+float OrthogonalStepSize(const OptimizerOptions& options, int64_t rows, int64_t columns);
+
 // Changes float32 master weights. The same gradients give the same bits on any number of threads.
 class Optimizer {
  public:

@@ -18,6 +18,9 @@ class RopeTable {
   void Reach(int64_t positions);
   // Rotates one head's vector for a position, in place; `backward` turns it the other way.
   void Rotate(int64_t position, float* head, const Kernels& kernels, bool backward = false) const;
+  // [positions][head_dim / 2], of all positions that it reaches.
+  const std::vector<float>& cosines() const { return cosines_; }
+  const std::vector<float>& sines() const { return sines_; }
 
  private:
   int64_t half_;

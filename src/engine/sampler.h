@@ -1,43 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
-#include "base/rng.h"
-#include "engine/decoder.h"
-#include "record/sampling.h"
+#include "engine/draw.h"
+#include "engine/model_runner.h"
 
 namespace hone {
-
-// How one turn is drawn. The stream names it (run, task, path): the randomness of the token at a
-// position depends on that name and on the position, never on who is sampled beside it.
-struct TurnRequest {
-  int64_t max_new = 64;
-  // Temperature 0 takes the likeliest token and records its probability at temperature 1; such
-  // turns are not to be trained on.
-  Sampling sampling;
-  Rng rng{0};
-  std::vector<TokenId> stop_tokens;  // the turn ends with one of these
-  // Asked after each token with all new ones; true ends the turn. For stop strings. May be null.
-  std::function<bool(std::span<const TokenId>)> stop;
-  // Asked before each token with those drawn so far: the tokens that may follow, ascending and not
-  // empty. The token is drawn from the distribution over these alone, and its log-probability is of
-  // that. Asked by any thread, of one turn by one at a time. May be null: all may follow.
-  std::function<std::vector<TokenId>(std::span<const TokenId>)> allow;
-  int32_t likeliest = 0;  // so many of the likeliest tokens are told with each that is drawn
-  // Which tokens could have been drawn is told too, where that is not all of them: as many numbers
-  // for each token as the vocabulary has, at worst. Only who trains on it needs it.
-  bool supports = true;
-};
-
-struct LikelyToken {
-  TokenId token = 0;
-  float logprob = 0;
-};
 
 struct SampleResult {
   std::vector<TokenId> tokens;  // the new ones
@@ -54,13 +27,9 @@ struct SampleRequest : TurnRequest {
   std::vector<TokenId> prompt;  // not empty
 };
 
-// The tokens that top_k, top_p and min_p leave of a row of logits, ascending; empty when all are
-// left. Ties go to the lower id.
-std::vector<TokenId> KeptTokens(std::span<const float> logits, const Sampling& sampling);
-
 struct SamplerOptions {
   int64_t memory = int64_t{4} << 30;  // bytes of keys and values at most
-  int64_t rows_per_step = 512;        // tokens that one step computes at most
+  int64_t rows_per_step = 0;  // tokens that one step computes at most; 0: what suits the runner
 };
 
 // Continuous batching over paged keys and values. Sequences join, leave and grow between steps;
@@ -69,14 +38,13 @@ struct SamplerOptions {
 // When the memory is full, the youngest sequences give up their pages, those without a turn first,
 // and are computed again when there is room: slower, the same bits. The oldest turn always goes on.
 //
-// Not synchronised. The decoder's weights may change between steps (Decoder::Repack) only while no
-// sequence is alive.
+// Not synchronised. The weights may change between steps only while no sequence is alive.
 class Sampler {
  public:
   using Id = int64_t;
 
-  // `decoder` must outlive it.
-  Sampler(Decoder* decoder, const SamplerOptions& options);
+  // `runner` must outlive it.
+  Sampler(ModelRunner* runner, const SamplerOptions& options);
   Sampler(const Sampler&) = delete;  // sequences point into its pages
   Sampler& operator=(const Sampler&) = delete;
 
@@ -107,8 +75,8 @@ class Sampler {
     int64_t steps = 0, rows = 0, drawn = 0, preemptions = 0, most_pages = 0;
   };
   const Counters& counters() const { return counters_; }
-  int64_t page_bytes() const { return pages_.page_bytes(); }
-  int64_t max_pages() const { return pages_.max_pages(); }
+  int64_t page_bytes() const { return pages_->page_bytes(); }
+  int64_t max_pages() const { return pages_->max_pages(); }
 
  private:
   struct Sequence {
@@ -118,6 +86,7 @@ class Sampler {
     Id origin = -1;             // whose beginning it shares, while its own pages are empty
     int64_t origin_length = 0;  // how much of it
     bool generating = false;
+    int64_t step = -1;  // the last one that it was part of
     TurnRequest request;
     SampleResult result;
 
@@ -125,33 +94,35 @@ class Sampler {
   };
   struct Work {
     Id id;
+    Sequence* sequence;
     int64_t from, count;  // tokens
   };
   Sequence& At(Id id);
   const Sequence& At(Id id) const;
-  bool TakeFromOrigin(Id id, Id* missing);
-  std::vector<Sequence*> Victims(Id id, Id priority, const std::vector<Work>& batch);
-  bool MakeRoom(Id id, int64_t count, Id priority, const std::vector<Work>& batch);
-  void Schedule(Id id, int64_t target, Id priority, int64_t* budget, std::vector<Work>* batch);
-  void ScheduleTurn(Id id, int64_t* budget, std::vector<Work>* batch);
-  std::vector<Work> Plan(const std::vector<Id>& waiting);
-  void Compute(const std::vector<Work>& batch);
-  std::vector<Id> DrawNext(const std::vector<Work>& batch);
-  void Draw(Sequence* sequence, float* logits) const;
+  bool TakeFromOrigin(Id id, Sequence* sequence, Id* missing);
+  std::vector<Sequence*> Victims(const Sequence& sequence, Id priority);
+  bool MakeRoom(Sequence* sequence, int64_t count, Id priority);
+  void Schedule(Work work, Id priority, int64_t* budget, std::vector<Work>* batch);
+  struct Waiting {
+    Id id;
+    Sequence* sequence;
+  };
+  void ScheduleTurn(const Waiting& turn, int64_t* budget, std::vector<Work>* batch);
+  std::vector<Work> Plan(const std::vector<Waiting>& waiting);
+  std::vector<Id> Compute(const std::vector<Work>& batch);
   bool TurnIsOver(const Sequence& sequence) const;
 
-  Decoder* decoder_;
+  ModelRunner* runner_;
   SamplerOptions options_;
-  KvPages pages_;
+  std::unique_ptr<PagePool> pages_;  // outlives the sequences
   Id next_ = 0;
   std::map<Id, Sequence> sequences_;  // oldest first
   Counters counters_;
-  Floats hidden_, last_, logits_;
 };
 
 // Draws all samples, together; equal prompts are computed once. An error when one of them could not
 // fit into the memory even alone.
-Result<std::vector<SampleResult>> DrawSamples(Decoder* decoder, const SamplerOptions& options,
+Result<std::vector<SampleResult>> DrawSamples(ModelRunner* runner, const SamplerOptions& options,
                                               std::span<const SampleRequest> requests);
 
 }  // namespace hone

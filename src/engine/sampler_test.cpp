@@ -7,11 +7,13 @@
 #include <cstdlib>
 
 #include "engine/engine.h"
+#include "support/golden_models.h"
+#include "support/tested_device.h"
 
 namespace hone {
 namespace {
 
-const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 std::vector<TokenId> RandomTokens(Rng rng, size_t count) {
   std::vector<TokenId> tokens(count);
@@ -56,7 +58,7 @@ void ExpectSameBits(Engine* engine, const std::vector<TokenId>& before, const Sa
 }
 
 TEST(Sampler, AppendedTokensCostOnlyThemselves) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
   auto sampler = engine->NewSampler();
   const std::vector<TokenId> prompt = RandomTokens(Rng(1), 70), output = RandomTokens(Rng(2), 9);
   const auto id = sampler->Start(prompt);
@@ -74,7 +76,7 @@ TEST(Sampler, AppendedTokensCostOnlyThemselves) {
 }
 
 TEST(Sampler, AGroupComputesItsPromptOnce) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
   auto sampler = engine->NewSampler();
   const std::vector<TokenId> prompt = RandomTokens(Rng(3), 200);
   const auto root = sampler->Start(prompt);
@@ -95,12 +97,15 @@ TEST(Sampler, AGroupComputesItsPromptOnce) {
 }
 
 TEST(Sampler, ForbiddenTokensNeverComeAndTrainingKnows) {
-  auto free_engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto free_engine =
+      Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
   std::vector<TokenId> forbidden;
   for (TokenId id = 0; id < 512; ++id) {
     if (id % 4 != 0) forbidden.push_back(id);
   }
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .forbidden = forbidden}).value();
+  auto engine = Engine::Open(kModels / "qwen3",
+                             {.threads = 2, .device = TestedDevice(), .forbidden = forbidden})
+                    .value();
   for (const Sampling sampling :
        {Sampling{.forbidden_set = 1}, Sampling{.top_k = 20, .top_p = 0.9f, .forbidden_set = 1}}) {
     auto sampler = engine->NewSampler();
@@ -115,7 +120,7 @@ TEST(Sampler, ForbiddenTokensNeverComeAndTrainingKnows) {
 }
 
 TEST(Sampler, OnlyWhatMayFollowIsDrawnAndTrainingKnows) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
   for (const Sampling sampling :
        {Sampling{}, Sampling{.temperature = 0}, Sampling{.top_k = 20, .top_p = 0.9f}}) {
     auto sampler = engine->NewSampler();
@@ -144,7 +149,7 @@ TEST(Sampler, OnlyWhatMayFollowIsDrawnAndTrainingKnows) {
 }
 
 TEST(Sampler, TellsTheLikeliestTokensAndWhatIsDrawnSoFar) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2}).value();
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
   auto sampler = engine->NewSampler();
   const std::vector<TokenId> prompt = RandomTokens(Rng(5), 9);
   TurnRequest asked = Turn(1, 5, {.temperature = 0.8f, .top_k = 7});
@@ -176,7 +181,9 @@ TEST(Sampler, TellsTheLikeliestTokensAndWhatIsDrawnSoFar) {
 }
 
 TEST(Sampler, ATurnThatCanNeverFitIsAnError) {
-  auto engine = Engine::Open(kModels / "qwen3", {.threads = 1, .sampler = {.memory = 1}}).value();
+  auto engine = Engine::Open(kModels / "qwen3",
+                             {.threads = 1, .device = TestedDevice(), .sampler = {.memory = 1}})
+                    .value();
   auto sampler = engine->NewSampler();  // one page
   const auto id = sampler->Start({1, 2, 3});
   EXPECT_TRUE(sampler->Generate(id, Turn(1, 29)).ok());
@@ -191,13 +198,15 @@ TEST(Sampler, ATurnThatCanNeverFitIsAnError) {
 void Soak(uint64_t seed, Precision precision, int rounds) {
   auto engine = Engine::Open(kModels / "qwen3", {.precision = precision,
                                                  .threads = 2,
+                                                 .device = TestedDevice(),
                                                  .sampler = {.memory = 0, .rows_per_step = 40}})
                     .value();
   const int64_t page = engine->NewSampler()->page_bytes();
   SamplerOptions options{.memory = 14 * page, .rows_per_step = 40};
-  engine =
-      Engine::Open(kModels / "qwen3", {.precision = precision, .threads = 2, .sampler = options})
-          .value();
+  engine = Engine::Open(
+               kModels / "qwen3",
+               {.precision = precision, .threads = 2, .device = TestedDevice(), .sampler = options})
+               .value();
   auto sampler = engine->NewSampler();
   ASSERT_EQ(sampler->max_pages(), 14);
   Rng rng(seed);

@@ -1,0 +1,306 @@
+// What a model of a known shape costs on a device, with random weights: drawing, prompts, training,
+// shared prefixes, memory. One JSON line per measurement; scripts/compare_gpu.py puts those of
+// PyTorch beside them.
+//
+//   device_bench SHAPE PART...     SHAPE: 41m 0.5b 1.5b 7b; PART: see kParts below
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "engine/engine.h"
+#include "engine/lora.h"
+
+namespace hone {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Qwen2.5's shapes.
+ModelConfig Shape(const std::string& name) {
+  ModelConfig c;
+  c.family = ModelConfig::Family::kQwen2;
+  c.qkv_bias = true;
+  c.max_positions = 32768;
+  c.rope_theta = 1e6;
+  c.vocab = 151936;
+  auto set = [&](int64_t layers, int64_t width, int64_t heads, int64_t kv_heads, int64_t head_dim,
+                 int64_t ffn, bool tied) {
+    c.layers = layers;
+    c.width = width;
+    c.heads = heads;
+    c.kv_heads = kv_heads;
+    c.head_dim = head_dim;
+    c.ffn = ffn;
+    c.tied_embeddings = tied;
+  };
+  if (name == "41m") {  // recipes/desk-gpu.toml
+    set(12, 512, 8, 8, 64, 1536, true);
+    c.vocab = 512;
+    c.qkv_bias = false;
+    c.qk_norm = true;
+  } else if (name == "0.5b") {
+    set(24, 896, 14, 2, 64, 4864, true);
+  } else if (name == "1.5b") {
+    set(28, 1536, 12, 2, 128, 8960, true);
+  } else if (name == "7b") {
+    set(28, 3584, 28, 4, 128, 18944, false);
+    c.vocab = 152064;
+  } else {
+    fmt::print(stderr, "device_bench: {} is none of 41m, 0.5b, 1.5b, 7b\n", name);
+    std::exit(2);
+  }
+  return c;
+}
+
+// Normal weights, quickly: a million of them over and over, from another place for each parameter.
+Model RandomModel(const ModelConfig& config) {
+  Model model = NewModel(config);
+  std::vector<float> normals(1 << 20);
+  Rng rng(1);
+  for (float& x : normals) x = 0.02f * static_cast<float>(rng.NextNormal());
+  size_t at = 0;
+  for (Parameter& parameter : model.parameters) {
+    if (parameter.shape.size() < 2) continue;
+    at = (at + 7919) % normals.size();
+    for (size_t i = 0; i < parameter.value.size();) {
+      const size_t some = std::min(parameter.value.size() - i, normals.size() - at);
+      std::copy_n(normals.begin() + static_cast<int64_t>(at), some,
+                  parameter.value.begin() + static_cast<int64_t>(i));
+      i += some;
+      at = (at + some) % normals.size();
+    }
+  }
+  return model;
+}
+
+std::vector<TokenId> Tokens(uint64_t seed, int64_t count, int64_t vocab) {
+  Rng rng(seed);
+  std::vector<TokenId> tokens(static_cast<size_t>(count));
+  for (TokenId& token : tokens)
+    token = static_cast<TokenId>(rng.Below(static_cast<uint64_t>(vocab)));
+  return tokens;
+}
+
+void Derivatives(std::span<TreeTerms> all) {
+  for (TreeTerms& tree : all) {
+    for (PathTerms& path : tree.paths) {
+      for (float& d : path.dlogprobs) d = -1e-4f;
+    }
+  }
+}
+
+void Say(const std::string& shape, const std::string& part, double value, const std::string& unit,
+         const std::string& note = "") {
+  fmt::print(
+      "{{\"shape\": \"{}\", \"part\": \"{}\", \"value\": {:.6g}, \"unit\": \"{}\", \"note\": "
+      "\"{}\"}}\n",
+      shape, part, value, unit, note);
+  std::fflush(stdout);
+}
+
+class Bench {
+ public:
+  Bench(std::string shape, Engine::Options options) : shape_(std::move(shape)), options_(options) {
+    options_.device = DeviceKind::kAuto;
+    options_.sampler.memory = int64_t{24} << 30;
+    Open(false);
+  }
+
+  // Prompts of 256 tokens, 128 new ones each: as transformers' generate counts.
+  void Decode(int64_t sequences) {
+    double whole = 0, steps = 0;
+    for (int round = 0; round < 3; ++round) {  // the first one warms up
+      auto sampler = engine_->NewSampler();
+      for (int64_t i = 0; i < sequences; ++i) {
+        const auto id = sampler->Start(Tokens(static_cast<uint64_t>(i), 256, vocab()));
+        TurnRequest turn;
+        turn.max_new = 128;
+        turn.rng = Rng(static_cast<uint64_t>(i));
+        if (!sampler->Generate(id, turn).ok()) std::abort();
+      }
+      const double start = Now();
+      while (sampler->counters().drawn < sequences) sampler->Step();
+      const double middle = Now();
+      const int64_t before = sampler->counters().drawn;
+      while (!sampler->idle()) sampler->Step();
+      whole = static_cast<double>(sequences * 128) / (Now() - start);
+      steps = static_cast<double>(sampler->counters().drawn - before) / (Now() - middle);
+    }
+    Say(shape_, fmt::format("decode {}", sequences), whole, "tokens/s", "prompts of 256 included");
+    Say(shape_, fmt::format("decode {} steps", sequences), steps, "tokens/s");
+    const double bytes = 2.0 * static_cast<double>(engine_->config().ParameterCount());
+    Say(shape_, fmt::format("decode {} bandwidth", sequences),
+        bytes * steps / static_cast<double>(sequences) / 1e12, "TB/s", "of weights alone");
+  }
+
+  void Prompt() {
+    double rate = 0;
+    for (int round = 0; round < 3; ++round) {
+      auto sampler = engine_->NewSampler();
+      for (uint64_t i = 0; i < 32; ++i) {
+        const auto id = sampler->Start(Tokens(i, 512, vocab()));
+        TurnRequest turn;
+        turn.max_new = 1;
+        if (!sampler->Generate(id, turn).ok()) std::abort();
+      }
+      const double start = Now();
+      while (!sampler->idle()) sampler->Step();
+      rate = 32 * 512 / (Now() - start);
+    }
+    Say(shape_, "prompt", rate, "tokens/s");
+    Say(shape_, "prompt rate", rate * 2 * LayerParameters() / 1e12, "TFLOP/s", "of layers");
+  }
+
+  // 16 sequences of 512 tokens: forward, backward, AdamW.
+  void Train(bool lora) {
+    if (lora != lora_) Open(lora);
+    std::vector<Tree> trees;
+    for (uint64_t i = 0; i < 16; ++i) trees.push_back(ChainOf(Tokens(i, 512, vocab())));
+    double best = 1e9;
+    for (int round = 0; round < 6; ++round) {
+      const double start = Now();
+      engine_->Accumulate(trees, Derivatives);
+      engine_->Step({.learning_rate = 1e-6});
+      best = std::min(best, Now() - start);
+    }
+    const double rate = 16 * 512 / best;
+    const std::string name = lora ? "train lora" : "train";
+    Say(shape_, name, rate, "tokens/s");
+    const double work = lora ? 4.0 : 6.0;  // no gradients of frozen weights
+    Say(shape_, name + " rate",
+        rate * work * static_cast<double>(engine_->config().ParameterCount()) / 1e12, "TFLOP/s");
+    for (const auto& [part, bytes] : engine_->Memory()) {
+      Say(shape_, name + " memory " + part, static_cast<double>(bytes) / (1 << 30), "GiB");
+    }
+  }
+
+  void Score() {
+    std::vector<Tree> trees;
+    for (uint64_t i = 0; i < 16; ++i) trees.push_back(ChainOf(Tokens(i, 512, vocab())));
+    double best = 1e9;
+    for (int round = 0; round < 4; ++round) {
+      const double start = Now();
+      engine_->LogProbs(trees);
+      best = std::min(best, Now() - start);
+    }
+    Say(shape_, "score", 16 * 512 / best, "tokens/s");
+  }
+
+  // A group of 16 with a prompt of 1,024 and turns of 256, against its paths one by one.
+  void Group() {
+    const std::vector<TokenId> prompt = Tokens(1, 1024, vocab());
+    double shared = 0, apart = 0;
+    for (int round = 0; round < 2; ++round) {
+      for (const bool share : {true, false}) {
+        auto sampler = engine_->NewSampler();
+        Sampler::Id first = -1;
+        for (int64_t i = 0; i < 16; ++i) {
+          const auto id = share && i > 0 ? sampler->Fork(first) : sampler->Start(prompt);
+          if (i == 0) first = id;
+          TurnRequest turn;
+          turn.max_new = 256;
+          turn.rng = Rng(static_cast<uint64_t>(i));
+          if (!sampler->Generate(id, turn).ok()) std::abort();
+          if (share) continue;
+          const double start = Now();
+          while (!sampler->idle()) sampler->Step();
+          apart = (i == 0 ? 0 : apart) + Now() - start;
+        }
+        if (!share) continue;
+        const double start = Now();
+        while (!sampler->idle()) sampler->Step();
+        shared = Now() - start;
+      }
+    }
+    Say(shape_, "group sampling", apart / shared, "times faster", "than path by path");
+    Tree tree;
+    Node root;
+    root.tokens = prompt;
+    tree.nodes.push_back(root);
+    std::vector<Tree> paths;
+    for (uint64_t i = 0; i < 16; ++i) {
+      Node turn;
+      turn.parent = 0;
+      turn.tokens = Tokens(100 + i, 256, vocab());
+      tree.nodes.push_back(turn);
+      tree.leaves.push_back({.node = static_cast<NodeId>(i + 1)});
+      std::vector<TokenId> whole = prompt;
+      whole.insert(whole.end(), turn.tokens.begin(), turn.tokens.end());
+      paths.push_back(ChainOf(whole));
+    }
+    double one = 1e9, many = 1e9;
+    for (int round = 0; round < 3; ++round) {
+      double start = Now();
+      engine_->Accumulate({&tree, 1}, Derivatives);
+      one = std::min(one, Now() - start);
+      start = Now();
+      for (const Tree& path : paths) engine_->Accumulate({&path, 1}, Derivatives);
+      many = std::min(many, Now() - start);
+    }
+    engine_->ForgetGradients();
+    Say(shape_, "group training", many / one, "times faster", "than path by path");
+  }
+
+ private:
+  void Open(bool lora) {
+    engine_.reset();
+    Model model = RandomModel(Shape(shape_));
+    if (lora && !AddLora({.rank = 16}, &model).ok()) std::abort();
+    lora_ = lora;
+    const double start = Now();
+    engine_ = std::make_unique<Engine>(std::move(model), options_);
+    Say(shape_, "open", Now() - start, "s");
+  }
+  int64_t vocab() const { return engine_->config().vocab; }
+  double LayerParameters() const {
+    const ModelConfig& c = engine_->config();
+    return static_cast<double>(c.ParameterCount() -
+                               (c.tied_embeddings ? 1 : 2) * c.vocab * c.width);
+  }
+
+  std::string shape_;
+  Engine::Options options_;
+  bool lora_ = false;
+  std::unique_ptr<Engine> engine_;
+};
+
+int Run(int count, char** arguments) {
+  if (count < 3) {
+    fmt::print(
+        stderr,
+        "device_bench SHAPE PART...\n  SHAPE: 41m 0.5b 1.5b 7b\n"
+        "  PART: decode64 decode256 decode1 prompt score train lora group small recompute\n");
+    return 2;
+  }
+  Engine::Options options;
+  const std::vector<std::string> parts(arguments + 2, arguments + count);
+  for (const std::string& part : parts) {
+    options.small_moments |= part == "small";
+    options.recompute_activations |= part == "recompute";
+  }
+  Bench bench(arguments[1], options);
+  const std::map<std::string, std::function<void()>> kParts = {
+      {"decode1", [&] { bench.Decode(1); }},     {"decode64", [&] { bench.Decode(64); }},
+      {"decode256", [&] { bench.Decode(256); }}, {"prompt", [&] { bench.Prompt(); }},
+      {"score", [&] { bench.Score(); }},         {"train", [&] { bench.Train(false); }},
+      {"lora", [&] { bench.Train(true); }},      {"group", [&] { bench.Group(); }}};
+  for (const std::string& part : parts) {
+    const auto found = kParts.find(part);
+    if (found != kParts.end()) found->second();
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int count, char** arguments) { return hone::Run(count, arguments); }

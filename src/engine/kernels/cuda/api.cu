@@ -1,0 +1,250 @@
+// The context of a device, its memory and recordings, and the table that the shared object exports.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "engine/kernels/cuda/context.h"
+
+namespace hone {
+namespace cuda {
+
+void Check(DeviceContext* context, cudaError_t status, const char* what) {
+  if (status == cudaSuccess || !context->error.empty()) return;
+  context->error = std::string(what) + ": " + cudaGetErrorString(status);
+}
+
+namespace {
+
+constexpr int64_t kScratchBytes = int64_t{1} << 20;
+constexpr int kOldestCapability = 90;  // what the kernels are built for: Hopper
+
+void Say(const std::string& text, char* error, int64_t room) {
+  if (error != nullptr && room > 0)
+    std::snprintf(error, static_cast<size_t>(room), "%s", text.c_str());
+}
+
+void Close(DeviceContext* context) {
+  if (context == nullptr) return;
+  cudaSetDevice(context->index);
+  CloseProducts(context->products);
+  cudaFree(context->scratch);
+  if (context->stream != nullptr) cudaStreamDestroy(context->stream);
+  delete context;
+}
+
+DeviceContext* Open(int32_t index, char* error, int64_t room) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    if (driver == 0) {
+      Say("this machine has no NVIDIA driver: install one, or use --device cpu", error, room);
+      return nullptr;
+    }
+    Say("the NVIDIA driver is too old for CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
+            std::to_string(CUDART_VERSION % 1000 / 10) + " (it is made for " +
+            std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10) +
+            "): install a newer driver, or use --device cpu",
+        error, room);
+    return nullptr;
+  }
+  if (status != cudaSuccess || index >= count) {
+    Say("no NVIDIA GPU answers" +
+            (status == cudaSuccess ? std::string()
+                                   : " (" + std::string(cudaGetErrorString(status)) + ")") +
+            ": look at nvidia-smi, or use --device cpu",
+        error, room);
+    return nullptr;
+  }
+  auto* context = new DeviceContext;
+  context->index = index;
+  std::string why;
+  if (cudaSetDevice(index) != cudaSuccess ||
+      cudaGetDeviceProperties(&context->properties, index) != cudaSuccess ||
+      cudaStreamCreateWithFlags(&context->stream, cudaStreamNonBlocking) != cudaSuccess ||
+      cudaMalloc(&context->scratch, kScratchBytes) != cudaSuccess) {
+    why = std::string("the GPU could not be opened (") + cudaGetErrorString(cudaGetLastError()) +
+          "): is it busy or full? nvidia-smi shows who uses it";
+  } else if (context->properties.major * 10 + context->properties.minor < kOldestCapability) {
+    why = std::string(context->properties.name) +
+          " is older than Hopper (compute capability 9.0), which Hone's kernels are made for: use "
+          "--device cpu";
+  } else {
+    context->scratch_bytes = kScratchBytes;
+    context->products = OpenProducts(context, &why);
+  }
+  if (!why.empty()) {
+    Say(why, error, room);
+    Close(context);
+    return nullptr;
+  }
+  return context;
+}
+
+void Info(DeviceContext* context, DeviceInfo* info) {
+  *info = {};
+  std::snprintf(info->name, sizeof info->name, "%s", context->properties.name);
+  info->capability = context->properties.major * 10 + context->properties.minor;
+  info->multiprocessors = context->properties.multiProcessorCount;
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  info->memory = static_cast<int64_t>(total);
+  info->free_memory = static_cast<int64_t>(free);
+  cudaDriverGetVersion(&info->driver);
+  cudaRuntimeGetVersion(&info->runtime);
+  info->product_library = ProductLibraryVersion(context->products);
+}
+
+void* Allocate(DeviceContext* context, int64_t bytes) {
+  void* memory = nullptr;
+  cudaSetDevice(context->index);  // the caller may be another thread than the one before
+  if (cudaMalloc(&memory, static_cast<size_t>(bytes)) == cudaSuccess) return memory;
+  cudaGetLastError();  // being full is no failure of the device
+  return nullptr;
+}
+
+void Release(DeviceContext* context, void* memory) { Check(context, cudaFree(memory), "release"); }
+
+void* AllocateHost(DeviceContext* context, int64_t bytes) {
+  void* memory = nullptr;
+  cudaSetDevice(context->index);
+  if (cudaMallocHost(&memory, static_cast<size_t>(bytes)) == cudaSuccess) return memory;
+  cudaGetLastError();
+  return nullptr;
+}
+
+void ReleaseHost(DeviceContext* context, void* memory) {
+  Check(context, cudaFreeHost(memory), "release_host");
+}
+
+void Upload(DeviceContext* context, const void* from, int64_t bytes, void* to) {
+  cudaSetDevice(context->index);
+  Check(context,
+        cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice,
+                        context->stream),
+        "upload");
+}
+
+void DownloadLater(DeviceContext* context, const void* from, int64_t bytes, void* to) {
+  Check(context,
+        cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,
+                        context->stream),
+        "download");
+}
+
+bool Synchronize(DeviceContext* context) {
+  Check(context, cudaStreamSynchronize(context->stream), "synchronize");
+  return context->error.empty();
+}
+
+bool Download(DeviceContext* context, const void* from, int64_t bytes, void* to) {
+  DownloadLater(context, from, bytes, to);
+  return Synchronize(context);
+}
+
+bool DownloadRows(DeviceContext* context, const DeviceRows& rows, void* to) {
+  Check(context,
+        cudaMemcpy2DAsync(to, static_cast<size_t>(rows.bytes), rows.from,
+                          static_cast<size_t>(rows.row_bytes), static_cast<size_t>(rows.bytes),
+                          static_cast<size_t>(rows.rows), cudaMemcpyDeviceToHost, context->stream),
+        "download_rows");
+  return Synchronize(context);
+}
+
+void Copy(DeviceContext* context, const void* from, int64_t bytes, void* to) {
+  Check(context,
+        cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice,
+                        context->stream),
+        "copy");
+}
+
+void Fill(DeviceContext* context, void* to, uint8_t value, int64_t bytes) {
+  Check(context, cudaMemsetAsync(to, value, static_cast<size_t>(bytes), context->stream), "fill");
+}
+
+const char* Error(DeviceContext* context) { return context->error.c_str(); }
+
+void BeginRecording(DeviceContext* context) {
+  Check(context, cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal),
+        "begin_recording");
+}
+
+void* EndRecording(DeviceContext* context) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t recording = nullptr;
+  Check(context, cudaStreamEndCapture(context->stream, &graph), "end_recording");
+  if (graph == nullptr) return nullptr;
+  Check(context, cudaGraphInstantiate(&recording, graph, 0), "end_recording");
+  cudaGraphDestroy(graph);
+  return recording;
+}
+
+void Launch(DeviceContext* context, void* recording) {
+  Check(context, cudaGraphLaunch(static_cast<cudaGraphExec_t>(recording), context->stream),
+        "launch");
+}
+
+void Forget(DeviceContext* context, void* recording) {
+  Check(context, cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recording)), "forget");
+}
+
+constexpr DeviceApi kApi = {.version = kDeviceApiVersion,
+                            .name = "cuda",
+                            .open = &Open,
+                            .close = &Close,
+                            .info = &Info,
+                            .allocate = &Allocate,
+                            .release = &Release,
+                            .allocate_host = &AllocateHost,
+                            .release_host = &ReleaseHost,
+                            .upload = &Upload,
+                            .download = &Download,
+                            .download_later = &DownloadLater,
+                            .download_rows = &DownloadRows,
+                            .copy = &Copy,
+                            .fill = &Fill,
+                            .synchronize = &Synchronize,
+                            .error = &Error,
+                            .begin_recording = &BeginRecording,
+                            .end_recording = &EndRecording,
+                            .launch = &Launch,
+                            .forget = &Forget,
+                            .prepare_product = &PrepareProduct,
+                            .product = &Product,
+                            .embed = &Embed,
+                            .rms_norm = &RmsNorm,
+                            .rms_norm_backward = &RmsNormBackward,
+                            .finish_qkv = &FinishQkv,
+                            .finish_qkv_backward = &FinishQkvBackward,
+                            .attend = &Attend,
+                            .attend_backward = &AttendBackward,
+                            .add_bias = &AddBias,
+                            .swiglu = &SwiGlu,
+                            .swiglu_backward = &SwiGluBackward,
+                            .score = &Score,
+                            .score_backward = &ScoreBackward,
+                            .draw = &Draw,
+                            .row_dots = &RowDots,
+                            .row_dots_backward = &RowDotsBackward,
+                            .add_rows = &AddRows,
+                            .sum_rows = &SumRows,
+                            .add_partials = &AddPartials,
+                            .convert = &Convert,
+                            .add_squares = &AddSquares,
+                            .norm_scale = &NormScale,
+                            .adamw = &AdamW,
+                            .momentum = &Momentum,
+                            .orthogonal_room = &OrthogonalRoom,
+                            .orthogonal_step = &OrthogonalStep,
+                            .mix = &Mix};
+
+}  // namespace
+}  // namespace cuda
+}  // namespace hone
+
+extern "C" __attribute__((visibility("default"))) const hone::DeviceApi* hone_device_api(
+    uint32_t version) {
+  return version == hone::kDeviceApiVersion ? &hone::cuda::kApi : nullptr;
+}

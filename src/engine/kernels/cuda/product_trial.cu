@@ -1,0 +1,232 @@
+#include "engine/kernels/cuda/product_trial.h"
+
+#include <cuda_bf16.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hone::cuda {
+namespace {
+
+constexpr int kTimedRuns = 5;
+
+// Numbers in (-1, 1) that look random.
+__global__ void FillForTrial(__nv_bfloat16* to, int64_t n, uint32_t seed) {
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += int64_t{gridDim.x} * blockDim.x) {
+    uint32_t x = static_cast<uint32_t>(i) * 2654435761u ^ seed;
+    x ^= x >> 16;
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
+    x ^= x >> 16;
+    to[i] = __float2bfloat16_rn(static_cast<int32_t>(x) * (1.0f / 2147483648.0f));
+  }
+}
+
+// *differs = 1 where the bytes of two results are not the same.
+__global__ void CompareResults(const uint16_t* x, const uint16_t* y, int64_t n, int* differs) {
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += int64_t{gridDim.x} * blockDim.x) {
+    if (x[i] != y[i]) *differs = 1;
+  }
+}
+
+}  // namespace
+
+Trial::Trial(DeviceContext* context, const DeviceProductShape& shape)
+    : context_(context), shape_(shape) {
+  const int64_t rows = shape.most_rows, n = shape.n, k = shape.k;
+  ok_ = cudaMalloc(&x_, rows * k * 2) == cudaSuccess &&
+        cudaMalloc(&weight_, n * k * 2) == cudaSuccess &&
+        cudaMalloc(&result_, rows * n * BytesOf(shape.output)) == cudaSuccess &&
+        cudaMalloc(&differs_, sizeof(int)) == cudaSuccess &&
+        cudaEventCreate(&begin_) == cudaSuccess && cudaEventCreate(&end_) == cudaSuccess;
+  cudaGetLastError();  // a failure to get memory is told by ok()
+  if (!ok_) return;
+  auto fill = [&](void* to, int64_t count, uint32_t seed) {
+    FillForTrial<<<1024, 256, 0, context->stream>>>(static_cast<__nv_bfloat16*>(to), count, seed);
+  };
+  fill(x_, rows * k, 1);
+  fill(weight_, n * k, 2);
+  Launched(context, "product");
+}
+
+Trial::~Trial() {
+  for (void* memory : {x_, weight_, result_, static_cast<void*>(differs_)}) cudaFree(memory);
+  for (void* memory : expected_) cudaFree(memory);
+  if (begin_) cudaEventDestroy(begin_);
+  if (end_) cudaEventDestroy(end_);
+}
+
+DeviceProduct Trial::Rows(int64_t rows, int64_t from, void* out) const {
+  DeviceProduct p;
+  p.m = rows;
+  p.n = shape_.n;
+  p.k = shape_.k;
+  p.a = static_cast<const char*>(x_) + from * shape_.k * 2;
+  p.b = weight_;
+  p.out = out;
+  p.addend = shape_.addend ? out : nullptr;
+  p.a_row = p.b_row = shape_.k;
+  p.out_row = shape_.n;
+  p.output = shape_.output;
+  return p;
+}
+
+std::vector<cublasLtMatmulAlgo_t> Trial::For(int64_t rows) const {
+  const Description description(context_->products->library, Rows(rows, 0, result_));
+  return Algorithms(*context_->products, description, false);
+}
+
+bool Trial::Compute(const cublasLtMatmulAlgo_t& algorithm, int64_t rows, int64_t from, void* out) {
+  const DeviceProduct p = Rows(rows, from, out);
+  const Description description(context_->products->library, p);
+  cudaMemsetAsync(out, 0, rows * shape_.n * BytesOf(shape_.output), context_->stream);
+  return RunAlgorithm(context_, description, p, algorithm) == CUBLAS_STATUS_SUCCESS;
+}
+
+int Trial::ClassOf(const cublasLtMatmulAlgo_t& algorithm) {
+  const std::string name(reinterpret_cast<const char*>(&algorithm), sizeof algorithm);
+  const auto [found, fresh] = class_of_.emplace(name, -1);
+  if (fresh) found->second = FindClass(algorithm);
+  return found->second;
+}
+
+bool Trial::SameBits(const cublasLtMatmulAlgo_t& algorithm, int64_t rows, int64_t from, int of) {
+  rows = std::min(rows, shape_.most_rows - from);
+  if (rows <= 0) return true;
+  return Compute(algorithm, rows, from, result_) &&
+         Equal(expected_[static_cast<size_t>(of)], from, rows);
+}
+
+float Trial::Milliseconds(const cublasLtMatmulAlgo_t& algorithm, int64_t rows) {
+  const DeviceProduct p = Rows(rows, 0, result_);
+  const Description description(context_->products->library, p);
+  float best = kNever;
+  for (int round = 0; round < 2; ++round) {
+    cudaEventRecord(begin_, context_->stream);
+    for (int i = 0; i < kTimedRuns; ++i) RunAlgorithm(context_, description, p, algorithm);
+    cudaEventRecord(end_, context_->stream);
+    cudaEventSynchronize(end_);
+    float elapsed = kNever;
+    cudaEventElapsedTime(&elapsed, begin_, end_);
+    best = std::min(best, elapsed);
+  }
+  return best;
+}
+
+int Trial::FindClass(const cublasLtMatmulAlgo_t& algorithm) {
+  if (!Compute(algorithm, shape_.most_rows, 0, result_)) return -1;
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    if (Equal(expected_[i], 0, shape_.most_rows)) return static_cast<int>(i);
+  }
+  void* memory = nullptr;
+  const int64_t bytes = shape_.most_rows * shape_.n * BytesOf(shape_.output);
+  if (expected_.size() == kMostClasses || cudaMalloc(&memory, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    return -1;
+  }
+  cudaMemcpyAsync(memory, result_, bytes, cudaMemcpyDeviceToDevice, context_->stream);
+  expected_.push_back(memory);
+  return static_cast<int>(expected_.size()) - 1;
+}
+
+bool Trial::Equal(const void* expected, int64_t from, int64_t rows) {
+  const int64_t halves = shape_.n * BytesOf(shape_.output) / 2;  // of a row
+  cudaMemsetAsync(differs_, 0, sizeof(int), context_->stream);
+  CompareResults<<<1024, 256, 0, context_->stream>>>(
+      static_cast<const uint16_t*>(result_), static_cast<const uint16_t*>(expected) + from * halves,
+      rows * halves, differs_);
+  int differs = 1;
+  cudaMemcpyAsync(&differs, differs_, sizeof differs, cudaMemcpyDeviceToHost, context_->stream);
+  return cudaStreamSynchronize(context_->stream) == cudaSuccess && differs == 0;
+}
+
+namespace {
+
+// One class of bits: the fastest of its algorithms for each size, and the time of that; kNever
+// where there is none.
+struct Candidate {
+  std::vector<RowClass> chosen;
+  std::vector<float> time;
+
+  void AddSize(int64_t rows) {
+    chosen.push_back({rows, {}});
+    time.push_back(kNever);
+  }
+};
+
+// An algorithm for more rows also does for fewer, and is sometimes the better one.
+std::vector<cublasLtMatmulAlgo_t> AlgorithmsFor(const Trial& trial, int64_t rows) {
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
+  for (int64_t more = rows; more <= std::min(trial.rows(), 8 * rows); more *= 2) {
+    for (const cublasLtMatmulAlgo_t& algorithm : trial.For(more)) {
+      const bool known =
+          std::any_of(algorithms.begin(), algorithms.end(), [&](const cublasLtMatmulAlgo_t& other) {
+            return std::memcmp(&other, &algorithm, sizeof algorithm) == 0;
+          });
+      if (!known) algorithms.push_back(algorithm);
+    }
+  }
+  return algorithms;
+}
+
+// Tries all algorithms for the last of the sizes, which all candidates have.
+void TrySize(const std::vector<int64_t>& sizes, Trial* trial, std::vector<Candidate>* candidates) {
+  const int64_t rows = sizes.back();
+  for (const cublasLtMatmulAlgo_t& algorithm : AlgorithmsFor(*trial, rows)) {
+    const int of = trial->ClassOf(algorithm);
+    if (of < 0) continue;
+    while (static_cast<int>(candidates->size()) < trial->classes()) {
+      candidates->emplace_back();  // none of the sizes before this one had it
+      for (const int64_t size : sizes) candidates->back().AddSize(size);
+    }
+    // Whole and ragged numbers of rows, alone and elsewhere among the others.
+    if (!trial->SameBits(algorithm, rows, 0, of) ||
+        !trial->SameBits(algorithm, rows / 2 + 1, 5, of) || !trial->SameBits(algorithm, 1, 3, of)) {
+      continue;
+    }
+    const float time = trial->Milliseconds(algorithm, rows);
+    Candidate& candidate = (*candidates)[static_cast<size_t>(of)];
+    if (time < candidate.time.back()) {
+      candidate.time.back() = time;
+      candidate.chosen.back().algorithm = algorithm;
+    }
+  }
+}
+
+// Of all sizes together, each as a multiple of the best; kNever or more where one is lacking.
+float LossOf(const Candidate& candidate, const std::vector<Candidate>& candidates) {
+  float loss = 0;
+  for (size_t i = 0; i < candidate.time.size(); ++i) {
+    float fastest = kNever;
+    for (const Candidate& other : candidates) fastest = std::min(fastest, other.time[i]);
+    loss += candidate.time[i] == kNever ? kNever : candidate.time[i] / fastest;
+  }
+  return loss;
+}
+
+}  // namespace
+
+std::vector<RowClass> ChooseClasses(Trial* trial) {
+  std::vector<int64_t> sizes;
+  std::vector<Candidate> candidates;
+  for (int64_t rows = kFewestRows; rows <= trial->rows(); rows *= 2) {
+    sizes.push_back(rows);
+    for (Candidate& candidate : candidates) candidate.AddSize(rows);
+    TrySize(sizes, trial, &candidates);
+  }
+  std::vector<RowClass> best;
+  float least = kNever;
+  for (const Candidate& candidate : candidates) {
+    const float loss = LossOf(candidate, candidates);
+    if (loss >= least) continue;
+    least = loss;
+    best = candidate.chosen;
+  }
+  return best;
+}
+
+}  // namespace hone::cuda

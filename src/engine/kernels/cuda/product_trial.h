@@ -1,0 +1,64 @@
+#pragma once
+
+// Which of cuBLASLt's algorithms compute a product so that a row's bits do not depend on the number
+// of rows: they are tried on made-up numbers, and compared.
+
+#include <cuda_runtime.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/kernels/cuda/cublas_lt.h"
+
+namespace hone::cuda {
+
+inline constexpr int64_t kFewestRows = 16;  // of a row class
+inline constexpr float kNever = 1e30f;      // milliseconds
+
+// Tries algorithms for one shape.
+class Trial {
+ public:
+  // With shape.most_rows rows.
+  Trial(DeviceContext* context, const DeviceProductShape& shape);
+  ~Trial();
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+  bool ok() const { return ok_; }  // false: there was not so much memory
+
+  int64_t rows() const { return shape_.most_rows; }
+  std::vector<cublasLtMatmulAlgo_t> For(int64_t rows) const;
+  // The class of bits that an algorithm belongs to when it computes all rows: the number of one
+  // that was seen before, or a new one; -1 when it fails, or there are too many.
+  int ClassOf(const cublasLtMatmulAlgo_t& algorithm);
+  int classes() const { return static_cast<int>(expected_.size()); }
+  // Whether some rows, computed by themselves, have the bits that they have among all.
+  bool SameBits(const cublasLtMatmulAlgo_t& algorithm, int64_t rows, int64_t from, int of);
+  float Milliseconds(const cublasLtMatmulAlgo_t& algorithm, int64_t rows);
+
+ private:
+  static constexpr size_t kMostClasses = 4;
+
+  // Some rows, from row `from` of the made-up ones on. The addend is the result's own memory.
+  DeviceProduct Rows(int64_t rows, int64_t from, void* out) const;
+  bool Compute(const cublasLtMatmulAlgo_t& algorithm, int64_t rows, int64_t from, void* out);
+  int FindClass(const cublasLtMatmulAlgo_t& algorithm);
+  // Whether result_ holds the rows from `from` on.
+  bool Equal(const void* expected, int64_t from, int64_t rows);
+
+  DeviceContext* context_;
+  DeviceProductShape shape_;
+  bool ok_ = false;
+  void *x_ = nullptr, *weight_ = nullptr, *result_ = nullptr;
+  std::vector<void*> expected_;  // per class, of all rows
+  std::map<std::string, int> class_of_;
+  int* differs_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+// The fastest algorithm for each class of row counts, all of one class of bits: of the classes that
+// serve every number of rows, the one that loses least against the best of any. Empty when none
+// does.
+std::vector<RowClass> ChooseClasses(Trial* trial);
+
+}  // namespace hone::cuda

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/draw.h"
+#include "engine/logprobs.h"
+#include "engine/model.h"
+#include "engine/optimizer.h"
+#include "engine/page_pool.h"
+
+namespace hone {
+
+// What computes a model: this machine's processor (processor_runner.h) or a device
+// (device/device_runner.h). The engine owns one and says which.
+//
+// What a token's row becomes depends on the tokens before it on its path, the weights and the kind
+// of runner, and on nothing else: whatever the batch, the chunks, the cache or the tree, sampling,
+// scoring and training see the same bits.
+//
+// Not synchronised.
+class ModelRunner {
+ public:
+  virtual ~ModelRunner() = default;
+
+  virtual const ModelConfig& config() const = 0;
+
+  // Pages for a sampler, of at most so many bytes; at least one.
+  virtual std::unique_ptr<PagePool> NewPages(int64_t bytes) = 0;
+  // Tokens that a sampler best computes at once.
+  virtual int64_t rows_per_step() const = 0;
+  // Computes the tokens of some chunks, whose pages are of NewPages, and draws the token after each
+  // chunk that has an order with a request; the others' entries are left as they are. As many
+  // orders as chunks.
+  virtual std::vector<DrawnToken> Advance(std::span<const Chunk> chunks, PagePool* pages,
+                                          std::span<const DrawOrder> orders) = 0;
+
+  // While false, LoRA adapters are left out: the base model answers.
+  virtual void UseAdapters(bool use) = 0;
+  // Each shared beginning is computed once.
+  virtual std::vector<TreeLogprobs> LogProbs(std::span<const Tree> trees) = 0;
+  // Forward over whole trees, then `loss` fills in the derivatives, then backward: the gradients
+  // are added to those that Step will use.
+  virtual void Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) = 0;
+  // Changes the weights by the gradients, and forgets these. Returns their norm; when that is not
+  // finite, the weights stay as they are.
+  virtual double Step(const OptimizerOptions& options) = 0;
+  virtual void ForgetGradients() = 0;
+  // What was accumulated for one parameter; empty where it is not trained, or nothing was.
+  virtual std::vector<float> GradientOf(size_t parameter) const = 0;
+
+  // The weights of the model that it was made for were changed by others.
+  virtual void TakeWeights() = 0;
+  // The same, of the adapters alone.
+  virtual void TakeAdapters() { TakeWeights(); }
+  // Brings the model's weights up to date, where they live elsewhere.
+  virtual void BringWeights(Model* model) = 0;
+  // The optimiser's state; none before the first training.
+  virtual bool HasMoments() const = 0;
+  virtual void BringMoments(Optimizer* optimizer) = 0;
+  virtual void TakeMoments(Optimizer optimizer) = 0;
+
+  // Tokens that went through the layers so far.
+  virtual int64_t rows_computed() const = 0;
+  // What it holds, in bytes, by name, beyond the model's own weights.
+  virtual std::vector<std::pair<std::string, int64_t>> Memory() const = 0;
+  // Device and libraries, for the record of a run: "cpu avx512_bf16", "NVIDIA H200 ...".
+  virtual std::string Description() const = 0;
+};
+
+}  // namespace hone
