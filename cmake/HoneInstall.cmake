@@ -2,6 +2,10 @@
 # have been built: manual pages and completion are made by it, while it is installed.
 include(GNUInstallDirs)
 install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(HONE_CUDA_LIBRARY)
+  # Where the program looks for it (src/engine/device/device.h); only where it was built.
+  install(PROGRAMS ${HONE_CUDA_LIBRARY} DESTINATION lib/hone OPTIONAL)
+endif()
 
 # What commands find as recipes/NAME from any folder (src/app/installed/shipped_files.h).
 set(share ${CMAKE_INSTALL_DATADIR}/hone)

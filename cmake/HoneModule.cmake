@@ -16,13 +16,13 @@ function(hone_compiled target)
   endif()
 endfunction()
 
-# hone_module(NAME [QUICK] [QUICK_FILES REGEX] [LINK libraries...] [TEST_MODULES modules...]): the static library of src/NAME
-# from every .cpp below that folder, and, from every *_test.cpp, its test program hone_NAME_test. It is linked with the
+# hone_module(NAME [QUICK] [DEVICE_TESTS] [QUICK_FILES REGEX] [LINK libraries...] [TEST_MODULES modules...]): the static
+# library of src/NAME from every .cpp below that folder, and, from every *_test.cpp, its test program hone_NAME_test. It is linked with the
 # modules that src/LAYERS lets it include (scripts/check_layers.py checks that it includes no other) and with LINK; its
-# tests also with TEST_MODULES, which tests/support needs. QUICK is for modules without inner loops: -O1 compiles a
+# tests also with TEST_MODULES, which tests/support needs. DEVICE_TESTS: those named Device... have the label NAME-device. QUICK is for modules without inner loops: -O1 compiles a
 # quarter faster, and what they compute does not depend on it. QUICK_FILES is for those of a module that are like that.
 function(hone_module name)
-  cmake_parse_arguments(ARG "QUICK" "QUICK_FILES" "LINK;TEST_MODULES" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK;DEVICE_TESTS" "QUICK_FILES" "LINK;TEST_MODULES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
@@ -45,13 +45,18 @@ function(hone_module name)
   hone_compiled(hone_${name} ${level} LINK ${link})
 
   if(HONE_TESTS AND tests)
-    hone_test(hone_${name}_test SOURCES ${tests} MODULES ${name} ${ARG_TEST_MODULES} LINK ${ARG_LINK} LABELS ${name})
+    set(device)
+    if(ARG_DEVICE_TESTS)
+      set(device DEVICE_TESTS)
+    endif()
+    hone_test(hone_${name}_test ${device} SOURCES ${tests} MODULES ${name} ${ARG_TEST_MODULES} LINK ${ARG_LINK} LABELS ${name})
   endif()
 endfunction()
 
-# hone_test(NAME SOURCES ... [MODULES ...] [LINK ...] [LABELS ...]): a GoogleTest program, one ctest entry per TEST.
+# hone_test(NAME [DEVICE_TESTS] SOURCES ... [MODULES ...] [LINK ...] [LABELS ...]): a GoogleTest program, one ctest entry per
+# TEST.
 function(hone_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;MODULES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "DEVICE_TESTS" "" "SOURCES;MODULES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES HONE_UNWATCHED "${HONE_TESTS_UNWATCHED}")
   hone_libraries(modules ${ARG_MODULES})
@@ -68,6 +73,20 @@ function(hone_test name)
   if(HONE_SANITIZE)
     target_compile_definitions(${name} PRIVATE HONE_SANITIZED)  # tests/support/patience.h
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+  # Tests compare with what the processor computes, also where there is a GPU; those of devices say which one they want, and
+  # find it in the build. One value per property: gtest_discover_tests takes lists apart.
+  set(properties TIMEOUT 300 ENVIRONMENT HONE_DEVICE=cpu)
+  if(HONE_CUDA_LIBRARY)
+    list(APPEND properties ENVIRONMENT_MODIFICATION HONE_CUDA_LIBRARY=set:${HONE_CUDA_LIBRARY})
+  endif()
+  set(others)
+  if(ARG_DEVICE_TESTS)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "Device*"
+      PROPERTIES ${properties} LABELS "${ARG_LABELS}-device")
+    # Those of the whole engine a second time, on the device that needs none (tests/support/tested_device.h).
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "Engine.*:Sampler.*:Lora.*" TEST_PREFIX "OnReference."
+      PROPERTIES TIMEOUT 300 ENVIRONMENT HONE_TEST_DEVICE=reference LABELS "${ARG_LABELS}-device")
+    set(others TEST_FILTER "-Device*")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST ${others} PROPERTIES ${properties} LABELS "${ARG_LABELS}")
 endfunction()
