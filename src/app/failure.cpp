@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "engine/device/device.h"
+
 namespace hone {
 namespace {
 
@@ -20,6 +22,7 @@ constexpr std::string_view kNoThread =
 // The words for it; empty for what is none of these.
 std::string_view WordsFor(const std::exception& thrown) {
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return kNoMemory;
+  if (dynamic_cast<const DeviceError*>(&thrown) != nullptr) return thrown.what();
   const auto* refused = dynamic_cast<const std::system_error*>(&thrown);
   const bool thread =
       refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again;

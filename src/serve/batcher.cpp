@@ -202,16 +202,22 @@ void Batcher::Run() {
   const Error no_memory(ErrorCode::kUnavailable,
                         "the server has no memory left for this; try again");
   bool lost = false;
+  // Nobody knows how far the sampler came: what it held is lost, and the next request is drawn. To
+  // say so takes memory as well, so it is tried again.
+  const auto lose = [&] {
+    recent_.clear();
+    sampler_.reset();
+    lost = true;
+  };
   while (true) {
     try {
       if (std::exchange(lost, false)) FailAll(no_memory);
       if (!Round()) return;
     } catch (const std::bad_alloc&) {
-      // Nobody knows how far the sampler came: what it held is lost, and the next request is drawn.
-      // To say so takes memory as well, so it is tried again.
-      recent_.clear();
-      sampler_.reset();
-      lost = true;
+      lose();
+    } catch (const DeviceError& error) {
+      if (error.kind() != DeviceError::Kind::kFull) throw;  // nothing can be drawn any more
+      lose();
     }
   }
 }

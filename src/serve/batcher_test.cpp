@@ -47,6 +47,21 @@ TEST(Batcher, WhereMemoryRunsOutWhatIsUnderWayFailsAndTheNextRequestIsDrawn) {
   EXPECT_EQ(next->failure(), std::nullopt);
 }
 
+TEST(Batcher, AGpuThatIsFullIsLikeThat) {
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  Batcher::Turn greedy = Turn("Hello", 1, 5);
+  greedy.request.stop = [](std::span<const TokenId>) -> bool {
+    throw DeviceError(DeviceError::Kind::kFull, "the GPU's memory is full");
+  };
+  const auto failed = batcher.Submit({std::move(greedy)}).value();
+  EXPECT_TRUE(failed->Wait({}).empty());
+  ASSERT_NE(failed->failure(), std::nullopt);
+  EXPECT_EQ(failed->failure()->code(), ErrorCode::kUnavailable);
+  const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
+}
+
 // As long as it lives, this process gets no piece of memory as large as these bytes.
 class NoMemoryFor {
  public:
