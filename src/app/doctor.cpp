@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "app/doctor_gpu.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "engine/kernels/kernels.h"
@@ -153,6 +154,7 @@ std::vector<Finding> ExamineMachine() {
   std::vector<Finding> findings;
   ExamineCpu(&findings);
   ExamineMemory(&findings);
+  for (Finding& finding : ExamineGpu()) findings.push_back(std::move(finding));
   ExamineSandbox(&findings);
   ExamineOptional(&findings);
   return findings;

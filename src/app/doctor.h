@@ -11,7 +11,7 @@ namespace hone {
 // One thing `hone doctor` looked at.
 struct Finding {
   enum class State { kGood, kMissing, kOptional };
-  std::string area;  // "cpu", "memory", "sandbox", "optional"
+  std::string area;  // "cpu", "memory", "gpu", "sandbox", "optional"
   std::string name;  // "AVX-512"
   State state = State::kGood;
   std::string value;   // "yes", "23.4 GiB"
