@@ -21,9 +21,11 @@ Result<std::unique_ptr<EndpointSetup>> OpenForEndpoint(const EvaluationChoice& c
                  fmt::format("{} does not say where it acts; name an environment with --env: {}",
                              choice.model, NamedEnvironments()));
   }
-  if (!choice.dialect.empty() || choice.threads) {
-    return Error(ErrorCode::kInvalidArgument,
-                 "--dialect and --threads are for models of this machine; an endpoint has its own");
+  if (!choice.dialect.empty() || choice.threads || choice.device) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        "--dialect, --threads and --device are for models of this machine; an endpoint has "
+        "its own");
   }
   auto setup = std::make_unique<EndpointSetup>();
   HONE_ASSIGN_OR_RETURN(setup->opened, OpenEnvironment({.name = choice.environment,

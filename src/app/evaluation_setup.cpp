@@ -76,6 +76,7 @@ Result<std::unique_ptr<EvaluationSetup>> OpenForEvaluation(const EvaluationChoic
   recipe.model.folder = setup->place.folder.string();
   if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
   if (choice.threads) recipe.run.threads = *choice.threads;
+  if (choice.device) recipe.model.device = *choice.device;
   HONE_ASSIGN_OR_RETURN(setup->context,
                         StageContext::Open(recipe, {}, setup->place.folder, nullptr));
   setup->environment = setup->context->environment.environment->traits().name;

@@ -18,6 +18,7 @@ struct EvaluationChoice {
   std::vector<std::string> overrides;  // of the recipe that says the environment
   std::string dialect;                 // empty: that of the run or the recipe
   std::optional<int64_t> threads;
+  std::optional<DeviceKind> device;  // absent: that of the run, else auto
 };
 
 // A model in an environment, on its real tools; nothing is trained, and nothing is written down.

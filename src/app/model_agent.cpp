@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/command_line.h"
+#include "app/device_option.h"
 #include "evaluate/endpoint_agent.h"
 #include "rollout/policy_agent.h"
 
@@ -24,6 +25,7 @@ void AddModelAgentOptions(Command command, ModelAgentChoice* choice) {
   command
       .AddOption("--dialect", &choice->dialect, "how the model spells calls; else as its run did")
       .Group(group);
+  AddDeviceOption(command, &choice->device).Group(group);
   AddEndpointName(command, group, &choice->endpoint);
 }
 
@@ -45,10 +47,11 @@ Result<std::unique_ptr<ModelAgent>> ModelAgent::Open(const std::string& name,
     return model;
   }
   if (!std::filesystem::is_directory(name, ignored)) return std::unique_ptr<ModelAgent>();
-  HONE_ASSIGN_OR_RETURN(
-      model->here_,
-      OpenSuiteModel({.model = name, .checkpoint = choice.checkpoint, .dialect = choice.dialect},
-                     choice.endpoint.turn_tokens));
+  HONE_ASSIGN_OR_RETURN(model->here_, OpenSuiteModel({.model = name,
+                                                      .checkpoint = choice.checkpoint,
+                                                      .dialect = choice.dialect,
+                                                      .device = choice.device},
+                                                     choice.endpoint.turn_tokens));
   HONE_ASSIGN_OR_RETURN(model->policy_, model->here_->PolicyAt(choice.temperature));
   model->make_ = [policy = &*model->policy_](const Task&,
                                              uint64_t seed) -> Result<std::unique_ptr<Agent>> {

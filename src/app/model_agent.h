@@ -15,8 +15,9 @@ class Command;
 // What a command line says of a model that plays.
 struct ModelAgentChoice {
   EndpointChoice endpoint;
-  std::string checkpoint = "last";  // of a run
-  std::string dialect;              // of a model of this machine; empty: as its run did
+  std::string checkpoint = "last";   // of a run
+  std::string dialect;               // of a model of this machine; empty: as its run did
+  std::optional<DeviceKind> device;  // likewise
   double temperature = 0;
 };
 void AddModelAgentOptions(Command command, ModelAgentChoice* choice);

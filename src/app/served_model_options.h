@@ -6,7 +6,7 @@
 namespace hone {
 
 // The options of a command that say how a model is opened: --checkpoint, --dialect, --tokenizer,
-// --precision, --threads.
+// --precision, --device, --threads.
 void AddServedModelOptions(Command command, ServedModelChoice* choice);
 
 }  // namespace hone

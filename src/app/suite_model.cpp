@@ -25,6 +25,7 @@ Result<std::unique_ptr<SuiteModel>> OpenSuiteModel(const EvaluationChoice& choic
   recipe.model.folder = folder.string();
   if (!choice.dialect.empty()) recipe.model.dialect = choice.dialect;
   if (choice.threads) recipe.run.threads = *choice.threads;
+  if (choice.device) recipe.model.device = *choice.device;
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(folder));
   HONE_ASSIGN_OR_RETURN(model->language, LanguageOf(recipe.model, std::move(tokenizer)));
   HONE_RETURN_IF_ERROR(

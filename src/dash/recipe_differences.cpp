@@ -10,8 +10,9 @@
 namespace hone {
 namespace {
 
-constexpr std::array kOfThePlace = {"run.name",   "run.out",     "run.cache",
-                                    "run.resume", "run.threads", "answers.journal"};
+constexpr std::array kOfThePlace = {"run.name",     "run.out",          "run.cache",
+                                    "run.resume",   "run.threads",      "answers.journal",
+                                    "model.device", "simulator.device", "user.device"};
 
 // Every scalar, and every list of scalars, by its key. `order` keeps the keys as they come.
 void FlattenToml(const TomlValue& value, const std::string& key,

@@ -298,7 +298,8 @@ Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,
   HONE_ASSIGN_OR_RETURN(
       const std::unique_ptr<Engine> engine,
       Engine::Open(folder, {.precision = options.bf16 ? Precision::kBf16 : Precision::kF32,
-                            .recompute_activations = options.recompute_activations}));
+                            .recompute_activations = options.recompute_activations,
+                            .device = options.device}));
   costs.load_seconds = Now() - start;
   const ModelConfig& config = engine->config();
   costs.parameters = config.ParameterCount();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/device/device.h"
 
 namespace hone {
 
@@ -55,6 +56,7 @@ struct ModelCosts {
 struct ModelCostOptions {
   bool bf16 = true;
   bool recompute_activations = false;
+  DeviceKind device = DeviceKind::kCpu;
   int64_t prompt = 64, drawn = 16, train_tokens = 256;
 };
 Result<ModelCosts> MeasureModel(const std::filesystem::path& folder,

@@ -70,6 +70,7 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
   HONE_RETURN_IF_ERROR(CheckMarkers(*served->tokenizer, *served->dialect, tokenizer_at.string()));
   Engine::Options options;
   options.precision = settings.precision;
+  options.device = choice.device.value_or(settings.device);
   options.threads = static_cast<int>(choice.threads);
   options.forbidden = ForbiddenTokens(*served->dialect, *served->tokenizer, config.vocab);
   options.sampler.memory = choice.memory;

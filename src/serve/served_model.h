@@ -16,13 +16,14 @@ namespace hone {
 
 // What a command line says of a model that is to be talked to.
 struct ServedModelChoice {
-  std::string model;                // a run, a checkpoint or a Hugging Face folder
-  std::string checkpoint = "last";  // of a run: last, best or a step
-  std::string name;                 // what clients call it; empty: the name of its folder
-  std::string dialect;              // empty: as it was trained, else its own template, else hermes
-  std::string tokenizer;            // when it is not in the folder
-  std::string precision;            // f32 or bf16; empty: that of its run, else bf16
-  int64_t threads = 0;              // 0: as many as the machine has
+  std::string model;                 // a run, a checkpoint or a Hugging Face folder
+  std::string checkpoint = "last";   // of a run: last, best or a step
+  std::string name;                  // what clients call it; empty: the name of its folder
+  std::string dialect;               // empty: as it was trained, else its own template, else hermes
+  std::string tokenizer;             // when it is not in the folder
+  std::string precision;             // f32 or bf16; empty: that of its run, else bf16
+  std::optional<DeviceKind> device;  // absent: that of its run, else auto
+  int64_t threads = 0;               // 0: as many as the machine has
   int64_t memory = int64_t{1} << 30;  // bytes of keys and values at most
 };
 

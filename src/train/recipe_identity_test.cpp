@@ -34,6 +34,26 @@ TEST(RecipeIdentity, AKeyThatHasItsDefaultDoesNotCountWhetherItIsSaidOrNot) {
   EXPECT_NE(RecipeHash(Tiny({"stage.0.other_weight=0.2"})), hash);
 }
 
+// Machines differ in what they compute on, and a run may go on at another one.
+TEST(RecipeIdentity, WhereModelsComputeDoesNotCount) {
+  const TrainingRecipe recipe = Tiny({});
+  for (const char* device : {"cpu", "cuda", "auto"}) {
+    const TrainingRecipe other = Tiny({std::string("model.device=") + device});
+    EXPECT_EQ(DeviceKindName(other.model.device), device);
+    EXPECT_EQ(RecipeHash(other), RecipeHash(recipe)) << device;
+    EXPECT_EQ(other.said, recipe.said) << device;
+    EXPECT_EQ(StageInputs(other, 0), StageInputs(recipe, 0)) << device;
+  }
+  EXPECT_EQ(recipe.model.device, DeviceKind::kAuto);
+  const std::string played =
+      "simulator={kind='model', folder='/tmp/none', device='cpu', completions='c.sqlite'}";
+  const std::string elsewhere =
+      "simulator={kind='model', folder='/tmp/none', device='auto', completions='c.sqlite'}";
+  const std::string mode = "answers.mode=simulate";
+  EXPECT_EQ(RecipeHash(Tiny({played, mode})), RecipeHash(Tiny({elsewhere, mode})));
+  EXPECT_NE(RecipeHash(Tiny({"model.moments=8bit"})), RecipeHash(recipe)) << "that does";
+}
+
 // Where a table is there or not, that it is there counts, with its defaults too.
 TEST(RecipeIdentity, ATableThatSwitchesSomethingOnCountsByBeingThere) {
   const std::string hash = RecipeHash(Tiny({}));

@@ -181,6 +181,8 @@ Engine::Options EngineOptions(const TrainingRecipe& recipe, const RunLanguage& l
   return {.precision = recipe.model.precision,
           .threads = static_cast<int>(recipe.run.threads),
           .recompute_activations = recipe.model.recompute_activations,
+          .device = recipe.model.device,
+          .small_moments = recipe.model.small_moments,
           .forbidden = ForbiddenTokens(*language.dialect, *language.tokenizer, vocabulary),
           .sampler = {}};
 }

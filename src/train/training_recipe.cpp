@@ -77,6 +77,25 @@ ModelConfig ReadFresh(RecipeTable table) {
   return config;
 }
 
+// What a recipe says, but for where models compute: a run that began on one machine goes on at
+// another.
+Json WithoutDevices(const Json& said) {
+  Json rest = Json::Object();
+  for (const auto& [name, table] : said.AsObject()) {
+    const bool has_model = name == "model" || name == "simulator" || name == "user";
+    if (!has_model || !table.is_object() || table.Find("device") == nullptr) {
+      rest.Set(name, table);
+      continue;
+    }
+    Json others = Json::Object();
+    for (const auto& [key, value] : table.AsObject()) {
+      if (key != "device") others.Set(key, value);
+    }
+    if (!others.AsObject().empty()) rest.Set(name, std::move(others));
+  }
+  return rest;
+}
+
 // Whether a recipe is to be carried out, or has been.
 enum class Reading { kToTrain, kTrained };
 
@@ -94,7 +113,15 @@ PolicyModelOptions ReadModel(RecipeTable table, Reading reading) {
   std::string precision = "bf16";
   table.ReadChoice("precision", &precision, {"bf16", "f32"}, "of products");
   model.precision = precision == "bf16" ? Precision::kBf16 : Precision::kF32;
+  std::string device(DeviceKindName(model.device));
+  table.ReadChoice("device", &device, {"auto", "cpu", "cuda"},
+                   "where it computes; auto: on the GPU where there is one");
+  if (const Result<DeviceKind> kind = ParseDeviceKind(device); kind.ok()) model.device = *kind;
   table.Read("recompute_activations", &model.recompute_activations, "less memory, more time");
+  std::string moments = "f32";
+  table.ReadChoice("moments", &moments, {"f32", "8bit"},
+                   "AdamW's; 8bit: a byte each, less memory, on a GPU only");
+  model.small_moments = moments == "8bit";
   if (model.folder.empty()) {
     model.fresh = ReadFresh(table.Table("fresh"));
     RecipeTable tokenizer = table.Table("tokenizer");
@@ -324,7 +351,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   read.paths = recipe->Paths();
   read.resolved_text = recipe->Resolved();
   read.resolved = recipe->Values();
-  read.said = recipe->Said();
+  read.said = WithoutDevices(recipe->Said());
   return read;
 }
 

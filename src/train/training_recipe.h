@@ -46,7 +46,9 @@ struct PolicyModelOptions {
   ModelConfig fresh;   // its vocabulary is the tokenizer's
   std::string dialect = "hermes";
   Precision precision = Precision::kBf16;
+  DeviceKind device = DeviceKind::kAuto;
   bool recompute_activations = false;
+  bool small_moments = false;       // on a GPU only
   std::optional<LoraOptions> lora;  // [model.lora]
   // [model.tokenizer], of a fresh model
   int64_t vocabulary = 768;   // bytes and merges, at most; markers come on top

@@ -94,7 +94,7 @@ TEST_F(EndpointTest, BadInputGetsASentence) {
                     "--retries", "0"}),
               1, "m at http://127.0.0.1:9/v1 cannot be asked");
   ExpectError(Hone({"eval", "http://127.0.0.1:9/v1", "--env", "desk", "--dialect", "hermes"}), 1,
-              "--dialect and --threads are for models of this machine");
+              "--dialect, --threads and --device are for models");
   ExpectError(Hone({"eval", run_, "--turn-tokens", "9"}), 1, "--turn-tokens");
   ExpectError(Hone({"eval", "http://127.0.0.1:9/v1", "--env", "desk", "--key-variable",
                     "HONE_TEST_NO_SUCH_KEY", "--model-name", "m"}),

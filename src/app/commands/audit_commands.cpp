@@ -6,6 +6,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
 #include "app/progress_bar.h"
@@ -155,6 +156,7 @@ void AddCreditAudit(Command credit, std::shared_ptr<CommandContext> context) {
   audit.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
       .ShowDefault();
   audit.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
+  AddDeviceOption(audit, &choice.device);
   audit.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   audit.AddOption("--html", &arguments->html, "write a page with pictures, too");
   audit.AddOption("--markdown", &arguments->markdown, "write the table as Markdown, too");

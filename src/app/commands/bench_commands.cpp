@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/doctor.h"
 #include "app/report.h"
 #include "app/terminal.h"
@@ -118,6 +119,7 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
 
   struct ModelArguments {
     std::string folder, precision = "bf16";
+    std::optional<DeviceKind> device;
     ModelCostOptions options;
   };
   auto arguments = std::make_shared<ModelArguments>();
@@ -128,6 +130,7 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
   model.AddOption("--precision", &arguments->precision, "f32 or bf16")
       .OneOf({"f32", "bf16"})
       .ShowDefault();
+  AddDeviceOption(model, &arguments->device);
   model.AddOption("--tokens", &arguments->options.train_tokens, "of the training step")
       .Between(2, 1 << 20)
       .ShowDefault();
@@ -135,6 +138,7 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
                 "compute activations again in backward instead of keeping them");
   model.Footer("Example:\n  hone bench model path/to/Qwen2.5-0.5B\n");
   model.Action([=] {
+    arguments->options.device = arguments->device.value_or(DeviceKind::kAuto);
     arguments->options.bf16 = arguments->precision == "bf16";
     Finish(context.get(), ModelReport(arguments->folder, arguments->options, context->json));
   });

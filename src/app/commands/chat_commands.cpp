@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "app/chat/chat_talk.h"
+#include "app/chat/line_editor.h"
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
-#include "app/chat/line_editor.h"
 #include "app/report.h"
 #include "serve/served_model.h"
 
@@ -99,6 +100,7 @@ Result<void> ChatAlone(const ChatArguments& arguments) {
                                          .checkpoint = arguments.choice.checkpoint,
                                          .dialect = arguments.choice.dialect,
                                          .tokenizer = arguments.tokenizer,
+                                         .device = arguments.choice.device,
                                          .threads = arguments.choice.threads.value_or(0)}));
   PolicyOptions options;
   options.sampling.temperature = static_cast<float>(arguments.temperature);
@@ -153,6 +155,7 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
   chat.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
   chat.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
   chat.AddOverrides(&choice.overrides, "key=value, over the recipe's: environment.tasks.hard=true");
+  AddDeviceOption(chat, &choice.device);
   chat.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   chat.Footer(
       "One line is one message; /examples, /tools, /new and /quit are commands. At a terminal a\n"

@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/distillation.h"
 #include "app/env_recipe.h"
 #include "app/report.h"
@@ -97,6 +98,7 @@ void AddDistill(Command data, std::shared_ptr<CommandContext> context) {
                     "how the teacher spells calls; else as its run did");
   distill.AddOverrides(&teacher.overrides,
                        "key=value, over the recipe's: environment.tasks.hard=true");
+  AddDeviceOption(distill, &teacher.device);
   distill.AddOption("--threads", &teacher.threads, "else as many as the machine has")
       .Between(0, 1024);
   distill

@@ -6,6 +6,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/endpoint_setup.h"
 #include "app/env_recipe.h"
 #include "app/evaluation_setup.h"
@@ -248,6 +249,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
       .ShowDefault();
   eval.AddOption("--dialect", &choice.dialect, "how the model spells calls; else as its run did");
   eval.AddOverrides(&choice.overrides, "key=value, over the recipe's: environment.tasks.hard=true");
+  AddDeviceOption(eval, &choice.device);
   eval.AddOption("--threads", &choice.threads, "else as many as the machine has").Between(0, 1024);
   eval.AddOption("--out,-o", &arguments->out,
                  "write everything to this file as JSON, too; of a suite: every case, a line each");

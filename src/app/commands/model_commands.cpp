@@ -8,6 +8,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/installed/shipped_files.h"
 #include "app/report.h"
 #include "app/terminal.h"
@@ -32,10 +33,12 @@ struct ModelArguments {
   int64_t max_new = 64;
   uint64_t seed = 0;
   Sampling sampling;
+  std::optional<DeviceKind> device;
 };
 
 Engine::Options EngineOptions(const ModelArguments& arguments) {
-  return {.precision = arguments.precision == "f32" ? Precision::kF32 : Precision::kBf16};
+  return {.precision = arguments.precision == "f32" ? Precision::kF32 : Precision::kBf16,
+          .device = arguments.device.value_or(DeviceKind::kAuto)};
 }
 
 SaveType TypeOf(const ModelArguments& arguments) {
@@ -334,10 +337,11 @@ Result<std::string> Logprobs(const ModelArguments& named, bool json) {
   return json ? DumpJson(Json::Of({{"tokens", std::move(rows)}})) + "\n" : out;
 }
 
-void AddPrecision(Command command, ModelArguments* arguments) {
+void AddComputing(Command command, ModelArguments* arguments) {
   command.AddOption("--precision", &arguments->precision, "f32 or bf16")
       .OneOf({"f32", "bf16"})
       .ShowDefault();
+  AddDeviceOption(command, &arguments->device);
 }
 
 void AddType(Command command, ModelArguments* arguments) {
@@ -385,7 +389,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
       "check", "Check that a model loads and reads English (exit status 1 if it looks broken)");
   check.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   check.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
-  AddPrecision(check, arguments.get());
+  AddComputing(check, arguments.get());
   check.Footer("Example:\n  hone model check path/to/Qwen2.5-0.5B\n");
   check.Action([=] {
     bool broken = false;
@@ -410,7 +414,7 @@ void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
   command.AddOption("--stop", &arguments->stops,
                     "end as soon as this has been written; may repeat");
   command.AddOption("--seed", &arguments->seed, "").ShowDefault();
-  AddPrecision(command, arguments.get());
+  AddComputing(command, arguments.get());
   command.Footer(
       "Example:\n  hone generate path/to/model \"The weather in Paris\" --temperature 0.7\n");
   command.Action([=] { Finish(context.get(), Generate(*arguments, context->json)); });
@@ -423,7 +427,7 @@ void AddLogprobs(Command program, std::shared_ptr<CommandContext> context) {
   command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   command.AddOption("text", &arguments->text, "the text").Required();
   command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
-  AddPrecision(command, arguments.get());
+  AddComputing(command, arguments.get());
   command.Footer("Example:\n  hone logprobs path/to/model \"The weather in Paris\"\n");
   command.Action([=] { Finish(context.get(), Logprobs(*arguments, context->json)); });
 }

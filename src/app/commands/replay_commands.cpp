@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
@@ -59,6 +60,7 @@ void AddReplay(Command program, std::shared_ptr<CommandContext> context) {
   replay.AddFlag("--fresh", &options.fresh,
                  "make imitation and simulators again, too: take nothing from the cache");
   replay.AddFlag("--keep-going", &options.keep_going, "look on behind the first difference");
+  AddDeviceOption(replay, &options.device);
   replay.AddOption("--threads", &options.threads, "else as the recipe says").Between(0, 1024);
   replay.AddOption("--scratch", &arguments->scratch,
                    "an empty folder to work in; else a temporary one");

@@ -4,6 +4,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/device_option.h"
 #include "app/installed/shipped_files.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
@@ -20,6 +21,7 @@ namespace {
 struct TrainArguments {
   std::string recipe;
   std::vector<std::string> overrides;
+  std::optional<DeviceKind> device;
   bool plan = false, quiet = false;
 };
 
@@ -53,6 +55,9 @@ Result<Recipe> RecipeNamed(const std::string& name) {
 Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(Recipe file, RecipeNamed(arguments.recipe));
   for (const std::string& assignment : arguments.overrides) file.Override(assignment);
+  if (arguments.device) {
+    file.Override(fmt::format("model.device={}", DeviceKindName(*arguments.device)));
+  }
   HONE_ASSIGN_OR_RETURN(const TrainingRecipe recipe, ReadTrainingRecipe(&file));
   if (arguments.plan) {
     ProgressBar bar(stderr);
@@ -90,6 +95,7 @@ void AddTrain(Command program, std::shared_ptr<CommandContext> context) {
                  "TOML (recipes/quickstart.toml), or the folder of a run that goes on")
       .Required();
   train.AddOverrides(&arguments->overrides, "key=value, over the recipe's");
+  AddDeviceOption(train, &arguments->device);
   train.AddFlag("--plan", &arguments->plan,
                 "say what it will take (memory, time, disk, money), and do nothing");
   train.AddFlag("--quiet,-q", &arguments->quiet, "say nothing but the end");

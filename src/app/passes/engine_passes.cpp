@@ -13,6 +13,7 @@ namespace {
 
 const PassOption kModel = {"model", "a Hugging Face folder", true};
 const PassOption kPrecision = {"precision", "f32 or bf16 (bf16 when absent)", false};
+const PassOption kDevice = {"device", "auto, cpu or cuda (auto when absent)", false};
 
 Result<std::shared_ptr<Engine>> OpenEngine(const PassOptions& options) {
   Engine::Options engine_options;
@@ -22,6 +23,9 @@ Result<std::shared_ptr<Engine>> OpenEngine(const PassOptions& options) {
     }
     engine_options.precision = found->second == "f32" ? Precision::kF32 : Precision::kBf16;
   }
+  const auto device = options.find("device");
+  HONE_ASSIGN_OR_RETURN(engine_options.device,
+                        ParseDeviceKind(device == options.end() ? "auto" : device->second));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                         Engine::Open(options.at("model"), engine_options));
   return std::shared_ptr<Engine>(std::move(engine));
@@ -87,7 +91,7 @@ Result<SampleRequest> RequestOf(const Json& in, const Engine& engine) {
 Pass LogProbsPass() {
   return {.name = "engine.logprobs",
           .about = "Give the log-probability and entropy of every token after the first.",
-          .options = {kModel, kPrecision},
+          .options = {kModel, kPrecision, kDevice},
           .input_schema = SchemaOf(R"({"type": "object", "required": ["ids"],
               "properties": {"ids": {"type": "array", "items": {"type": "integer"}}}})"),
           .output_schema = SchemaOf(R"({"type": "object", "required": ["logprobs", "entropies"],
@@ -108,7 +112,7 @@ Pass SamplePass() {
           "the "
           "other lines. "
           "Temperature 0 takes the likeliest token.",
-      .options = {kModel, kPrecision},
+      .options = {kModel, kPrecision, kDevice},
       .input_schema = SchemaOf(R"({"type": "object", "required": ["ids"], "properties": {
               "ids": {"type": "array", "items": {"type": "integer"}},
               "max_new": {"type": "integer", "default": 64},

@@ -73,8 +73,9 @@ class CheckpointToolkit final : public Toolkit {
 Result<std::shared_ptr<Toolkit>> NewCheckpointToolkit(const CheckpointOptions& options) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Dialect> dialect,
                         NewDialect(DialectIn(options.dialect, options.folder.string())));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
-                        Engine::Open(options.folder, {.threads = options.threads}));
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<Engine> engine,
+      Engine::Open(options.folder, {.threads = options.threads, .device = options.device}));
   HONE_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Load(options.folder));
   if (tokenizer.vocab_size() > engine->config().vocab) {
     return Error(

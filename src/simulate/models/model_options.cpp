@@ -47,6 +47,9 @@ void ReadModelOptions(RecipeTable* table, const std::string& kind, ModelOptions*
   } else {
     table->ReadPath("folder", &settings->folder, "of the model", PathUse::kPlace);
     table->Read("dialect", &settings->dialect, "of the model");
+    std::string device(DeviceKindName(settings->device));
+    table->ReadChoice("device", &device, {"auto", "cpu", "cuda"}, "where it computes");
+    if (const Result<DeviceKind> k = ParseDeviceKind(device); k.ok()) settings->device = *k;
     if (settings->folder.empty()) table->Problem("folder", "a model needs its folder");
   }
   table->ReadPath("completions", &settings->completions, "a journal for completions",
@@ -65,8 +68,9 @@ Result<std::shared_ptr<LanguageModel>> OpenModel(const ModelOptions& settings,
     HONE_ASSIGN_OR_RETURN(toolkit, NewEndpointToolkit(settings.endpoint));
     options.name = fmt::format("{} at {}", settings.endpoint.model, settings.endpoint.url);
   } else {
-    HONE_ASSIGN_OR_RETURN(
-        toolkit, NewCheckpointToolkit({.folder = settings.folder, .dialect = settings.dialect}));
+    HONE_ASSIGN_OR_RETURN(toolkit, NewCheckpointToolkit({.folder = settings.folder,
+                                                         .dialect = settings.dialect,
+                                                         .device = settings.device}));
     HONE_ASSIGN_OR_RETURN(const Model model, LoadModelWithAdapters(settings.folder));
     options.name = "checkpoint " + Engine(model, {.threads = 1}).WeightsHash();
   }

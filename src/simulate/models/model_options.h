@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/recipe.h"
+#include "engine/device/device.h"
 #include "simulate/models/endpoint.h"
 #include "simulate/models/language_model.h"
 
@@ -13,6 +14,7 @@ namespace hone {
 struct ModelOptions {
   std::string folder;  // of a local checkpoint
   std::string dialect = "hermes";
+  DeviceKind device = DeviceKind::kAuto;  // of a local checkpoint
   EndpointOptions endpoint;
   LanguageModelOptions language_model;
   std::string completions;  // a journal for what it says; empty: none

@@ -219,6 +219,7 @@ Result<void> Verifier::Prepare() {
   recipe_.run.out = (scratch_ / "runs").string();
   recipe_.run.cache = (scratch_ / "cache").string();
   if (options_.threads) recipe_.run.threads = *options_.threads;
+  if (options_.device) recipe_.model.device = *options_.device;
   if (!Evaluates()) {
     recipe_.evaluation.every = 0;
     recipe_.evaluation.test_tasks = 0;

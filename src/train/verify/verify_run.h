@@ -17,11 +17,12 @@ struct VerifyOptions {
   // Begins at the newest checkpoint that is not behind this step (from 0, of all stages); absent:
   // at the beginning of the run.
   std::optional<int64_t> from;
-  std::optional<int64_t> to;       // ends before this step; absent: with the last that was stored
-  bool fresh = false;              // imitation, simulators and records are made again, too
-  bool keep_going = false;         // look on behind the first difference
-  std::optional<int64_t> threads;  // absent: as the recipe says
-  std::filesystem::path scratch;   // to work in; empty: a temporary folder
+  std::optional<int64_t> to;         // ends before this step; absent: with the last that was stored
+  bool fresh = false;                // imitation, simulators and records are made again, too
+  bool keep_going = false;           // look on behind the first difference
+  std::optional<int64_t> threads;    // absent: as the recipe says
+  std::optional<DeviceKind> device;  // likewise
+  std::filesystem::path scratch;     // to work in; empty: a temporary folder
   std::function<void(std::string_view stage, int64_t step, int64_t steps)> progress = nullptr;
   std::function<bool()> stop = nullptr;  // asked after each step
 };
