@@ -11,7 +11,9 @@ show() { printf '$ %s\n' "$*"; "$@"; }
 
 title "1. Packages and build (some minutes the first time)"
 ./dev setup
-./dev build release hone
+# The CUDA side takes a while to compile: only where a GPU would run it, and where nvcc is (docs/gpu.md).
+compgen -G '/dev/nvidia[0-9]*' >/dev/null && cuda=(hone_cuda) || cuda=()
+./dev build release hone ${cuda[@]+"${cuda[@]}"}
 PATH=$PWD/build/release:$PATH
 
 title "2. What this machine has, and what the training will take here"

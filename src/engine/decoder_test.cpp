@@ -9,11 +9,12 @@
 #include "engine/distribution.h"
 #include "engine/lora.h"
 #include "engine/safetensors.h"
+#include "support/golden_models.h"
 
 namespace hone {
 namespace {
 
-const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 // expected.safetensors of a model: what Hugging Face transformers computed.
 class Expected {

@@ -4,16 +4,17 @@
 
 #include "base/file.h"
 #include "engine/safetensors.h"
+#include "support/golden_models.h"
 
 namespace hone {
 namespace {
 
-constexpr char kModels[] = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 // config.json and model.safetensors written by Hugging Face transformers.
 TEST(ModelConfig, ReadsTheThreeFamiliesAndCountsTheirParameters) {
   for (const char* name : {"qwen2", "qwen3", "llama3"}) {
-    const auto folder = std::filesystem::path(kModels) / name;
+    const auto folder = kModels / name;
     auto config = LoadModelConfig(folder);
     ASSERT_TRUE(config.ok()) << config.error().message();
     auto tensors = CheckpointTensors::Open(folder);
@@ -30,7 +31,7 @@ TEST(ModelConfig, ReadsTheThreeFamiliesAndCountsTheirParameters) {
 }
 
 TEST(ModelConfig, WhatIsReadIsWrittenBackAsItWas) {
-  const std::string text = *ReadFile(std::filesystem::path(kModels) / "llama3/config.json");
+  const std::string text = *ReadFile(kModels / "llama3/config.json");
   auto config = ModelConfigFromJson(*ParseJson(text));
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(ModelConfigToJson(*config), *ParseJson(text));
@@ -50,7 +51,7 @@ TEST(ModelConfig, AFreshConfigReadsBackToTheSame) {
 }
 
 std::string ErrorWith(std::string_view key, Json value) {
-  Json json = *ParseJson(*ReadFile(std::filesystem::path(kModels) / "qwen3/config.json"));
+  Json json = *ParseJson(*ReadFile(kModels / "qwen3/config.json"));
   json.Set(key, std::move(value));
   auto config = ModelConfigFromJson(json);
   return config.ok() ? "" : config.error().message();

@@ -6,11 +6,12 @@
 
 #include "base/file.h"
 #include "engine/safetensors.h"
+#include "support/golden_models.h"
 
 namespace hone {
 namespace {
 
-const std::filesystem::path kModels = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 TEST(Model, SavingAndLoadingKeepsEveryBitAndThenEveryByte) {
   for (const char* name : {"qwen2", "qwen3", "llama3"}) {

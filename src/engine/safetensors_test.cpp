@@ -7,12 +7,13 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/rng.h"
+#include "support/golden_models.h"
 #include "support/shared_data.h"
 
 namespace hone {
 namespace {
 
-constexpr char kModels[] = HONE_SOURCE_DIR "/tests/golden/models";
+const std::filesystem::path kModels = GoldenModels();
 
 // The bytes of a file with this header and data.
 std::string FileOf(std::string_view header, std::string_view data = "") {
@@ -38,7 +39,7 @@ class SafetensorsTest : public testing::Test {
 // Files written by Hugging Face's safetensors.
 TEST_F(SafetensorsTest, ReadsWhatOthersWrote) {
   for (const char* model : {"qwen2", "qwen3", "llama3"}) {
-    auto file = SafetensorsFile::Open(std::filesystem::path(kModels) / model / "model.safetensors");
+    auto file = SafetensorsFile::Open(kModels / model / "model.safetensors");
     ASSERT_TRUE(file.ok()) << file.error().message();
     const TensorView* embedding = file->Find("model.embed_tokens.weight");
     ASSERT_NE(embedding, nullptr);
@@ -52,7 +53,7 @@ TEST_F(SafetensorsTest, ReadsWhatOthersWrote) {
 }
 
 TEST_F(SafetensorsTest, WritingWhatWasReadGivesTheSameTensorsAndThenTheSameBytes) {
-  auto original = SafetensorsFile::Open(std::filesystem::path(kModels) / "qwen2/model.safetensors");
+  auto original = SafetensorsFile::Open(kModels / "qwen2/model.safetensors");
   ASSERT_TRUE(original.ok());
   const auto first = directory_.path() / "first", second = directory_.path() / "second";
   ASSERT_TRUE(WriteSafetensors(first, original->tensors(), original->metadata()).ok());
@@ -103,7 +104,7 @@ TEST_F(SafetensorsTest, DamagedFilesAreTypedErrorsThatNameFileAndTensor) {
 
 // Random damage to a real file: an error or a file, never a crash (run under the sanitizers too).
 TEST_F(SafetensorsTest, MutatedFilesNeverCrash) {
-  const std::string whole = *ReadFile(std::filesystem::path(kModels) / "llama3/model.safetensors");
+  const std::string whole = *ReadFile(kModels / "llama3/model.safetensors");
   Rng rng(9);
   for (int i = 0; i < 300; ++i) {
     std::string damaged = whole.substr(0, i % 3 == 0 ? rng.Below(whole.size()) : whole.size());
