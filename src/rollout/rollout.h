@@ -69,6 +69,7 @@ struct RolloutCounts {
   int64_t environment_calls = 0;
   int64_t sampled_tokens = 0;   // drawn, also by trajectories that left the group
   int64_t computed_tokens = 0;  // that went through the model's layers, prompts included
+  int64_t passes = 0;           // through the layers: the fewer, the more are drawn together
   int64_t path_tokens = 0;      // of all leaves' paths, shared ones as often as they are on one
   int64_t tree_tokens = 0;      // of the trees, each once
   int64_t tool_errors = 0;      // calls that did not end ok

@@ -75,10 +75,7 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
     while (true) {
       if (stop.stop_requested()) return Error(ErrorCode::kStopped, "the rollout was stopped");
       HONE_RETURN_IF_ERROR(AdmitFromQueue());
-      // Outcomes before the next step: whoever has its results draws in that step.
-      while (std::optional<CallOutcome> outcome = executor_->Poll()) {
-        HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
-      }
+      HONE_RETURN_IF_ERROR(TakeOutcomes());
       while (LiveTrajectory* stepped = steps_.Poll()) HONE_RETURN_IF_ERROR(OnStepped(stepped));
       // While somebody draws, calls come in beside it; only when nobody does is there time to wait.
       if (!drawing_.empty()) {
@@ -114,8 +111,21 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   }
   CHECK(groups_.empty(), "a group was left behind");
   counts.computed_tokens = policy_.engine().tokens_computed() - computed_before;
+  counts.passes = sampler_->counters().steps;
   counts.preemptions = sampler_->counters().preemptions;
   return std::move(result_);
+}
+
+// Outcomes before the next step: whoever has its results draws in that step. Calls that take no
+// virtual time are answered now; left to the wait at the end, they would come one by one, and each
+// trajectory would draw its next turn alone.
+Result<void> Scheduler::TakeOutcomes() {
+  while (true) {
+    executor_->CatchUp();
+    std::optional<CallOutcome> outcome = executor_->Poll();
+    if (!outcome) return {};
+    HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
+  }
 }
 
 // --- trajectories --------------------------------------------------------------------------------

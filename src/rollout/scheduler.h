@@ -91,6 +91,7 @@ class Scheduler {
 
   // --- events
   Result<void> OnTurn(Sampler::Id sequence);
+  Result<void> TakeOutcomes();
   Result<void> OnOutcome(CallOutcome outcome);
   Result<void> SubmitCalls(LiveTrajectory* trajectory, const std::vector<Call>& calls);
   Result<void> OnResults(LiveTrajectory* trajectory);

@@ -418,6 +418,28 @@ TEST(SchedulerTest, WhatIsWrongWithATaskIsItsGroupsProblem) {
   EXPECT_EQ(result.counts.leaves, 2 * (static_cast<int64_t>(requests.size()) - 2));
 }
 
+// Calls that take no time hold nobody up: a rollout takes as many passes as its longest trajectory
+// has tokens, and a few for what is appended between its turns.
+TEST(SchedulerTest, TrajectoriesDrawTheirNextTurnsTogether) {
+  DeskPolicy desk(Trained());
+  DeskSetup setup;
+  setup.sampling = {.temperature = 1, .forbidden_set = 1};
+  const RolloutResult result = Roll(&desk, CallingRequests(desk, 8), setup);
+  int64_t longest = 0;
+  for (const Tree& tree : result.trees) {
+    for (const Leaf& leaf : tree.leaves) {
+      int64_t drawn = 0;
+      for (const NodeId node : WholePathTo(tree, leaf.node)) {
+        const Node& of = tree.nodes[static_cast<size_t>(node)];
+        if (of.author == Author::kPolicy) drawn += static_cast<int64_t>(of.tokens.size());
+      }
+      longest = std::max(longest, drawn);
+    }
+  }
+  EXPECT_GT(result.counts.turns, result.counts.leaves) << "somebody made calls";
+  EXPECT_LE(result.counts.passes, longest + 8);
+}
+
 TEST(SchedulerTest, ProgressEndsWithEverybodyEnded) {
   DeskPolicy desk({.tasks = 3});
   int64_t last_ended = 0, last_wanted = 0;

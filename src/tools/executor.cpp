@@ -112,6 +112,7 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
     }
   }
 
+  void CatchUp() { timeline_->CatchUp(); }
   std::optional<CallOutcome> Poll() {
     MutexLock lock(mutex_);
     if (outcomes_.empty()) return std::nullopt;
@@ -486,14 +487,13 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
 
 Executor::Executor(ExecutorOptions options, Timeline* timeline)
     : core_(std::make_shared<Core>(std::move(options), timeline)) {}
-
 Executor::~Executor() { core_->Close(); }
-
 uint64_t Executor::Submit(CallRequest request) { return core_->Submit(std::move(request)); }
 void Executor::Cancel(uint64_t ticket) { core_->Cancel(ticket); }
 std::optional<CallOutcome> Executor::Next(std::stop_token stop) {
   return core_->Next(std::move(stop));
 }
+void Executor::CatchUp() { core_->CatchUp(); }
 std::optional<CallOutcome> Executor::Poll() { return core_->Poll(); }
 ExecutorCounts Executor::counts() const { return core_->counts(); }
 

@@ -75,6 +75,9 @@ class Executor {
   void Cancel(uint64_t ticket);
   // The next outcome, waiting for it. Nothing when no call is under way, or when stopped.
   std::optional<CallOutcome> Next(std::stop_token stop = {});
+  // Carries out what takes no virtual time, so that Poll finds its outcomes. On the machine's own
+  // clock threads do that, and there is nothing to do.
+  void CatchUp();
   // The next outcome if there is one already. Lets no virtual time pass.
   std::optional<CallOutcome> Poll();
 

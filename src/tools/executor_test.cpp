@@ -76,6 +76,10 @@ TEST_F(ExecutorTest, PollTakesWhatIsThereAndLetsNoTimePass) {
   EXPECT_FALSE(executor_->Poll().has_value());
   EXPECT_EQ(executor_->Next()->ticket, second);
   EXPECT_FALSE(executor_->Next().has_value());
+  // What takes no time can be had without any passing.
+  const uint64_t third = Submit("echo");
+  executor_->CatchUp();
+  EXPECT_EQ(executor_->Poll()->ticket, third);
 }
 
 TEST_F(ExecutorTest, ASchemaThatCannotBeCheckedIsTheToolsFault) {

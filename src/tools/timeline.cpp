@@ -167,6 +167,9 @@ class VirtualTimeline final : public Timeline {
     }
     return true;
   }
+  void CatchUp() override {
+    while (!timers_.empty() && timers_.first() <= now_) timers_.TakeFirst()();
+  }
 
  private:
   Clock::Duration now_{0};

@@ -39,6 +39,9 @@ class Timeline {
   // Lets time pass until there is more news than `seen`. False when stopped, or when nothing that
   // is under way could bring any.
   virtual bool Wait(uint64_t seen, std::stop_token stop) = 0;
+  // Does what is due by now and waits for its turn; lets no time pass. Threads need no such
+  // reminder.
+  virtual void CatchUp() {}
 };
 
 // Threads and the machine's clock. The destructor drops timers and waits for work that runs.
