@@ -102,29 +102,24 @@ def train(model, compiled):
     return TRAIN[0] * TRAIN[1] / min(times)
 
 
-def theirs(shape, skip_eager):
+def freed():
     import torch
-    numbers = {}
-    model = model_of(shape)
-    numbers["train eager"] = train(model, False)
-    with torch.no_grad():
-        if not skip_eager:
-            for sequences in (64, 256):
-                numbers[f"decode {sequences} eager"] = generate(model, sequences, False)
-    torch._dynamo.reset()
-    numbers["train compiled"] = train(model, True)
-    del model
     gc.collect()
     torch.cuda.empty_cache()
-    for sequences in (64, 256):  # the compiled graph belongs to a batch size
-        torch._dynamo.reset()
-        model = model_of(shape).eval()
-        with torch.no_grad():
-            numbers[f"decode {sequences} compiled"] = generate(model, sequences, True)
-        del model
-        gc.collect()
-        torch.cuda.empty_cache()
-    return numbers
+    torch._dynamo.reset()
+
+
+def table(everything, shapes):
+    peak_rate = everything["peak"]["TFLOP/s"]
+    for shape in shapes:
+        ours, torch_ = everything[shape]["hone"], everything[shape]["torch"]
+        print(f"\n{shape:14} {'Hone':>10} {'eager':>10} {'compiled':>10}  Hone / compiled")
+        for part in ("decode 64", "decode 256", "train"):
+            eager, compiled = torch_.get(part + " eager", 0), torch_.get(part + " compiled", 0)
+            ratio = f"{ours[part] / compiled:.2f}" if compiled else "not measured"
+            print(f"{part:14} {ours[part]:10.0f} {eager:10.0f} {compiled:10.0f}  {ratio}")
+        for part in ("train rate", "prompt rate"):
+            print(f"{part:14} {ours[part]:10.0f} TFLOP/s, {100 * ours[part] / peak_rate:.0f} % of peak", flush=True)
 
 
 def main():
@@ -133,27 +128,40 @@ def main():
     parser.add_argument("--shapes", default="0.5b,1.5b")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--skip-eager", action="store_true", help="leave out eager generation, which takes long")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no more measurements of PyTorch after that")
     arguments = parser.parse_args()
-    everything = {}
-    for shape in arguments.shapes.split(","):
-        ours = hone(arguments.bench, shape)  # before PyTorch takes its memory
-        everything[shape] = {"hone": ours}
-        print(f"{shape}: hone measured", flush=True)
+    shapes = arguments.shapes.split(",")
+    everything = {shape: {"hone": hone(arguments.bench, shape), "torch": {}} for shape in shapes}
     rate, band = peak()
     everything["peak"] = {"TFLOP/s": rate, "TB/s": band}
     print(f"peak: {rate:.0f} TFLOP/s, {band:.2f} TB/s", flush=True)
-    for shape in arguments.shapes.split(","):
-        everything[shape]["torch"] = theirs(shape, arguments.skip_eager)
-        ours, torch_ = everything[shape]["hone"], everything[shape]["torch"]
-        print(f"\n{shape:14} {'Hone':>10} {'eager':>10} {'compiled':>10}  Hone / compiled", flush=True)
-        for part in ("decode 64", "decode 256", "train"):
-            eager, compiled = torch_.get(part + " eager", 0), torch_[part + " compiled"]
-            print(f"{part:14} {ours[part]:10.0f} {eager:10.0f} {compiled:10.0f}  {ours[part] / compiled:.2f}", flush=True)
-        print(f"{'train rate':14} {ours['train rate']:10.0f} TFLOP/s, {100 * ours['train rate'] / rate:.0f} % of peak")
-        print(f"{'prompt rate':14} {ours['prompt rate']:10.0f} TFLOP/s, {100 * ours['prompt rate'] / rate:.0f} % of peak")
+    begun = time.perf_counter()
+
+    def measure(shape, part, run):
+        import torch
+        if time.perf_counter() - begun > arguments.seconds:
+            return
+        freed()
+        model = model_of(shape)
+        with torch.set_grad_enabled(part.startswith("train")):
+            everything[shape]["torch"][part] = run(model)
+        del model
+        print(f"{shape} {part}: {everything[shape]['torch'][part]:.0f} tokens/s", flush=True)
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
             (arguments.out / "compare.json").write_text(json.dumps(everything, indent=1))
+
+    for shape in shapes:
+        measure(shape, "train eager", lambda model: train(model, False))
+        measure(shape, "train compiled", lambda model: train(model, True))
+    for sequences in (64, 256):  # a compiled graph belongs to a batch size
+        for shape in shapes:
+            measure(shape, f"decode {sequences} compiled", lambda model: generate(model.eval(), sequences, True))
+    for sequences in (64, 256):
+        for shape in shapes:
+            if not arguments.skip_eager:
+                measure(shape, f"decode {sequences} eager", lambda model: generate(model.eval(), sequences, False))
+    table(everything, shapes)
 
 
 if __name__ == "__main__":

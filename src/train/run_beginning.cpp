@@ -11,6 +11,8 @@ namespace hone {
 
 namespace {
 
+constexpr char kEngineFile[] = "engine.txt";
+
 // What calls were answered for another recipe is nothing that this one goes on with, and its files
 // are not this one's.
 void ClearOfAnother(const std::filesystem::path& folder) {
@@ -56,6 +58,34 @@ Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& re
     HONE_RETURN_IF_ERROR(KeepModelFiles(recipe.model.folder, folder));
   }
   return WriteFileAtomic(hash_file, hash + "\n");
+}
+
+Result<void> NoteEngine(const std::filesystem::path& folder, const std::string& description) {
+  const std::filesystem::path file = folder / kEngineFile;
+  std::string lines;
+  if (Exists(file)) {
+    HONE_ASSIGN_OR_RETURN(lines, ReadFile(file));
+  }
+  if (lines.ends_with(description + "\n")) return {};
+  return WriteFileAtomic(file, lines + description + "\n");
+}
+
+Result<void> CheckSameKindOfDevice(const std::filesystem::path& folder, const Device* device) {
+  std::string last = "cpu";
+  if (Exists(folder / kEngineFile)) {
+    HONE_ASSIGN_OR_RETURN(std::string lines, ReadFile(folder / kEngineFile));
+    while (lines.ends_with('\n')) lines.pop_back();
+    last = lines.substr(lines.rfind('\n') + 1);
+    last = last.substr(0, last.find(';'));  // which products it chose changes no bit
+  }
+  // Every processor has the same bits.
+  const bool same = device == nullptr ? last.starts_with("cpu") : last == device->Description();
+  if (same) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{} was computed by {}; here computes {}, whose bits are others: derive "
+                           "it where it was computed, or name that device with --device",
+                           folder.string(), last,
+                           device == nullptr ? "the processor" : device->Description()));
 }
 
 Result<std::filesystem::path> CheckpointToGoOnFrom(

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "engine/device/device.h"
 #include "train/folder/run_folder.h"
 #include "train/training_recipe.h"
 
@@ -21,6 +22,14 @@ Result<void> Claim(const std::filesystem::path& folder, const TrainingRecipe& re
 Result<std::filesystem::path> CheckpointToGoOnFrom(
     const RunOptions& settings, RunFolder* folder,
     const std::function<void(std::string_view)>& note);
+
+// Writes down what computes the run (Engine::Description) in its folder's engine.txt: a line for
+// each that did, the last one last.
+Result<void> NoteEngine(const std::filesystem::path& folder, const std::string& description);
+// An error where the run in this folder was last computed by another kind of device than `device`
+// (null: the processor), whose bits are others. Runs from before this was written down are the
+// processor's.
+Result<void> CheckSameKindOfDevice(const std::filesystem::path& folder, const Device* device);
 
 // Copies the policies that the KL of a run's stages is measured against, where there are any.
 Result<void> CopyReferences(const std::filesystem::path& run, const std::filesystem::path& folder);

@@ -148,6 +148,7 @@ Result<void> Trainer::Open() {
     context_->curriculum = state_.curriculum;
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
+  HONE_RETURN_IF_ERROR(NoteEngine(folder_->path(), context_->engine->Description()));
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step, note));
   return Rehearse(recipe_, context_.get(), /*knock=*/true);
 }

@@ -183,6 +183,13 @@ void Device::DownloadRows(const DeviceRows& rows, void* to) const {
   if (!api_->download_rows(context_, rows, to)) ThrowLost();
 }
 
+std::string Device::Description() const {
+  const DeviceInfo device = info();
+  return fmt::format("{} {}, capability {}.{}, CUDA {}.{}, cuBLASLt {}", api_->name, device.name,
+                     device.capability / 10, device.capability % 10, device.runtime / 1000,
+                     device.runtime % 1000 / 10, device.product_library);
+}
+
 void Device::ThrowLost() const {
   throw DeviceError(
       DeviceError::Kind::kLost,

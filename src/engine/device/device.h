@@ -58,6 +58,8 @@ class Device {
   // As it is now: how much memory is free changes.
   DeviceInfo info() const;
   std::string name() const { return info().name; }
+  // What its bits belong to: the kind of device, and the libraries that compute there.
+  std::string Description() const;
 
   // These throw DeviceError: when there is not so much memory (DeviceBuffer gives it back); when
   // anything that was called so far has failed, for which the other two wait.

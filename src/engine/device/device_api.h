@@ -27,7 +27,7 @@
 
 namespace hone {
 
-inline constexpr uint32_t kDeviceApiVersion = 1;
+inline constexpr uint32_t kDeviceApiVersion = 2;
 
 // Positions of a page of keys and values, and keys per block of a device's attention.
 inline constexpr int kDevicePage = 64;
@@ -330,7 +330,8 @@ struct DeviceRowSums {
 };
 
 // One step of AdamW. Weights [n] float32 and their copy in bfloat16; `gradient` is multiplied by
-// *scale (the device's) first, and cleared. Nothing changes while *scale is not finite.
+// *scale (the device's) first, and cleared. While *scale is not finite, weights and
+// moments stay as they are.
 struct DeviceAdamW {
   int64_t n = 0;
   float beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0, step_size = 0, second_scale = 0, eps = 0,

@@ -429,10 +429,7 @@ std::vector<std::pair<std::string, int64_t>> DeviceRunner::Memory() const {
 }
 
 std::string DeviceRunner::Description() const {
-  const DeviceInfo info = device_->info();
-  return fmt::format("{} {}, capability {}.{}, CUDA {}.{}, cuBLASLt {}; products {}", api_.name,
-                     info.name, info.capability / 10, info.capability % 10, info.runtime / 1000,
-                     info.runtime % 1000 / 10, info.product_library,
+  return fmt::format("{}; products {}", device_->Description(),
                      fmt::join(decoder_.products(), "; "));
 }
 

@@ -220,6 +220,8 @@ Result<void> Verifier::Prepare() {
   recipe_.run.cache = (scratch_ / "cache").string();
   if (options_.threads) recipe_.run.threads = *options_.threads;
   if (options_.device) recipe_.model.device = *options_.device;
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, Device::Open(recipe_.model.device));
+  HONE_RETURN_IF_ERROR(CheckSameKindOfDevice(run_->folder, device.get()));
   if (!Evaluates()) {
     recipe_.evaluation.every = 0;
     recipe_.evaluation.test_tasks = 0;

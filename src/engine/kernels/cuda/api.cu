@@ -85,7 +85,8 @@ DeviceContext* Open(int32_t index, char* error, int64_t room) {
 
 void Info(DeviceContext* context, DeviceInfo* info) {
   *info = {};
-  std::snprintf(info->name, sizeof info->name, "%s", context->properties.name);
+  const size_t length = std::min(std::strlen(context->properties.name), sizeof info->name - 1);
+  std::memcpy(info->name, context->properties.name, length);  // the rest is zero
   info->capability = context->properties.major * 10 + context->properties.minor;
   info->multiprocessors = context->properties.multiProcessorCount;
   size_t free = 0, total = 0;

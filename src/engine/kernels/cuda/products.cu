@@ -164,7 +164,7 @@ void RunClasses(DeviceContext* context, const DeviceProduct& p,
 
 }  // namespace
 
-Products* OpenProducts(DeviceContext* context, std::string* error) {
+Products* OpenProducts(DeviceContext* /*context*/, std::string* error) {
   auto* products = new Products;
   if (!OpenLibrary(&products->library, error)) {
     delete products;
