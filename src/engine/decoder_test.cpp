@@ -3,59 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "base/rng.h"
 #include "engine/distribution.h"
 #include "engine/lora.h"
-#include "engine/safetensors.h"
-#include "support/golden_models.h"
+#include "support/expected_model.h"
 
 namespace hone {
 namespace {
 
 const std::filesystem::path kModels = GoldenModels();
-
-// expected.safetensors of a model: what Hugging Face transformers computed.
-class Expected {
- public:
-  explicit Expected(const std::string& model)
-      : file_(SafetensorsFile::Open(kModels / model / "expected.safetensors").value()) {}
-
-  std::vector<float> Floats(const std::string& name) const {
-    const TensorView* view = file_.Find(name);
-    EXPECT_NE(view, nullptr) << name;
-    std::vector<float> values(static_cast<size_t>(view->count()));
-    CopyAsF32(*view, values);
-    return values;
-  }
-  std::vector<TokenId> Ids(const std::string& name) const {
-    const TensorView* view = file_.Find(name);
-    std::vector<TokenId> ids;
-    for (int64_t i = 0; i < view->count(); ++i) {
-      int64_t id = 0;
-      const size_t size = DTypeSize(view->dtype);
-      std::memcpy(&id, view->bytes.data() + static_cast<size_t>(i) * size, size);
-      ids.push_back(static_cast<TokenId>(id));
-    }
-    return ids;
-  }
-  bool Has(const std::string& name) const { return file_.Find(name) != nullptr; }
-
- private:
-  SafetensorsFile file_;
-};
-
-void ExpectNear(std::span<const float> ours, std::span<const float> theirs, double tolerance,
-                const std::string& what) {
-  ASSERT_GE(ours.size(), theirs.size()) << what;
-  double largest = 1e-12, worst = 0;
-  for (const float x : theirs) largest = std::max<double>(largest, std::abs(x));
-  for (size_t i = 0; i < theirs.size(); ++i) {
-    worst = std::max<double>(worst, std::abs(static_cast<double>(ours[i]) - theirs[i]));
-  }
-  EXPECT_LE(worst / largest, tolerance) << what;
-}
 
 Gradients ZeroGradients(const Model& model) {
   Gradients gradients;
@@ -103,9 +60,9 @@ TEST_P(DecoderParity, LogitsLogProbsEntropiesAndGradientsEqualTransformers) {
     Session session(&decoder);
     Floats logits;
     decoder.Logits(session.Feed(tokens), static_cast<int64_t>(tokens.size()), &logits);
-    ExpectNear(logits, expected.Floats(seq + ".logits"), 2e-4, seq + ".logits");
+    ExpectNear(logits, expected.Numbers(seq + ".logits"), 2e-4, seq + ".logits");
 
-    const std::vector<float> weights = expected.Floats(seq + ".weights");
+    const std::vector<float> weights = expected.Numbers(seq + ".weights");
     std::vector<float> logprobs, entropies;
     double loss = 0;
     auto gradients = ZeroGradients(model);
@@ -121,15 +78,15 @@ TEST_P(DecoderParity, LogitsLogProbsEntropiesAndGradientsEqualTransformers) {
           }
         },
         SharedTokens::kRepeat, &gradients);
-    ExpectNear(logprobs, expected.Floats(seq + ".token_logprobs"), 2e-4, seq + ".token_logprobs");
-    std::vector<float> their_entropies = expected.Floats(seq + ".entropy");
+    ExpectNear(logprobs, expected.Numbers(seq + ".token_logprobs"), 2e-4, seq + ".token_logprobs");
+    std::vector<float> their_entropies = expected.Numbers(seq + ".entropy");
     their_entropies.pop_back();  // of the distribution after the last token
     ExpectNear(entropies, their_entropies, 2e-4, seq + ".entropy");
-    EXPECT_NEAR(loss, expected.Floats(seq + ".loss")[0], 2e-4 * std::abs(loss));
+    EXPECT_NEAR(loss, expected.Numbers(seq + ".loss")[0], 2e-4 * std::abs(loss));
     for (size_t i = 0; i < model.parameters.size(); ++i) {
       const std::string name = seq + ".grad." + model.parameters[i].name;
       ASSERT_TRUE(expected.Has(name)) << name;
-      ExpectNear(gradients[i], expected.Floats(name), 2e-4, name);
+      ExpectNear(gradients[i], expected.Numbers(name), 2e-4, name);
     }
   }
 }
@@ -162,7 +119,7 @@ TEST_P(DecoderParity, Bfloat16IsClose) {
   Decoder decoder(&model, {.precision = Precision::kBf16}, &pool);
   const Tree tree = ChainOf(expected.Ids("seq2.ids"));
   const std::vector<float> logprobs = decoder.LogProbs({&tree, 1})[0][0].logprobs;
-  const std::vector<float> theirs = expected.Floats("seq2.token_logprobs");
+  const std::vector<float> theirs = expected.Numbers("seq2.token_logprobs");
   for (size_t t = 1; t < logprobs.size(); ++t) EXPECT_NEAR(logprobs[t], theirs[t - 1], 3e-2) << t;
 }
 

@@ -113,7 +113,11 @@ double DeviceOptimizer::Step(const OptimizerOptions& options) {
   const DeviceApi& api = device_->api();
   const Model& model = weights_->model();
   const StepRoles roles = RolesInStep(options, model);
-  CHECK(!small_ || options.kind != OptimizerOptions::Kind::kMuon, "Muon's moments are float32");
+  if (small_ && options.kind == OptimizerOptions::Kind::kMuon) {
+    throw DeviceError(DeviceError::Kind::kFull,
+                      "Muon's moments are float32: use model.moments = \"f32\", or optimizer = "
+                      "\"adamw\" in every stage");
+  }
   auto* numbers = numbers_.as<StepNumbers>();
   api.fill(device_->context(), numbers, 0, sizeof(StepNumbers));
   for (const DeviceWeights::Run& run : weights_->Runs(roles.taking_part)) {

@@ -6,15 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "base/rng.h"
 #include "engine/device/device.h"
 #include "engine/lora.h"
 #include "engine/processor_runner.h"
-#include "engine/safetensors.h"
 #include "engine/sampler.h"
-#include "support/golden_models.h"
+#include "support/expected_model.h"
 
 namespace hone {
 namespace {
@@ -43,46 +41,6 @@ class DeviceModel : public testing::TestWithParam<Place> {
   std::shared_ptr<Device> device_;
   Model model_;
 };
-
-// expected.safetensors of a model: what Hugging Face transformers computed.
-class Expected {
- public:
-  explicit Expected(const std::string& model)
-      : file_(SafetensorsFile::Open(ModelFolder(model) / "expected.safetensors").value()) {}
-
-  std::vector<float> Numbers(const std::string& name) const {
-    const TensorView* view = file_.Find(name);
-    EXPECT_NE(view, nullptr) << name;
-    std::vector<float> values(static_cast<size_t>(view->count()));
-    CopyAsF32(*view, values);
-    return values;
-  }
-  std::vector<TokenId> Ids(const std::string& name) const {
-    const TensorView* view = file_.Find(name);
-    std::vector<TokenId> ids;
-    for (int64_t i = 0; i < view->count(); ++i) {
-      int64_t id = 0;
-      const size_t size = DTypeSize(view->dtype);
-      std::memcpy(&id, view->bytes.data() + static_cast<size_t>(i) * size, size);
-      ids.push_back(static_cast<TokenId>(id));
-    }
-    return ids;
-  }
-
- private:
-  SafetensorsFile file_;
-};
-
-void ExpectNear(std::span<const float> ours, std::span<const float> theirs, double tolerance,
-                const std::string& what) {
-  ASSERT_EQ(ours.size(), theirs.size()) << what;
-  double largest = 1e-12, worst = 0;
-  for (const float x : theirs) largest = std::max<double>(largest, std::abs(x));
-  for (size_t i = 0; i < theirs.size(); ++i) {
-    worst = std::max<double>(worst, std::abs(static_cast<double>(ours[i]) - theirs[i]));
-  }
-  EXPECT_LE(worst / largest, tolerance) << what;
-}
 
 // How far apart two gradients point, as the length of the difference over that of theirs.
 double Apart(std::span<const float> ours, std::span<const float> theirs) {

@@ -3,18 +3,14 @@
 #include <cmath>
 #include <cstdint>
 
+#include "engine/device/device_api.h"
+
 // The 8-bit codes of AdamW's moments. A number is coded relative to the largest magnitude of its
 // block, by a root of it: the codes lie closer where numbers are small, as most of them are.
 //
 // A step decodes, updates in float32, changes the weight with what it has then, and codes that.
 // Only +, *, / and sqrt, each rounded once: the same codes on the host and on a device, but for
 // what the update before them rounds differently. This header is read by nvcc.
-
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__
-#else
-#define HONE_HOST_DEVICE
-#endif
 
 namespace hone {
 
