@@ -124,7 +124,7 @@ TEST_F(EndpointEvaluationTest, NobodyThereIsAnErrorAtOnceAndAfterAWhile) {
   ASSERT_FALSE(left.ok());
   EXPECT_NE(left.error().message().find("4 episodes in a row"), std::string::npos)
       << left.error().message();
-  EXPECT_LT(dies.asked(), 20);
+  EXPECT_LT(dies.asked(), 100);  // of 500: those under way on other threads still ask
 }
 
 TEST_F(EndpointEvaluationTest, AnEpisodeWithoutTokensIsMeasuredAsOneWithThem) {
