@@ -4,6 +4,8 @@
 //
 //   device_bench SHAPE PART...     SHAPE: 41m 0.5b 1.5b 7b; PART: see kParts below
 
+#include <dlfcn.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -107,6 +109,21 @@ void Say(const std::string& shape, const std::string& part, double value, const 
   std::fflush(stdout);
 }
 
+// What runs between the two is what a profiler looks at that was told to wait for it, as with
+// `ncu --profile-from-start off`.
+class Profiled {
+ public:
+  Profiled() { Call("cuProfilerStart"); }
+  ~Profiled() { Call("cuProfilerStop"); }
+
+ private:
+  static void Call(const char* name) {
+    static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver == nullptr) return;
+    if (auto* function = reinterpret_cast<int (*)()>(dlsym(driver, name))) function();
+  }
+};
+
 class Bench {
  public:
   Bench(std::string shape, Engine::Options options) : shape_(std::move(shape)), options_(options) {
@@ -142,6 +159,33 @@ class Bench {
         bytes * steps / static_cast<double>(sequences) / 1e12, "TB/s", "of weights alone");
   }
 
+  // One step of drawing for 64 sequences, and one of training, for a profiler.
+  void ProfileDecode() {
+    auto sampler = engine_->NewSampler();
+    for (int64_t i = 0; i < 64; ++i) {
+      TurnRequest turn;
+      turn.max_new = 64;
+      if (!sampler->Generate(sampler->Start(Tokens(static_cast<uint64_t>(i), 256, vocab())), turn)
+               .ok()) {
+        std::abort();
+      }
+    }
+    while (sampler->counters().drawn < 64 * 20) sampler->Step();
+    const Profiled profiled;
+    sampler->Step();
+  }
+  void ProfileTrain() {
+    const std::vector<Tree> trees = Sequences();
+    for (int round = 0; round < 3; ++round) {
+      if (round < 2) {
+        TrainOnce(trees);
+      } else {
+        const Profiled profiled;
+        TrainOnce(trees);
+      }
+    }
+  }
+
   void Prompt() {
     double rate = 0;
     for (int round = 0; round < 3; ++round) {
@@ -163,13 +207,11 @@ class Bench {
   // 16 sequences of 512 tokens: forward, backward, AdamW.
   void Train(bool lora) {
     if (lora != lora_) Open(lora);
-    std::vector<Tree> trees;
-    for (uint64_t i = 0; i < 16; ++i) trees.push_back(ChainOf(Tokens(i, 512, vocab())));
+    const std::vector<Tree> trees = Sequences();
     double best = 1e9;
     for (int round = 0; round < 6; ++round) {
       const double start = Now();
-      engine_->Accumulate(trees, Derivatives);
-      engine_->Step({.learning_rate = 1e-6});
+      TrainOnce(trees);
       best = std::min(best, Now() - start);
     }
     const double rate = 16 * 512 / best;
@@ -184,8 +226,7 @@ class Bench {
   }
 
   void Score() {
-    std::vector<Tree> trees;
-    for (uint64_t i = 0; i < 16; ++i) trees.push_back(ChainOf(Tokens(i, 512, vocab())));
+    const std::vector<Tree> trees = Sequences();
     double best = 1e9;
     for (int round = 0; round < 4; ++round) {
       const double start = Now();
@@ -258,7 +299,16 @@ class Bench {
     lora_ = lora;
     const double start = Now();
     engine_ = std::make_unique<Engine>(std::move(model), options_);
-    Say(shape_, "open", Now() - start, "s");
+    Say(shape_, "open", Now() - start, "s", engine_->Description());
+  }
+  std::vector<Tree> Sequences() const {
+    std::vector<Tree> trees;
+    for (uint64_t i = 0; i < 16; ++i) trees.push_back(ChainOf(Tokens(i, 512, vocab())));
+    return trees;
+  }
+  void TrainOnce(std::span<const Tree> trees) {
+    engine_->Accumulate(trees, Derivatives);
+    engine_->Step({.learning_rate = 1e-6});
   }
   int64_t vocab() const { return engine_->config().vocab; }
   double LayerParameters() const {
@@ -275,10 +325,10 @@ class Bench {
 
 int Run(int count, char** arguments) {
   if (count < 3) {
-    fmt::print(
-        stderr,
-        "device_bench SHAPE PART...\n  SHAPE: 41m 0.5b 1.5b 7b\n"
-        "  PART: decode64 decode256 decode1 prompt score train lora group small recompute\n");
+    fmt::print(stderr,
+               "device_bench SHAPE PART...\n  SHAPE: 41m 0.5b 1.5b 7b\n"
+               "  PART: decode64 decode256 decode1 prompt score train lora group small recompute\n"
+               "        profile-decode profile-train\n");
     return 2;
   }
   Engine::Options options;
@@ -289,10 +339,16 @@ int Run(int count, char** arguments) {
   }
   Bench bench(arguments[1], options);
   const std::map<std::string, std::function<void()>> kParts = {
-      {"decode1", [&] { bench.Decode(1); }},     {"decode64", [&] { bench.Decode(64); }},
-      {"decode256", [&] { bench.Decode(256); }}, {"prompt", [&] { bench.Prompt(); }},
-      {"score", [&] { bench.Score(); }},         {"train", [&] { bench.Train(false); }},
-      {"lora", [&] { bench.Train(true); }},      {"group", [&] { bench.Group(); }}};
+      {"decode1", [&] { bench.Decode(1); }},
+      {"decode64", [&] { bench.Decode(64); }},
+      {"decode256", [&] { bench.Decode(256); }},
+      {"prompt", [&] { bench.Prompt(); }},
+      {"score", [&] { bench.Score(); }},
+      {"train", [&] { bench.Train(false); }},
+      {"lora", [&] { bench.Train(true); }},
+      {"group", [&] { bench.Group(); }},
+      {"profile-decode", [&] { bench.ProfileDecode(); }},
+      {"profile-train", [&] { bench.ProfileTrain(); }}};
   for (const std::string& part : parts) {
     const auto found = kParts.find(part);
     if (found != kParts.end()) found->second();

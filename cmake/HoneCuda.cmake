@@ -42,8 +42,10 @@ function(hone_cuda_library folder sources)
   set(exports ${folder}/exports.map)
   # -fmad=false: what a kernel computes is what its source says, as everywhere (HoneOptions). Machine code for Hopper, and PTX
   # that drivers compile for what came later.
-  set(flags -std=c++17 -O3 -fmad=false -lineinfo -gencode arch=compute_90,code=sm_90
-    -gencode arch=compute_90,code=compute_90 -Xcompiler=-fPIC,-Wall,-Wextra -I${CMAKE_SOURCE_DIR}/src)
+  set(flags -std=c++17 -O3 -fmad=false -lineinfo -Xcompiler=-fPIC,-Wall,-Wextra -I${CMAKE_SOURCE_DIR}/src)
+  set(targets -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90)
+  # With instructions that Hopper alone has; where they are used, the GPU is asked first.
+  set(few_rows_targets -gencode arch=compute_90a,code=sm_90a)
   # From the preprocessor ccache would see the host's half alone, so it goes by the files that are read.
   set(compiler ${nvcc})
   if(HONE_CCACHE)
@@ -53,8 +55,12 @@ function(hone_cuda_library folder sources)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name}.o)
+    set(for ${targets})
+    if(DEFINED ${name}_targets)
+      set(for ${${name}_targets})
+    endif()
     add_custom_command(OUTPUT ${object}
-      COMMAND ${compiler} ${flags} -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
+      COMMAND ${compiler} ${flags} ${for} -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${name}.o" VERBATIM)
     list(APPEND objects ${object})
   endforeach()

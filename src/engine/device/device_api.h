@@ -27,7 +27,7 @@
 
 namespace hone {
 
-inline constexpr uint32_t kDeviceApiVersion = 2;
+inline constexpr uint32_t kDeviceApiVersion = 3;
 
 // Positions of a page of keys and values, and keys per block of a device's attention.
 inline constexpr int kDevicePage = 64;
@@ -418,6 +418,9 @@ struct DeviceApi {
   // description, for the record of a run.
   bool (*prepare_product)(DeviceContext*, const DeviceProductShape&, char* chosen, int64_t room);
   void (*product)(DeviceContext*, const DeviceProduct&);
+  // The product, whose output is swiglu's gate_up, and swiglu of it: the same bits. gate_up need
+  // not be written.
+  void (*product_swiglu)(DeviceContext*, const DeviceProduct&, const DeviceSwiGlu&);
 
   void (*embed)(DeviceContext*, const DeviceEmbedding&);
   void (*rms_norm)(DeviceContext*, const DeviceNorm&);

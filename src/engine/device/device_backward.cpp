@@ -131,7 +131,8 @@ const float* DeviceDecoder::Backward(const DevicePass& pass, const DeviceKeys& k
     LayerState* state = &states_[static_cast<size_t>(i)];
     // Only each layer's input was kept: its forward is computed again, the same bits.
     if (recompute_) {
-      ForwardLayer(i, pass, {state->input.as<float>(), passing_.middle.as<float>(), x_.as<float>()},
+      ForwardLayer(i, pass,
+                   {state->input.as<float>(), passing_.middle.as<float>(), x_.as<float>(), true},
                    &passing_);
       std::swap(state->input, passing_.input);  // backward finds all it needs in one state
     }

@@ -210,8 +210,13 @@ void DeviceDecoder::ForwardLayer(int64_t index, const DevicePass& pass, const St
   DeviceNorm between = NormOf(stream.middle, rows, p.post_norm);
   between.scale = s->middle_scale.as<float>();
   api_.rms_norm(context_, between);
-  layer.gate_up.Forward(*device_, {normed_.data(), rows, nullptr, s->gate_up.data()}, adapters());
-  api_.swiglu(context_, {rows, c.ffn, weights_->element(), s->gate_up.data(), activated_.data()});
+  const DeviceProjection::Rows gate_up{normed_.data(), rows, nullptr, s->gate_up.data()};
+  if (stream.kept) {
+    layer.gate_up.Forward(*device_, gate_up, adapters());
+    api_.swiglu(context_, {rows, c.ffn, weights_->element(), s->gate_up.data(), activated_.data()});
+  } else {
+    layer.gate_up.ForwardGated(*device_, gate_up, adapters(), activated_.data());
+  }
   layer.down.Forward(*device_, {activated_.data(), rows, stream.middle, stream.out}, adapters());
 }
 
@@ -233,7 +238,7 @@ void DeviceDecoder::Forward(const DevicePass& pass, bool keep) {
   for (int64_t i = 0; i < layers; ++i) {
     LayerState* state = keep && !recompute_ ? &states_[static_cast<size_t>(i)] : &passing_;
     float* middle = keep ? state->middle.as<float>() : x_.as<float>();
-    ForwardLayer(i, pass, {input_of(i), middle, input_of(i + 1)}, state);
+    ForwardLayer(i, pass, {input_of(i), middle, input_of(i + 1), keep && !recompute_}, state);
   }
 }
 

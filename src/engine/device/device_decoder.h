@@ -60,6 +60,10 @@ class DeviceProjection {
     void* out;
   };
   void Forward(const Device& device, const Rows& rows, const Adapters& adapters) const;
+  // Of gate and up: swiglu of what Forward gives, in one go where there are no adapters. rows.out
+  // need not be written.
+  void ForwardGated(const Device& device, const Rows& rows, const Adapters& adapters,
+                    void* activated) const;
   // dx = the gradient of the input, in `output`; dy is an operand, [rows][outputs].
   struct Gradient {
     const void* dy;
@@ -85,6 +89,7 @@ class DeviceProjection {
     int64_t offset, outputs;
     const LoraModule* adapter;
   };
+  DeviceProduct ProductOf(const Rows& rows) const;  // without adapters
   // Of an adapter: t = A x, and the gradient of t.
   void Inner(const Device& device, const Part& part, const void* x, int64_t rows, void* t) const;
   void InnerGradient(const Device& device, const Part& part, const void* dy, int64_t rows,
@@ -163,6 +168,7 @@ class DeviceDecoder {
   struct Stream {
     const float* in;
     float *middle, *out;
+    bool kept;  // backward will ask for the layer's state
   };
   void ForwardLayer(int64_t layer, const DevicePass& pass, const Stream& stream, LayerState* state);
   DeviceNorm NormOf(const float* x, int64_t rows, int norm) const;

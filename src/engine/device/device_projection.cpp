@@ -52,8 +52,7 @@ void DeviceProjection::Inner(const Device& device, const Part& part, const void*
   device.api().product(device.context(), p);
 }
 
-void DeviceProjection::Forward(const Device& device, const Rows& rows,
-                               const Adapters& adapters) const {
+DeviceProduct DeviceProjection::ProductOf(const Rows& rows) const {
   DeviceProduct p;
   p.m = rows.rows;
   p.n = p.out_row = outputs_;
@@ -64,6 +63,23 @@ void DeviceProjection::Forward(const Device& device, const Rows& rows,
   p.addend = rows.addend;
   p.input = weights_->element();
   p.output = output_;
+  return p;
+}
+
+void DeviceProjection::ForwardGated(const Device& device, const Rows& rows,
+                                    const Adapters& adapters, void* activated) const {
+  const DeviceSwiGlu swiglu{rows.rows, outputs_ / 2, output_, rows.out, activated};
+  const bool adapted = adapters.use && std::any_of(parts_.begin(), parts_.end(), [](const Part& p) {
+                         return p.adapter != nullptr;
+                       });
+  if (!adapted) return device.api().product_swiglu(device.context(), ProductOf(rows), swiglu);
+  Forward(device, rows, adapters);
+  device.api().swiglu(device.context(), swiglu);
+}
+
+void DeviceProjection::Forward(const Device& device, const Rows& rows,
+                               const Adapters& adapters) const {
+  const DeviceProduct p = ProductOf(rows);
   device.api().product(device.context(), p);
   for (const Part& part : parts_) {
     if (part.adapter == nullptr || !adapters.use) continue;

@@ -268,6 +268,11 @@ constexpr DeviceApi kReferenceApi = {
                  void* recording) { delete static_cast<RecordedCalls*>(recording); },
     .prepare_product = &RememberProduct,
     .product = &ComputeProduct,
+    .product_swiglu =
+        [](DeviceContext* context, const DeviceProduct& product, const DeviceSwiGlu& swiglu) {
+          ComputeProduct(context, product);
+          ContextOf(context)->Do([swiglu] { reference::SwiGlu(swiglu); });
+        },
     .embed = &Entry<&reference::Embed>::Do,
     .rms_norm = &Entry<&reference::RmsNorm>::Do,
     .rms_norm_backward = &Entry<&reference::RmsNormBackward>::Do,

@@ -7,6 +7,7 @@
 // ahead.
 
 #include "engine/kernels/cuda/attention_rows.cuh"
+#include "engine/kernels/cuda/early.cuh"
 
 namespace hone::cuda {
 namespace {
@@ -163,6 +164,8 @@ __device__ __forceinline__ void FinishOneRow(const AttentionView<Bf16>& a, const
 template <int kDim, int kHalves>
 __global__ void __launch_bounds__(kTeam) AttendOne(const AttentionView<Bf16> a, int ring) {
   extern __shared__ __align__(1024) uint8_t shared[];
+  LetNextKernelStart();
+  WaitForKernelBefore();
   const AttentionTile tile = a.tile[blockIdx.x];
   if (tile.count == 0) return;
   const int kv_head = blockIdx.y, lane = Lane(), warp = static_cast<int>(threadIdx.x / 32);
@@ -224,8 +227,8 @@ void LaunchAttendOne(DeviceContext* context, const DeviceAttention& a) {
     --ring;
   }
   const dim3 grid(static_cast<unsigned>(a.tiles), a.kv_heads);
-  LaunchShared(context, {"attend", grid, kTeam, AttendOneBytes<kDim, kHalves>(ring)},
-               AttendOne<kDim, kHalves>, ViewOf<Bf16>(a), ring);
+  LaunchEarly(context, {"attend", grid, dim3(kTeam), AttendOneBytes<kDim, kHalves>(ring)},
+              AttendOne<kDim, kHalves>, ViewOf<Bf16>(a), ring);
 }
 
 }  // namespace

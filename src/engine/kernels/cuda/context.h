@@ -39,6 +39,7 @@ void CloseProducts(Products* products);
 int64_t ProductLibraryVersion(const Products* products);
 bool PrepareProduct(DeviceContext*, const DeviceProductShape&, char* chosen, int64_t room);
 void Product(DeviceContext*, const DeviceProduct&);
+void ProductSwiGlu(DeviceContext*, const DeviceProduct&, const DeviceSwiGlu&);
 // Any form and shape, the same bits for the same call and no more. bfloat16 operands.
 void FreeProduct(DeviceContext*, const DeviceProduct&);
 

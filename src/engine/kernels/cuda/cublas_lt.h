@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/kernels/cuda/context.h"
+#include "engine/kernels/cuda/few_rows.h"
 
 namespace hone {
 namespace cuda {
@@ -52,10 +53,17 @@ struct Description {
   Description& operator=(const Description&) = delete;
 };
 
-// Up to `rows` rows are computed by this algorithm.
+// How a product may be computed: by our own kernel for few rows, or by an algorithm of cuBLASLt.
+struct Way {
+  bool few_rows = false;
+  FewRowsPlan plan{};
+  cublasLtMatmulAlgo_t algorithm{};
+};
+
+// Up to `rows` rows are computed in this way.
 struct RowClass {
   int64_t rows;
-  cublasLtMatmulAlgo_t algorithm;
+  Way way;
 };
 
 // What algorithms may use, in bytes.

@@ -1,7 +1,7 @@
 // From the projection's output to queries, keys and values in their pages, and back: biases, norms
 // of heads, rotation. A warp works on a head at a time; its sums have one order.
 
-#include "engine/kernels/cuda/context.h"
+#include "engine/kernels/cuda/early.cuh"
 #include "engine/kernels/cuda/rows.cuh"
 
 namespace hone::cuda {
@@ -141,6 +141,8 @@ __device__ __forceinline__ void FinishHead(const DeviceQkv& q, const HeadOf& of,
 // A warp works on some heads of a row, all of which turn by the same angles.
 template <typename T, int N>
 __global__ void QkvHeads(DeviceQkv q, int heads_of_warp) {
+  LetNextKernelStart();
+  WaitForKernelBefore();
   const int64_t row = int64_t{blockIdx.x} * kWarpsPerBlock + threadIdx.x / 32;
   if (row >= q.rows) return;
   const int begin = blockIdx.y * heads_of_warp;
@@ -287,8 +289,8 @@ void FinishQkv(DeviceContext* context, const DeviceQkv& q) {
   WithElement(q.element, [&](auto* type) {
     using T = TypeOf<decltype(type)>;
     WithPairs(q.head_dim, [&](auto pairs) {
-      QkvHeads<T, pairs.value>
-          <<<HeadGrid(q), kWarpsPerBlock * 32, 0, context->stream>>>(q, HeadsOfWarp(q));
+      LaunchEarly(context, {"finish_qkv", HeadGrid(q), dim3(kWarpsPerBlock * 32)},
+                  QkvHeads<T, pairs.value>, q, HeadsOfWarp(q));
     });
     if (q.copies > 0) {
       CopyKeys<T><<<BlocksFor(q.copies, 1), kThreadsOfRow, 0, context->stream>>>(q);

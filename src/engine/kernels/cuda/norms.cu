@@ -1,6 +1,6 @@
 // Norms of rows. Forward, a row's sum has one order, which depends on the width alone.
 
-#include "engine/kernels/cuda/context.h"
+#include "engine/kernels/cuda/early.cuh"
 #include "engine/kernels/cuda/rows.cuh"
 
 namespace hone::cuda {
@@ -9,6 +9,8 @@ namespace {
 template <typename T, int N>
 __global__ void NormRows(const DeviceNorm n) {
   __shared__ float shared[32];
+  LetNextKernelStart();
+  WaitForKernelBefore();
   const int64_t row = blockIdx.x;
   const float* from = n.x + (n.row_of == nullptr ? row : int64_t{n.row_of[row]}) * n.width;
   T* out = static_cast<T*>(n.out) + row * n.width;
@@ -194,13 +196,9 @@ void RmsNorm(DeviceContext* context, const DeviceNorm& n) {
   if (n.rows == 0) return;
   WithElement(n.element, [&](auto* type) {
     using T = TypeOf<decltype(type)>;
-    if (Whole(n.width, 4)) {
-      NormRows<T, 4><<<BlocksFor(n.rows, 1), kThreadsOfRow, 0, context->stream>>>(n);
-    } else {
-      NormRows<T, 1><<<BlocksFor(n.rows, 1), kThreadsOfRow, 0, context->stream>>>(n);
-    }
+    LaunchEarly(context, {"rms_norm", dim3(BlocksFor(n.rows, 1)), dim3(kThreadsOfRow)},
+                Whole(n.width, 4) ? NormRows<T, 4> : NormRows<T, 1>, n);
   });
-  Launched(context, "rms_norm");
 }
 
 void RmsNormBackward(DeviceContext* context, const DeviceNormBackward& n) {

@@ -9,7 +9,8 @@
 namespace hone::cuda {
 namespace {
 
-constexpr int kTimedRuns = 5;
+constexpr int kTimedRuns = 6;
+constexpr int64_t kMoreThanCached = int64_t{160} << 20;  // bytes of weights
 
 // Numbers in (-1, 1) that look random.
 __global__ void FillForTrial(__nv_bfloat16* to, int64_t n, uint32_t seed) {
@@ -35,11 +36,36 @@ __global__ void CompareResults(const uint16_t* x, const uint16_t* y, int64_t n, 
 
 }  // namespace
 
+int PartsOf(const DeviceProductShape& shape) {
+  constexpr int64_t kLong = 4096, kNarrow = 4096;
+  const bool halves = shape.input == Element::kBf16 && shape.output == Element::kF32 &&
+                      shape.addend && shape.k >= kLong && shape.n <= kNarrow && shape.k % 128 == 0;
+  return halves ? 2 : 1;
+}
+
+bool RunWay(DeviceContext* context, const DeviceProduct& p, const Way& way, int parts) {
+  if (way.few_rows) return RunFewRows(context, p, way.plan, parts);
+  DeviceProduct part = p;
+  part.k = p.k / parts;
+  const Description description(context->products->library, part);
+  for (int i = 0; i < parts; ++i) {
+    const int64_t at = i * part.k * BytesOf(p.input);
+    part.a = static_cast<const char*>(p.a) + at;
+    part.b = static_cast<const char*>(p.b) + at;
+    if (i > 0) part.addend = p.out;
+    if (RunAlgorithm(context, description, part, way.algorithm) != CUBLAS_STATUS_SUCCESS) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Trial::Trial(DeviceContext* context, const DeviceProductShape& shape)
-    : context_(context), shape_(shape) {
+    : context_(context), shape_(shape), parts_(PartsOf(shape)) {
   const int64_t rows = shape.most_rows, n = shape.n, k = shape.k;
+  copies_ = std::clamp<int64_t>(kMoreThanCached / (n * k * 2), 1, kTimedRuns);
   ok_ = cudaMalloc(&x_, rows * k * 2) == cudaSuccess &&
-        cudaMalloc(&weight_, n * k * 2) == cudaSuccess &&
+        cudaMalloc(&weight_, copies_ * n * k * 2) == cudaSuccess &&
         cudaMalloc(&result_, rows * n * BytesOf(shape.output)) == cudaSuccess &&
         cudaMalloc(&differs_, sizeof(int)) == cudaSuccess &&
         cudaEventCreate(&begin_) == cudaSuccess && cudaEventCreate(&end_) == cudaSuccess;
@@ -49,7 +75,7 @@ Trial::Trial(DeviceContext* context, const DeviceProductShape& shape)
     FillForTrial<<<1024, 256, 0, context->stream>>>(static_cast<__nv_bfloat16*>(to), count, seed);
   };
   fill(x_, rows * k, 1);
-  fill(weight_, n * k, 2);
+  fill(weight_, copies_ * n * k, 2);
   Launched(context, "product");
 }
 
@@ -75,39 +101,51 @@ DeviceProduct Trial::Rows(int64_t rows, int64_t from, void* out) const {
   return p;
 }
 
-std::vector<cublasLtMatmulAlgo_t> Trial::For(int64_t rows) const {
-  const Description description(context_->products->library, Rows(rows, 0, result_));
-  return Algorithms(*context_->products, description, false);
+std::vector<Way> Trial::For(int64_t rows) const {
+  DeviceProduct part = Rows(rows, 0, result_);
+  part.k /= parts_;
+  const Description description(context_->products->library, part);
+  std::vector<Way> ways;
+  for (const cublasLtMatmulAlgo_t& algorithm :
+       Algorithms(*context_->products, description, false)) {
+    ways.push_back({false, {}, algorithm});
+  }
+  if (rows > kFewRows) return ways;
+  for (const FewRowsPlan& plan : FewRowsPlans(context_, shape_, parts_)) {
+    ways.push_back({true, plan, {}});
+  }
+  return ways;
 }
 
-bool Trial::Compute(const cublasLtMatmulAlgo_t& algorithm, int64_t rows, int64_t from, void* out) {
+bool Trial::Compute(const Way& way, int64_t rows, int64_t from, void* out) {
   const DeviceProduct p = Rows(rows, from, out);
-  const Description description(context_->products->library, p);
   cudaMemsetAsync(out, 0, rows * shape_.n * BytesOf(shape_.output), context_->stream);
-  return RunAlgorithm(context_, description, p, algorithm) == CUBLAS_STATUS_SUCCESS;
+  return RunWay(context_, p, way, parts_);
 }
 
-int Trial::ClassOf(const cublasLtMatmulAlgo_t& algorithm) {
-  const std::string name(reinterpret_cast<const char*>(&algorithm), sizeof algorithm);
+int Trial::ClassOf(const Way& way) {
+  std::string name(reinterpret_cast<const char*>(&way.algorithm), sizeof way.algorithm);
+  name.append(reinterpret_cast<const char*>(&way.plan), sizeof way.plan);
   const auto [found, fresh] = class_of_.emplace(name, -1);
-  if (fresh) found->second = FindClass(algorithm);
+  if (fresh) found->second = FindClass(way);
   return found->second;
 }
 
-bool Trial::SameBits(const cublasLtMatmulAlgo_t& algorithm, int64_t rows, int64_t from, int of) {
+bool Trial::SameBits(const Way& way, int64_t rows, int64_t from, int of) {
   rows = std::min(rows, shape_.most_rows - from);
   if (rows <= 0) return true;
-  return Compute(algorithm, rows, from, result_) &&
-         Equal(expected_[static_cast<size_t>(of)], from, rows);
+  return Compute(way, rows, from, result_) && Equal(expected_[static_cast<size_t>(of)], from, rows);
 }
 
-float Trial::Milliseconds(const cublasLtMatmulAlgo_t& algorithm, int64_t rows) {
-  const DeviceProduct p = Rows(rows, 0, result_);
-  const Description description(context_->products->library, p);
+float Trial::Milliseconds(const Way& way, int64_t rows) {
+  DeviceProduct p = Rows(rows, 0, result_);
   float best = kNever;
   for (int round = 0; round < 2; ++round) {
     cudaEventRecord(begin_, context_->stream);
-    for (int i = 0; i < kTimedRuns; ++i) RunAlgorithm(context_, description, p, algorithm);
+    for (int i = 0; i < kTimedRuns; ++i) {
+      p.b = static_cast<const char*>(weight_) + i % copies_ * shape_.n * shape_.k * 2;
+      RunWay(context_, p, way, parts_);
+    }
     cudaEventRecord(end_, context_->stream);
     cudaEventSynchronize(end_);
     float elapsed = kNever;
@@ -117,11 +155,13 @@ float Trial::Milliseconds(const cublasLtMatmulAlgo_t& algorithm, int64_t rows) {
   return best;
 }
 
-int Trial::FindClass(const cublasLtMatmulAlgo_t& algorithm) {
-  if (!Compute(algorithm, shape_.most_rows, 0, result_)) return -1;
+int Trial::FindClass(const Way& way) {
+  const int64_t rows = way.few_rows ? std::min(kFewRows, shape_.most_rows) : shape_.most_rows;
+  if (!Compute(way, rows, 0, result_)) return -1;
   for (size_t i = 0; i < expected_.size(); ++i) {
-    if (Equal(expected_[i], 0, shape_.most_rows)) return static_cast<int>(i);
+    if (Equal(expected_[i], 0, rows)) return static_cast<int>(i);
   }
+  if (rows < shape_.most_rows) return -1;
   void* memory = nullptr;
   const int64_t bytes = shape_.most_rows * shape_.n * BytesOf(shape_.output);
   if (expected_.size() == kMostClasses || cudaMalloc(&memory, bytes) != cudaSuccess) {
@@ -146,7 +186,7 @@ bool Trial::Equal(const void* expected, int64_t from, int64_t rows) {
 
 namespace {
 
-// One class of bits: the fastest of its algorithms for each size, and the time of that; kNever
+// One class of bits: the fastest of its ways for each size, and the time of that; kNever
 // where there is none.
 struct Candidate {
   std::vector<RowClass> chosen;
@@ -158,41 +198,42 @@ struct Candidate {
   }
 };
 
-// An algorithm for more rows also does for fewer, and is sometimes the better one.
-std::vector<cublasLtMatmulAlgo_t> AlgorithmsFor(const Trial& trial, int64_t rows) {
-  std::vector<cublasLtMatmulAlgo_t> algorithms;
+// A way for more rows also does for fewer, and is sometimes the better one.
+std::vector<Way> WaysFor(const Trial& trial, int64_t rows) {
+  std::vector<Way> ways;
   for (int64_t more = rows; more <= std::min(trial.rows(), 8 * rows); more *= 2) {
-    for (const cublasLtMatmulAlgo_t& algorithm : trial.For(more)) {
-      const bool known =
-          std::any_of(algorithms.begin(), algorithms.end(), [&](const cublasLtMatmulAlgo_t& other) {
-            return std::memcmp(&other, &algorithm, sizeof algorithm) == 0;
-          });
-      if (!known) algorithms.push_back(algorithm);
+    for (const Way& way : trial.For(more)) {
+      const bool known = std::any_of(ways.begin(), ways.end(), [&](const Way& other) {
+        return other.few_rows == way.few_rows && other.plan.columns == way.plan.columns &&
+               other.plan.sharers == way.plan.sharers &&
+               std::memcmp(&other.algorithm, &way.algorithm, sizeof way.algorithm) == 0;
+      });
+      if (!known) ways.push_back(way);
     }
   }
-  return algorithms;
+  return ways;
 }
 
-// Tries all algorithms for the last of the sizes, which all candidates have.
+// Tries all ways for the last of the sizes, which all candidates have.
 void TrySize(const std::vector<int64_t>& sizes, Trial* trial, std::vector<Candidate>* candidates) {
   const int64_t rows = sizes.back();
-  for (const cublasLtMatmulAlgo_t& algorithm : AlgorithmsFor(*trial, rows)) {
-    const int of = trial->ClassOf(algorithm);
+  for (const Way& way : WaysFor(*trial, rows)) {
+    const int of = trial->ClassOf(way);
     if (of < 0) continue;
     while (static_cast<int>(candidates->size()) < trial->classes()) {
       candidates->emplace_back();  // none of the sizes before this one had it
       for (const int64_t size : sizes) candidates->back().AddSize(size);
     }
     // Whole and ragged numbers of rows, alone and elsewhere among the others.
-    if (!trial->SameBits(algorithm, rows, 0, of) ||
-        !trial->SameBits(algorithm, rows / 2 + 1, 5, of) || !trial->SameBits(algorithm, 1, 3, of)) {
+    if (!trial->SameBits(way, rows, 0, of) || !trial->SameBits(way, rows / 2 + 1, 5, of) ||
+        !trial->SameBits(way, 1, 3, of)) {
       continue;
     }
-    const float time = trial->Milliseconds(algorithm, rows);
+    const float time = trial->Milliseconds(way, rows);
     Candidate& candidate = (*candidates)[static_cast<size_t>(of)];
     if (time < candidate.time.back()) {
       candidate.time.back() = time;
-      candidate.chosen.back().algorithm = algorithm;
+      candidate.chosen.back().way = way;
     }
   }
 }

@@ -1,5 +1,6 @@
-// Products of matrices: cuBLASLt's where a row's bits do not depend on the number of rows, which is
-// checked before one is used; a plain kernel for float32 and where there is no such algorithm.
+// Products of matrices: cuBLASLt's and our own where a row's bits do not depend on the number of
+// rows, which is checked before one is used; a plain kernel for float32 and where there is no such
+// way.
 
 #include <algorithm>
 #include <cstdio>
@@ -107,13 +108,19 @@ Choices& AllChoices() {
 }
 
 std::string Describe(const Library& library, const RowClass& of) {
+  char text[80];
+  if (of.way.few_rows) {
+    std::snprintf(text, sizeof text, "%lld:own/%d/%d", static_cast<long long>(of.rows),
+                  of.way.plan.columns, of.way.plan.sharers);
+    return text;
+  }
   int32_t id = 0;
   uint32_t tile = 0, stages = 0;
   size_t written = 0;
-  library.algo_get(&of.algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id, &written);
-  library.algo_get(&of.algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID, &tile, sizeof tile, &written);
-  library.algo_get(&of.algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID, &stages, sizeof stages, &written);
-  char text[80];
+  const cublasLtMatmulAlgo_t* algorithm = &of.way.algorithm;
+  library.algo_get(algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id, &written);
+  library.algo_get(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID, &tile, sizeof tile, &written);
+  library.algo_get(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID, &stages, sizeof stages, &written);
   std::snprintf(text, sizeof text, "%lld:%d/%u/%u", static_cast<long long>(of.rows), id, tile,
                 stages);
   return text;
@@ -142,9 +149,17 @@ const std::vector<RowClass>* ClassesOf(DeviceContext* context, const DeviceProdu
   return &classes;
 }
 
+// How so many rows are computed, at most those of the last class.
+const Way& WayFor(const std::vector<RowClass>& classes, int64_t rows) {
+  size_t c = 0;
+  while (classes[c].rows < rows) ++c;
+  return classes[c].way;
+}
+
 // A product of a prepared shape, in pieces that the classes have.
 void RunClasses(DeviceContext* context, const DeviceProduct& p,
                 const std::vector<RowClass>& classes) {
+  const int parts = PartsOf({p.n, p.k, p.input, p.output, p.addend != nullptr, 0});
   DeviceProduct part = p;
   for (int64_t first = 0; first < p.m; first += part.m) {
     const int64_t out_at = first * p.out_row * BytesOf(p.output);
@@ -152,11 +167,8 @@ void RunClasses(DeviceContext* context, const DeviceProduct& p,
     part.a = static_cast<const char*>(p.a) + first * p.a_row * BytesOf(p.input);
     part.out = static_cast<char*>(p.out) + out_at;
     if (p.addend != nullptr) part.addend = static_cast<const char*>(p.addend) + out_at;
-    size_t c = 0;
-    while (classes[c].rows < part.m) ++c;
-    const Description description(context->products->library, part);
-    if (RunAlgorithm(context, description, part, classes[c].algorithm) != CUBLAS_STATUS_SUCCESS) {
-      context->error = "product: cuBLASLt refused the algorithm that was chosen";
+    if (!RunWay(context, part, WayFor(classes, part.m), parts)) {
+      context->error = "product: what was chosen for this shape is refused now";
       return;
     }
   }
@@ -223,6 +235,19 @@ void Product(DeviceContext* context, const DeviceProduct& p) {
   } else {
     RunClasses(context, p, found->second);
   }
+}
+
+void ProductSwiGlu(DeviceContext* context, const DeviceProduct& p, const DeviceSwiGlu& swiglu) {
+  const auto found = context->products->forward.find({p.n, p.k, p.output, false});
+  const bool few = p.m > 0 && p.m <= kFewRows && p.input == Element::kBf16 &&
+                   p.output == Element::kBf16 && p.addend == nullptr &&
+                   found != context->products->forward.end() && !found->second.empty();
+  if (few && found->second.back().rows >= p.m && context->error.empty()) {
+    const Way& way = WayFor(found->second, p.m);
+    if (way.few_rows && RunFewRowsGated(context, p, way.plan, swiglu.activated)) return;
+  }
+  Product(context, p);
+  SwiGlu(context, swiglu);
 }
 
 // Whatever cuBLASLt likes best, always the same for the same shape: for gradients.

@@ -26,8 +26,6 @@ __global__ void AddBiasRows(const float* bias, int64_t rows, int64_t n, float* x
   if (i < rows * n) x[i] += bias[i % n];
 }
 
-__device__ __forceinline__ float Sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-
 template <typename T, int N>
 __global__ void SwiGluRows(const DeviceSwiGlu s) {
   const int64_t i = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * N;
@@ -36,10 +34,7 @@ __global__ void SwiGluRows(const DeviceSwiGlu s) {
   const int64_t at = i % s.ffn;
   const Pack<T, N> gate = Load<N>(row + at), up = Load<N>(row + s.ffn + at);
   Pack<T, N> out;
-  for (int j = 0; j < N; ++j) {
-    const float g = ToFloat(gate.value[j]);
-    out.value[j] = FromFloat<T>(g * Sigmoid(g) * ToFloat(up.value[j]));
-  }
+  for (int j = 0; j < N; ++j) out.value[j] = Gated(gate.value[j], up.value[j]);
   Store(out, static_cast<T*>(s.activated) + i);
 }
 

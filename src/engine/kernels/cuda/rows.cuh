@@ -41,6 +41,14 @@ __device__ __forceinline__ void Store(const Pack<T, N>& pack, T* to) {
 // Whether rows of `width` numbers can be moved N at a time; buffers are aligned.
 inline bool Whole(int64_t width, int n) { return width % n == 0; }
 
+__device__ __forceinline__ float Sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+// SwiGLU of one gate and its up.
+template <typename T>
+__device__ __forceinline__ T Gated(T gate, T up) {
+  const float g = ToFloat(gate);
+  return FromFloat<T>(g * Sigmoid(g) * ToFloat(up));
+}
+
 // partial[slice][column] = the sum over the slice's rows of term(row, column), in their order. A
 // thread per column.
 template <typename Term>

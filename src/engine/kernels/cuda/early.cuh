@@ -1,0 +1,53 @@
+#pragma once
+
+// Kernels that are started before the one before them has ended, so that their beginning, and
+// copies of what no kernel changes, cost nothing. Such a kernel calls WaitForKernelBefore ahead of
+// everything that another kernel writes or reads; then all that came before has ended, too.
+
+#include <cuda_runtime.h>
+
+#include "engine/kernels/cuda/context.h"
+
+namespace hone::cuda {
+
+__device__ __forceinline__ void WaitForKernelBefore() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+// Has an effect once all blocks have called it or ended, and only on kernels that were launched by
+// LaunchEarly.
+__device__ __forceinline__ void LetNextKernelStart() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+struct EarlyLaunch {
+  const char* what;  // of the call, for messages
+  dim3 grid, block;
+  int bytes = 0;  // of shared memory, asked for at the launch
+  unsigned cluster = 1;
+};
+
+template <typename... Parameters, typename... Arguments>
+void LaunchEarly(DeviceContext* context, const EarlyLaunch& how, void (*kernel)(Parameters...),
+                 const Arguments&... arguments) {
+  if (how.bytes > 48 * 1024) {  // more has to be asked for
+    Check(context,
+          cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, how.bytes),
+          how.what);
+  }
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {how.cluster, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = how.grid;
+  config.blockDim = how.block;
+  config.dynamicSmemBytes = static_cast<size_t>(how.bytes);
+  config.stream = context->stream;
+  config.attrs = attributes;
+  config.numAttrs = how.cluster > 1 ? 2 : 1;
+  Check(context, cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), how.what);
+}
+
+}  // namespace hone::cuda

@@ -1,0 +1,30 @@
+#pragma once
+
+// Products of few rows, as a step of drawing has them: bound by how fast weights are read.
+
+#include <vector>
+
+#include "engine/kernels/cuda/context.h"
+
+namespace hone::cuda {
+
+inline constexpr int64_t kFewRows = 256;  // at most
+
+// How one is computed. None of it is seen in the bits.
+struct FewRowsPlan {
+  int columns;  // of a block
+  int sharers;  // blocks of a cluster that read the rows together
+};
+
+// How products of this shape might be computed here; k is summed in so many parts of equal length,
+// one after the other. Empty where they cannot be.
+std::vector<FewRowsPlan> FewRowsPlans(DeviceContext* context, const DeviceProductShape& shape,
+                                      int parts);
+// A product of kForward of at most kFewRows rows. The addend is added before the first part's sum.
+// False where the driver has no such copies.
+bool RunFewRows(DeviceContext* context, const DeviceProduct& p, const FewRowsPlan& plan, int parts);
+// The product and, of what it gives, swiglu; p.out is not written.
+bool RunFewRowsGated(DeviceContext* context, const DeviceProduct& p, const FewRowsPlan& plan,
+                     void* activated);
+
+}  // namespace hone::cuda
