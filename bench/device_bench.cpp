@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "engine/device/device_memory.h"
 #include "engine/engine.h"
 #include "engine/lora.h"
 
@@ -137,6 +138,7 @@ class Bench {
     double whole = 0, steps = 0;
     for (int round = 0; round < 3; ++round) {  // the first one warms up
       auto sampler = engine_->NewSampler();
+      most_live_ = std::max(most_live_, sequences);
       for (int64_t i = 0; i < sequences; ++i) {
         const auto id = sampler->Start(Tokens(static_cast<uint64_t>(i), 256, vocab()));
         TurnRequest turn;
@@ -190,6 +192,7 @@ class Bench {
     double rate = 0;
     for (int round = 0; round < 3; ++round) {
       auto sampler = engine_->NewSampler();
+      most_live_ = std::max<int64_t>(most_live_, 32);
       for (uint64_t i = 0; i < 32; ++i) {
         const auto id = sampler->Start(Tokens(i, 512, vocab()));
         TurnRequest turn;
@@ -223,6 +226,7 @@ class Bench {
     for (const auto& [part, bytes] : engine_->Memory()) {
       Say(shape_, name + " memory " + part, static_cast<double>(bytes) / (1 << 30), "GiB");
     }
+    SayPeak(name);
   }
 
   void Score() {
@@ -292,11 +296,34 @@ class Bench {
   }
 
  private:
+  // Of all that this engine did so far: the most that was taken, and what was derived for it.
+  void SayPeak(const std::string& name) {
+    const std::optional<DeviceUse> use = engine_->Use();
+    if (!use) return;
+    const DeviceMemory derived =
+        DeriveDeviceMemory(engine_->model(),
+                           {.recompute_activations = options_.recompute_activations,
+                            .small_moments = options_.small_moments},
+                           {.tokens = 16 * 512,
+                            .length = 512,
+                            .prompt = 384,
+                            .live = most_live_,
+                            .sampler = options_.sampler});
+    auto gibibytes = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
+    Say(shape_, name + " peak", gibibytes(use->peak_bytes), "GiB", "of buffers");
+    Say(shape_, name + " peak derived", gibibytes(derived.peak), "GiB");
+    Say(shape_, name + " peak ratio", gibibytes(use->peak_bytes) / gibibytes(derived.peak), "");
+    Say(shape_, name + " in use", gibibytes(use->memory - use->free_memory), "GiB",
+        "of the device, with its libraries");
+    Say(shape_, name + " needed derived", gibibytes(derived.Needed()), "GiB",
+        "with libraries and the trials of products");
+  }
   void Open(bool lora) {
     engine_.reset();
     Model model = RandomModel(Shape(shape_));
     if (lora && !AddLora({.rank = 16}, &model).ok()) std::abort();
     lora_ = lora;
+    most_live_ = 0;
     const double start = Now();
     engine_ = std::make_unique<Engine>(std::move(model), options_);
     Say(shape_, "open", Now() - start, "s", engine_->Description());
@@ -320,6 +347,7 @@ class Bench {
   std::string shape_;
   Engine::Options options_;
   bool lora_ = false;
+  int64_t most_live_ = 0;  // sequences that were drawn together
   std::unique_ptr<Engine> engine_;
 };
 

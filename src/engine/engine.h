@@ -93,6 +93,8 @@ class Engine {
   int64_t tokens_computed() const { return runner_->rows_computed(); }
   // What computes: the processor's instruction set, or the device with its libraries.
   std::string Description() const { return runner_->Description(); }
+  // What it takes of the device that computes; none for the processor.
+  std::optional<DeviceUse> Use() const { return runner_->Use(); }
   // What it holds, in bytes, by name.
   std::vector<std::pair<std::string, int64_t>> Memory() const;
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,13 @@
 #include "engine/page_pool.h"
 
 namespace hone {
+
+// What a run takes of the device that computes it.
+struct DeviceUse {
+  int64_t taken_bytes = 0, peak_bytes = 0;  // of buffers, now and at most
+  int64_t memory = 0, free_memory = 0;      // of the device: the difference is everybody's
+  double busy_seconds = 0;                  // DeviceApi::busy_seconds, since the model was opened
+};
 
 // What computes a model: this machine's processor (processor_runner.h) or a device
 // (device/device_runner.h). The engine owns one and says which.
@@ -68,6 +76,8 @@ class ModelRunner {
   virtual int64_t rows_computed() const = 0;
   // What it holds, in bytes, by name, beyond the model's own weights.
   virtual std::vector<std::pair<std::string, int64_t>> Memory() const = 0;
+  // None for the processor.
+  virtual std::optional<DeviceUse> Use() const { return std::nullopt; }
   // Device and libraries, for the record of a run: "cpu avx512_bf16", "NVIDIA H200 ...".
   virtual std::string Description() const = 0;
 };

@@ -124,6 +124,8 @@ constexpr Metric kMetrics[] = {
     {kTime, "time/waiting", "seconds", kLower, "for another run that makes the same stage"},
     {kTime, "tokens_per_second", "tokens/s", kHigher,
      "drawn (rl) or trained on (sft), by `time/step`"},
+    {kTime, "device_busy_share", "share", kHigher,
+     "of `time/step`, in which the GPU was at work for this run; only where one computes"},
 };
 
 bool Covers(const Metric& metric, std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/device/device_memory.h"
 #include "engine/memory.h"
 #include "learn/batches.h"
 #include "rollout/demonstration.h"
@@ -162,6 +163,42 @@ Result<void> Probe(const std::vector<Tree>& trees, StageContext* context, RunEst
   return {};
 }
 
+// Where a device computes: what a step takes of it, before it is asked for anything.
+Result<void> LookAtDevice(const TrainingRecipe& recipe, const Engine::Options& options,
+                          const Model& model, const std::vector<Tree>& trees,
+                          RunEstimate* estimate) {
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, Device::Open(options.device));
+  if (device == nullptr || !DeviceRunner::Supports(model.config).ok()) return {};
+  DeviceStepShape shape{.live = recipe.rollout.options.max_live, .sampler = options.sampler};
+  for (const auto& stage : recipe.stages) {
+    shape.tokens = std::max(shape.tokens, stage->size().call_tokens);
+    shape.leaves = std::max(shape.leaves, stage->size().group);
+  }
+  int64_t nodes = 0, tokens = 0;
+  for (const Tree& tree : trees) {
+    shape.length = std::max(shape.length, CountTokens(tree));
+    shape.prompt = std::max(shape.prompt, std::ssize(tree.nodes.front().tokens));
+    nodes += std::ssize(tree.nodes);
+    tokens += CountTokens(tree);
+  }
+  shape.node = std::max<int64_t>(1, tokens / std::max<int64_t>(1, nodes));
+  const DeviceMemory memory = DeriveDeviceMemory(
+      model,
+      {options.precision, options.recompute_activations, options.small_moments, options.forbidden},
+      shape);
+  const DeviceInfo info = device->info();
+  const int64_t needed = memory.Most();  // libraries are loaded: they are not free any more
+  estimate->device = RunEstimate::OnDevice{info.name, needed, info.free_memory};
+  if (needed <= info.free_memory) return {};
+  return Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("this run takes {} of the memory of {}, and {} are free: lower "
+                  "stage.call_tokens ({} now) or rollout.live ({}), set "
+                  "model.recompute_activations=true or model.moments=8bit, or use "
+                  "--device cpu",
+                  Size(needed), info.name, Size(info.free_memory), shape.tokens, shape.live));
+}
+
 // Which stages the run would find in the cache. Of imitation that begins with weights that an
 // earlier stage makes this is not known before they are there.
 Result<std::vector<bool>> FindInCache(const TrainingRecipe& recipe, StageContext* context) {
@@ -246,6 +283,10 @@ Json RunEstimate::ToJson() const {
   }
   return Json::Of({{"parameters", parameters},
                    {"memory_bytes", TotalBytes(memory)},
+                   {"device", device ? Json::Of({{"name", device->name},
+                                                 {"needed_bytes", device->needed_bytes},
+                                                 {"free_bytes", device->free_bytes}})
+                                     : Json()},
                    {"disk_bytes", disk_bytes},
                    {"train_tokens_per_second", train_tokens_per_second},
                    {"drawn_tokens_per_second", drawn_tokens_per_second},
@@ -258,8 +299,11 @@ Json RunEstimate::ToJson() const {
 }
 
 std::string RunEstimate::Table() const {
-  std::string text = fmt::format("parameters  {:.2f} million\nmemory      {}\n",
-                                 static_cast<double>(parameters) / 1e6, Size(TotalBytes(memory)));
+  std::string text =
+      fmt::format("parameters  {:.2f} million\n", static_cast<double>(parameters) / 1e6);
+  text += device ? fmt::format("memory      {} of {}, which has {} free\n",
+                               Size(device->needed_bytes), device->name, Size(device->free_bytes))
+                 : fmt::format("memory      {}\n", Size(TotalBytes(memory)));
   text +=
       fmt::format("disk        {} (a checkpoint: {})\n", Size(disk_bytes), Size(checkpoint_bytes));
   text += fmt::format(
@@ -310,10 +354,11 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& 
   }
   estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
                                    recipe.model.recompute_activations);
-  context->engine = std::make_unique<Engine>(std::move(model), context->engine_options);
   HONE_RETURN_IF_ERROR(Rehearse(recipe, context.get(), /*knock=*/false));
   HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
                         LookAtDemonstrations(recipe, context.get(), &estimate));
+  HONE_RETURN_IF_ERROR(LookAtDevice(recipe, context->engine_options, model, trees, &estimate));
+  context->engine = std::make_unique<Engine>(std::move(model), context->engine_options);
   HONE_ASSIGN_OR_RETURN(const std::vector<bool> cached, FindInCache(recipe, context.get()));
   HONE_RETURN_IF_ERROR(Probe(trees, context.get(), &estimate));
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +13,13 @@ namespace hone {
 // What a run will take, before it begins.
 struct RunEstimate {
   int64_t parameters = 0;
-  std::vector<std::pair<std::string, int64_t>> memory;  // bytes by name
+  std::vector<std::pair<std::string, int64_t>> memory;  // bytes by name, of this machine
+  // Where a device computes: its name, what the run takes there at most, and what is free.
+  struct OnDevice {
+    std::string name;
+    int64_t needed_bytes = 0, free_bytes = 0;
+  };
+  std::optional<OnDevice> device;
   int64_t checkpoint_bytes = 0;
   int64_t disk_bytes = 0;  // checkpoints, cache and store at their largest
   double tokens_per_demonstration = 0, policy_tokens_per_demonstration = 0;
@@ -46,7 +53,8 @@ struct RunEstimate {
 // Looks at some demonstrations, trains a copy of the model on them for a step and lets it speak, to
 // see how fast that is here and now; nothing of it is kept, and no tool that is not part of this
 // program is asked. An episode of trial and error is taken
-// to be as long as a demonstration. Evaluations are not counted. `hooks` as in a run.
+// to be as long as a demonstration. Evaluations are not counted. An error where the run would not
+// fit into the device that computes. `hooks` as in a run.
 Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& hooks = {});
 
 }  // namespace hone

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/file.h"
 #include "engine/memory.h"
 #include "support/tiny_recipe.h"
@@ -52,6 +54,25 @@ TEST(RunEstimate, CountsWhatTheRecipeAsksFor) {
   EXPECT_GT(large.parameters, small.parameters);
   EXPECT_GT(TotalBytes(large.memory), TotalBytes(small.memory));
   EXPECT_GT(large.disk_bytes, 2 * small.disk_bytes);
+}
+
+TEST(RunEstimate, SaysWhatADeviceHasToHoldAndWhenItCannot) {
+  TrainingRecipe recipe = ReadTiny("/tmp/none").value();
+  EXPECT_FALSE(EstimateRun(recipe).value().device) << "the processor has no memory of its own";
+  recipe.model.device = DeviceKind::kReference;
+  const RunEstimate estimate = EstimateRun(recipe).value();
+  ASSERT_TRUE(estimate.device);
+  EXPECT_GT(estimate.device->needed_bytes, 16'384 * 4 * 400) << "the logits alone are more";
+  EXPECT_LT(estimate.device->needed_bytes, estimate.device->free_bytes);
+  EXPECT_NE(estimate.Table().find("of reference device, which has 1074 MB free"),
+            std::string::npos);
+  ::setenv("HONE_REFERENCE_MEMORY", "20", 1);
+  const auto full = EstimateRun(recipe);
+  ::unsetenv("HONE_REFERENCE_MEMORY");
+  ASSERT_FALSE(full.ok());
+  EXPECT_NE(full.error().message().find("are free: lower stage.call_tokens (16384 now)"),
+            std::string::npos)
+      << full.error().message();
 }
 
 TEST(RunEstimate, KnowsWhatTheCacheHas) {

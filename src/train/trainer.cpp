@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "evaluate/forgetting.h"
+#include "train/device_busy.h"
 #include "train/folder/run_inputs.h"
 #include "train/rehearsal.h"
 #include "train/run_beginning.h"
@@ -43,8 +44,7 @@ class Trainer {
                        .ratio_tokens = static_cast<int64_t>(state_.TotalOf("ratio_tokens")),
                        .checkpoint = folder_->CheckpointPath(state_.step)};
     Settle();
-    report.seconds = seconds_;
-    report.wall = wall_;
+    report.seconds = seconds_, report.wall = wall_;
     return report;
   }
 
@@ -62,6 +62,7 @@ class Trainer {
     wall_ += times_.wall();
     state_.AddTotal("wall_seconds", times_.wall());
     times_.Restart();
+    busy_.Restart(context_ == nullptr ? nullptr : context_->engine.get());
     return since;
   }
 
@@ -111,6 +112,7 @@ class Trainer {
   StepMeans means_;  // since the last entry of the log
   std::map<std::string, double> seconds_;
   double wall_ = 0;
+  DeviceBusy busy_;  // since times_ began anew
 };
 
 Result<void> Trainer::Open() {
@@ -168,11 +170,11 @@ Result<void> Trainer::Save() {
 
 Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*>& records) {
   const double wall = times_.wall();
+  busy_.AddShare(context_->engine.get(), wall, &values);
   for (const auto& [name, seconds] : Settle()) values["time/" + name] = seconds;
   values["time/step"] = wall;
-  if (values.contains("tokens")) values["tokens_per_second"] = values["tokens"] / wall;
-  if (values.contains("sampled_tokens")) {
-    values["tokens_per_second"] = values["sampled_tokens"] / wall;
+  for (const char* name : {"tokens", "sampled_tokens"}) {
+    if (values.contains(name)) values["tokens_per_second"] = values[name] / wall;
   }
   HONE_RETURN_IF_ERROR(
       times_.Run("store", [&] { return log_->Add(WallTime(), state_.step - 1, values, records); }));

@@ -93,6 +93,26 @@ TEST(Trainer, PassesCoverTheTime) {
   EXPECT_LE(sum, 1.001 * report->wall);
 }
 
+TEST(Trainer, EveryStepSaysHowBusyTheDeviceWasWhereThereIsOne) {
+  for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kReference}) {
+    const TemporaryDirectory out;
+    TrainingRecipe recipe =
+        Tiny(out.path(), {"stage.0.steps=2", "stage.1.steps=2", "run.log_every=1"});
+    recipe.model.device = kind;
+    Watcher watcher;
+    const auto report = Train(recipe, {.observer = &watcher});
+    ASSERT_TRUE(report.ok()) << report.error().message();
+    ASSERT_EQ(watcher.steps.size(), 4u);
+    for (const StepReport& step : watcher.steps) {
+      const auto share = step.values.find("device_busy_share");
+      ASSERT_EQ(share != step.values.end(), kind == DeviceKind::kReference);
+      if (kind == DeviceKind::kCpu) continue;
+      EXPECT_GT(share->second, 0.1) << "the reference computes slowly";
+      EXPECT_LE(share->second, 1);
+    }
+  }
+}
+
 TEST(Trainer, ARunThatIsStoppedAfterEveryStepEndsWithTheSameWeights) {
   const TemporaryDirectory one, two;
   const auto whole = Train(Tiny(one.path()), {});

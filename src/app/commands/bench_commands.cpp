@@ -26,15 +26,24 @@ Json ReportJson(const BenchmarkReport& report, const std::string& machine) {
                    {"kernels", report.kernels},
                    {"threads", report.threads},
                    {"scale_gflops", report.scale_gflops},
+                   {"scale_gigabytes_per_second", report.scale_gigabytes},
                    {"measurements", std::move(lines)}});
 }
 
 std::string BenchmarkTable(const BenchmarkReport& report, const std::string& machine,
                            const Terminal& terminal) {
-  std::string out = terminal.Bold(
-      fmt::format("{}, {} threads, {} kernels\n", machine, report.threads, report.kernels));
-  out += fmt::format("the scale, a loop of nothing but multiplications: {:.0f} GFLOP/s\n\n",
-                     report.scale_gflops);
+  std::string out;
+  if (report.scale_gigabytes > 0) {
+    out += terminal.Bold(fmt::format("{}\n", report.kernels));
+    out +=
+        fmt::format("the scale, a large product and a large copy: {:.0f} GFLOP/s, {:.0f} GB/s\n\n",
+                    report.scale_gflops, report.scale_gigabytes);
+  } else {
+    out += terminal.Bold(
+        fmt::format("{}, {} threads, {} kernels\n", machine, report.threads, report.kernels));
+    out += fmt::format("the scale, a loop of nothing but multiplications: {:.0f} GFLOP/s\n\n",
+                       report.scale_gflops);
+  }
   out += terminal.Bold(
       fmt::format("{} {:>8} {:>9} {:>10}\n", Fitted("", 32), "of scale", "GFLOP/s", "tokens/s"));
   for (const Measurement& m : report.measurements) {
@@ -50,6 +59,13 @@ std::string BenchmarkTable(const BenchmarkReport& report, const std::string& mac
 
 std::string Gibibytes(int64_t bytes) {
   return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1024.0 * 1024 * 1024));
+}
+
+Json DeviceJson(const ModelCosts& costs) {
+  if (!costs.device) return Json();
+  return Json::Of({{"peak_bytes", costs.device->peak_bytes},
+                   {"taken_bytes", costs.device->taken_bytes},
+                   {"in_use_bytes", costs.device->memory - costs.device->free_memory}});
 }
 
 Result<std::string> ModelReport(const std::string& folder, const ModelCostOptions& options,
@@ -69,6 +85,7 @@ Result<std::string> ModelReport(const std::string& folder, const ModelCostOption
                               {"first_train_seconds", costs.first_train_seconds},
                               {"memory", memory},
                               {"peak_bytes", costs.peak_bytes},
+                              {"device", DeviceJson(costs)},
                               {"derived_bytes", costs.derived_bytes}})) +
            "\n";
   }
@@ -85,11 +102,37 @@ Result<std::string> ModelReport(const std::string& folder, const ModelCostOption
        fmt::format("{:.2f} s for {} tokens (the first one: {:.2f} s)", costs.train_seconds,
                    costs.train_tokens, costs.first_train_seconds));
   for (const auto& [name, bytes] : costs.memory) line(name, Gibibytes(bytes));
+  const int64_t peak = costs.device ? costs.device->peak_bytes : costs.peak_bytes;
+  const double ratio = static_cast<double>(peak) / static_cast<double>(costs.derived_bytes);
+  if (costs.device) {
+    line("peak of device", fmt::format("{} ({:.2f} x {}, which was derived)", Gibibytes(peak),
+                                       ratio, Gibibytes(costs.derived_bytes)));
+    line("device in use", fmt::format("{} of {}, with its libraries and everybody else's",
+                                      Gibibytes(costs.device->memory - costs.device->free_memory),
+                                      Gibibytes(costs.device->memory)));
+    line("peak of process", Gibibytes(costs.peak_bytes));
+    return out;
+  }
   line("peak of process",
-       fmt::format(
-           "{} ({:.2f} x the sum that docs/engine.md derives)", Gibibytes(costs.peak_bytes),
-           static_cast<double>(costs.peak_bytes) / static_cast<double>(costs.derived_bytes)));
+       fmt::format("{} ({:.2f} x the sum that docs/engine.md derives)", Gibibytes(peak), ratio));
   return out;
+}
+
+Result<std::string> EngineReport(const BenchmarkOptions& options, DeviceKind kind, bool json) {
+  const Terminal told = Terminal::Of(stderr);
+  const auto progress = [&](std::string_view part) {
+    if (!json) fmt::print(stderr, "{}\n", told.Dim(fmt::format("measuring {} …", part)));
+  };
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, Device::Open(kind));
+  BenchmarkReport report;
+  if (device == nullptr) {
+    report = MeasureEngine(options, progress);
+  } else {
+    HONE_ASSIGN_OR_RETURN(report, MeasureDevice({.device = kind}, progress));
+  }
+  const std::string machine = ProcessorName();
+  return json ? DumpJson(ReportJson(report, machine)) + "\n"
+              : BenchmarkTable(report, machine, Terminal::Of(stdout));
 }
 
 }  // namespace
@@ -98,23 +141,29 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
   Command group = program.AddCommand("bench", "Measure how fast Hone is on this machine");
   group.NeedsCommand();
   group.Footer("Example:\n  hone bench engine --quick\n");
-  auto options = std::make_shared<BenchmarkOptions>();
+  struct EngineArguments {
+    BenchmarkOptions options;
+    std::optional<DeviceKind> device;
+  };
+  auto asked = std::make_shared<EngineArguments>();
+  BenchmarkOptions* options = &asked->options;
   Command engine = group.AddCommand(
       "engine",
       "Measure products, training, decoding and trees, as shares of the machine's own speed");
   engine.AddFlag("--quick", &options->quick, "fewer repetitions: about ten seconds");
   engine.AddOption("--threads", &options->threads, "0: all cores").Between(0, 1024).ShowDefault();
+  engine
+      .AddOption(
+          "--device",
+          [asked](const std::string& name) { asked->device = ParseDeviceKind(name).value(); },
+          "what is measured, else the processor; auto: the GPU where there is one")
+      .OneOf({"auto", "cpu", "cuda"});
   engine.Footer(
-      "Example:\n  hone bench engine --quick\n  HONE_ISA=avx2 hone bench engine --json\n");
+      "Example:\n  hone bench engine --quick\n  HONE_ISA=avx2 hone bench engine --json\n"
+      "  hone bench engine --device cuda\n");
   engine.Action([=] {
-    const Terminal progress = Terminal::Of(stderr);
-    const BenchmarkReport report = MeasureEngine(*options, [&](std::string_view part) {
-      if (!context->json)
-        fmt::print(stderr, "{}\n", progress.Dim(fmt::format("measuring {} …", part)));
-    });
-    const std::string machine = ProcessorName();
-    Print(context.get(), context->json ? DumpJson(ReportJson(report, machine)) + "\n"
-                                       : BenchmarkTable(report, machine, Terminal::Of(stdout)));
+    Finish(context.get(),
+           EngineReport(asked->options, asked->device.value_or(DeviceKind::kCpu), context->json));
   });
 
   struct ModelArguments {

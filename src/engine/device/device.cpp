@@ -1,5 +1,6 @@
 #include "engine/device/device.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -166,9 +167,18 @@ DeviceInfo Device::info() const {
 
 void* Device::Allocate(int64_t bytes) const {
   void* memory = api_->allocate(context_, bytes);
-  if (memory != nullptr) return memory;
+  if (memory != nullptr) {
+    taken_bytes_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, taken_bytes_);
+    return memory;
+  }
   if (*api_->error(context_) != '\0') ThrowLost();
   throw DeviceError(DeviceError::Kind::kFull, FullText(info(), bytes));
+}
+
+void Device::Release(void* memory, int64_t bytes) const {
+  api_->release(context_, memory);
+  taken_bytes_ -= bytes;
 }
 
 void Device::Synchronize() const {

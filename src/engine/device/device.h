@@ -58,12 +58,20 @@ class Device {
   // As it is now: how much memory is free changes.
   DeviceInfo info() const;
   std::string name() const { return info().name; }
+  // What was allocated here and not given back, now and at most, in bytes. What the libraries of
+  // the device take for themselves is not in it.
+  int64_t taken_bytes() const { return taken_bytes_; }
+  int64_t peak_bytes() const { return peak_bytes_; }
+  // DeviceApi::busy_seconds.
+  double busy_seconds() const { return api_->busy_seconds(context_); }
   // What its bits belong to: the kind of device, and the libraries that compute there.
   std::string Description() const;
 
   // These throw DeviceError: when there is not so much memory (DeviceBuffer gives it back); when
   // anything that was called so far has failed, for which the other two wait.
   void* Allocate(int64_t bytes) const;
+  // Gives back what Allocate gave for so many bytes.
+  void Release(void* memory, int64_t bytes) const;
   void Synchronize() const;
   void Download(const void* from, int64_t bytes, void* to) const;
   void DownloadRows(const DeviceRows& rows, void* to) const;
@@ -74,6 +82,7 @@ class Device {
 
   const DeviceApi* api_;
   DeviceContext* context_;
+  mutable int64_t taken_bytes_ = 0, peak_bytes_ = 0;  // buffers have a device that is const
 };
 
 }  // namespace hone

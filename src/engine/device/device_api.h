@@ -458,6 +458,13 @@ struct DeviceApi {
   int64_t (*orthogonal_room)(int64_t rows, int64_t columns);  // bytes
   void (*orthogonal_step)(DeviceContext*, const DeviceOrthogonal&);
   void (*mix)(DeviceContext*, const DeviceMix&);
+
+  // Seconds since the context was opened in which the device was at work for it: the sum of spans
+  // that begin when the first call reaches a device that has none, and end when everything that
+  // the host then waits for is done. Measured by the device's clock. What the host does while
+  // nothing is under way is no part of it; where the device waits for the next call within a span,
+  // that is. Transfers are work, prepare_product is not. A span that is not over is not counted.
+  double (*busy_seconds)(DeviceContext*);
 };
 
 // What the shared object exports under this name; null for a version that it does not have.

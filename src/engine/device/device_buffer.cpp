@@ -20,7 +20,7 @@ void DeviceBuffer::Grow(int64_t bytes) {
 }
 
 void DeviceBuffer::Release() {
-  if (data_ != nullptr) device_->api().release(device_->context(), data_);
+  if (data_ != nullptr) device_->Release(data_, bytes_);
   data_ = nullptr;
   bytes_ = 0;
 }

@@ -252,7 +252,15 @@ void DeviceDecoder::FinalNorm(const int32_t* row_of, int64_t rows, void* out, fl
   api_.rms_norm(context_, n);
 }
 
-int64_t DeviceDecoder::bytes() const {
+int64_t DeviceDecoder::kept_bytes() const {
+  int64_t bytes = 0;
+  for (const LayerState& state : states_) {
+    for (const DeviceBuffer* buffer : state.All()) bytes += buffer->bytes();
+  }
+  return bytes;
+}
+
+int64_t DeviceDecoder::buffer_bytes() const {
   int64_t bytes = 0;
   for (const DeviceBuffer* buffer :
        {&cosines_, &sines_, &x_, &normed_, &activated_, &inner_, &dx_, &rounded_, &dactivated_,
@@ -260,9 +268,6 @@ int64_t DeviceDecoder::bytes() const {
     bytes += buffer->bytes();
   }
   for (const DeviceBuffer* buffer : passing_.All()) bytes += buffer->bytes();
-  for (const LayerState& state : states_) {
-    for (const DeviceBuffer* buffer : state.All()) bytes += buffer->bytes();
-  }
   return bytes;
 }
 

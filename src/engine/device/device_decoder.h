@@ -139,7 +139,8 @@ class DeviceDecoder {
   const float* Backward(const DevicePass& pass, const DeviceKeys& keys, const float* dhidden,
                         const float* scale);
 
-  int64_t bytes() const;
+  int64_t kept_bytes() const;    // of what is kept for backward
+  int64_t buffer_bytes() const;  // of all else
   const std::vector<std::string>& products() const { return products_; }
   // Room for partial sums over slices of rows; and adds them to a parameter's gradient.
   float* Partials(int64_t rows, int64_t n);

@@ -44,7 +44,12 @@ DeviceOptimizer::DeviceOptimizer(DeviceWeights* weights, std::shared_ptr<Device>
 }
 
 int64_t DeviceOptimizer::bytes() const {
-  return first_.bytes() + second_.bytes() + first_scale_.bytes() + second_scale_.bytes();
+  int64_t bytes = 0;
+  for (const DeviceBuffer* buffer :
+       {&first_, &second_, &first_scale_, &second_scale_, &numbers_, &step_, &room_}) {
+    bytes += buffer->bytes();
+  }
+  return bytes;
 }
 
 void DeviceOptimizer::AdamW(const std::vector<DeviceWeights::Run>& runs,

@@ -19,6 +19,7 @@ class DeviceOptimizer {
   void Download(Optimizer* optimizer) const;
   void Upload(const Optimizer& optimizer);
 
+  // Moments, and room for the steps of Muon.
   int64_t bytes() const;
 
  private:

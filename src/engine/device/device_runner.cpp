@@ -415,17 +415,28 @@ void DeviceRunner::TakeMoments(Optimizer optimizer) {
 }
 
 std::vector<std::pair<std::string, int64_t>> DeviceRunner::Memory() const {
-  int64_t buffers = decoder_.bytes() + tree_pages_.bytes() + forbidden_.bytes();
   const Drawing& d = *drawing_;
-  for (const DeviceBuffer* buffer :
-       {&states_, &logits_, &dlogits_, &dstates_, &hidden_, &dhidden_, &scale_, &scores_, &values_,
-        &d.states, &d.logits, &d.kept, &d.drawn, &d.likely, &d.likely_logprob}) {
-    buffers += buffer->bytes();
-  }
+  auto sum = [](std::initializer_list<const DeviceBuffer*> buffers) {
+    int64_t bytes = 0;
+    for (const DeviceBuffer* buffer : buffers) bytes += buffer->bytes();
+    return bytes;
+  };
   return {{"device weights", weights_.value_bytes() + weights_.operand_bytes()},
           {"gradients", weights_.gradient_bytes()},
           {"moments", optimizer_ == nullptr ? 0 : optimizer_->bytes()},
-          {"buffers", buffers}};
+          {"activations", decoder_.kept_bytes() + tree_pages_.bytes()},
+          {"buffers", decoder_.buffer_bytes() + sum({&states_, &dstates_, &hidden_, &dhidden_,
+                                                     &scale_, &scores_, &values_})},
+          {"logits", sum({&logits_, &dlogits_})},
+          {"drawing", sum({&d.states, &d.logits, &d.kept, &d.drawn, &d.likely, &d.likely_logprob})},
+          {"tables", d.staging.bytes() + staging_.bytes() + tree_tables_.bytes() +
+                         loss_tables_.bytes() + embedding_tables_.bytes() + forbidden_.bytes()}};
+}
+
+std::optional<DeviceUse> DeviceRunner::Use() const {
+  const DeviceInfo info = device_->info();
+  return DeviceUse{device_->taken_bytes(), device_->peak_bytes(), info.memory, info.free_memory,
+                   device_->busy_seconds()};
 }
 
 std::string DeviceRunner::Description() const {

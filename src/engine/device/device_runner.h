@@ -56,6 +56,7 @@ class DeviceRunner : public ModelRunner {
 
   int64_t rows_computed() const override { return rows_computed_; }
   std::vector<std::pair<std::string, int64_t>> Memory() const override;
+  std::optional<DeviceUse> Use() const override;
   std::string Description() const override;
 
  private:

@@ -1,6 +1,7 @@
 #include "engine/device/reference_device.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "engine/device/device_room.h"
 #include "engine/device/reference_kernels.h"
 
 namespace hone {
@@ -81,6 +83,7 @@ struct ReferenceContext {
   std::set<PreparedShape> prepared;
   RecordedCalls recording;
   bool records = false;
+  double busy_seconds = 0;
 
   void Fail(std::string why) {
     if (error.empty()) error = std::move(why);
@@ -92,7 +95,10 @@ struct ReferenceContext {
       recording.push_back(std::move(call));
     } else {
       const FloatMode mode;
+      const auto begin = std::chrono::steady_clock::now();
       call();
+      busy_seconds +=
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
   }
   // Whether this may be done now, where `what` must not be recorded.
@@ -296,9 +302,10 @@ constexpr DeviceApi kReferenceApi = {
     .norm_scale = &Entry<&reference::NormScale>::Do,
     .adamw = &Entry<&reference::AdamW>::Do,
     .momentum = &Entry<&reference::Momentum>::Do,
-    .orthogonal_room = &reference::OrthogonalRoom,
+    .orthogonal_room = &OrthogonalRoomBytes,
     .orthogonal_step = &Entry<&reference::OrthogonalStep>::Do,
     .mix = &Entry<&reference::Mix>::Do,
+    .busy_seconds = [](DeviceContext* context) { return ContextOf(context)->busy_seconds; },
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
+#include "engine/device/device_buffer.h"
 
 namespace hone {
 namespace {
@@ -48,6 +49,38 @@ TEST(ReferenceDevice, ItsMemoryRunsOutWhereItIsAskedTo) {
   EXPECT_EQ(std::string(device->api().error(device->context())), "") << "being full is no failure";
   device->api().release(device->context(), most);
   EXPECT_NE(device->api().allocate(device->context(), 600 << 10), nullptr);
+}
+
+TEST(ReferenceDevice, WhatIsTakenIsCountedAndTheMostOfIt) {
+  const auto device = OpenReferenceDevice();
+  {
+    DeviceBuffer first(device, 1000);
+    EXPECT_EQ(device->taken_bytes(), 1000);
+    first.Grow(3000);
+    const DeviceBuffer second(device, 500);
+    EXPECT_EQ(device->taken_bytes(), 3500);
+  }
+  EXPECT_EQ(device->taken_bytes(), 0);
+  EXPECT_EQ(device->peak_bytes(), 3500) << "a buffer that grows gives back what it had first";
+}
+
+TEST(ReferenceDevice, IsBusyWhileItComputesAndWhileItRunsWhatWasRecorded) {
+  const auto device = OpenReferenceDevice();
+  const DeviceBuffer buffer(device, 64 << 20);
+  auto fill = [&] { device->api().fill(device->context(), buffer.data(), 1, buffer.bytes()); };
+  EXPECT_EQ(device->busy_seconds(), 0);
+  fill();
+  const double once = device->busy_seconds();
+  EXPECT_GT(once, 0);
+  device->Synchronize();
+  EXPECT_EQ(device->busy_seconds(), once) << "waiting is no work";
+  device->api().begin_recording(device->context());
+  fill();
+  void* recording = device->api().end_recording(device->context());
+  EXPECT_EQ(device->busy_seconds(), once) << "recorded, not run";
+  device->api().launch(device->context(), recording);
+  EXPECT_GT(device->busy_seconds(), once);
+  device->api().forget(device->context(), recording);
 }
 
 TEST(ReferenceDevice, AMemoryThatIsNoNumberIsToldWithWhatToDo) {

@@ -110,7 +110,6 @@ void NormScale(const NormScaleCall&);
 void AdamW(const DeviceAdamW&);
 void Momentum(const DeviceMomentum&);
 
-int64_t OrthogonalRoom(int64_t rows, int64_t columns);
 void OrthogonalStep(const DeviceOrthogonal&);
 void Mix(const DeviceMix&);
 

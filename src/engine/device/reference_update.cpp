@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "engine/device/device_room.h"
 #include "engine/device/moment_codes.h"
 #include "engine/device/reference_kernels.h"
 #include "engine/orthogonal.h"
@@ -89,15 +90,10 @@ void Momentum(const DeviceMomentum& c) {
   std::fill_n(c.gradient, c.n, 0.0f);
 }
 
-int64_t OrthogonalRoom(int64_t rows, int64_t columns) {
-  const int64_t side = std::min(rows, columns);
-  return static_cast<int64_t>(sizeof(float)) * (2 * side * side + rows * columns);
-}
-
 void OrthogonalStep(const DeviceOrthogonal& c) {
   if (!std::isfinite(*c.scale)) return;
   // The room is not needed here; whoever thinks that something in it lasts is told.
-  std::memset(c.room, 0xFF, static_cast<size_t>(OrthogonalRoom(c.rows, c.columns)));
+  std::memset(c.room, 0xFF, static_cast<size_t>(OrthogonalRoomBytes(c.rows, c.columns)));
   ThreadPool pool(1);
   Orthogonalize(c.rows, c.columns, c.step, Plain(), &pool);
   const int64_t n = c.rows * c.columns;

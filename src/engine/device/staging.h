@@ -21,6 +21,7 @@ class Staging {
   // It does not move before more than this is sent.
   void Reserve(int64_t bytes) { memory_.Grow(bytes); }
   const void* data() const { return memory_.data(); }
+  int64_t bytes() const { return memory_.bytes(); }
 
   void Begin() { bytes_.clear(); }
   // Where the values will lie; At says the address after Send.

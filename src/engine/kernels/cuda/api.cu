@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engine/device/device_room.h"
 #include "engine/kernels/cuda/context.h"
 
 namespace hone {
@@ -24,9 +25,42 @@ void Say(const std::string& text, char* error, int64_t room) {
     std::snprintf(error, static_cast<size_t>(room), "%s", text.c_str());
 }
 
+// A span of work begins with the first call after a wait. What is recorded runs when it is
+// launched.
+void BeginWork(DeviceContext* context) {
+  if (context->at_work || context->records) return;
+  context->at_work = true;
+  cudaSetDevice(context->index);
+  Check(context, cudaEventRecord(context->work_begin, context->stream), "busy_seconds");
+}
+
+// After the host has waited for work_end.
+void EndWork(DeviceContext* context) {
+  float milliseconds = 0;
+  context->at_work = false;
+  if (!context->error.empty()) return;
+  Check(context, cudaEventElapsedTime(&milliseconds, context->work_begin, context->work_end),
+        "busy_seconds");
+  context->busy_seconds += milliseconds / 1e3;
+}
+
+// An entry of the table that gives the device something to do.
+template <auto call>
+struct Work;
+template <typename... Arguments, void (*call)(DeviceContext*, Arguments...)>
+struct Work<call> {
+  static void Do(DeviceContext* context, Arguments... arguments) {
+    BeginWork(context);
+    call(context, arguments...);
+  }
+};
+
 void Close(DeviceContext* context) {
   if (context == nullptr) return;
   cudaSetDevice(context->index);
+  for (const cudaEvent_t event : {context->work_begin, context->work_end}) {
+    if (event != nullptr) cudaEventDestroy(event);
+  }
   CloseProducts(context->products);
   cudaFree(context->scratch);
   if (context->stream != nullptr) cudaStreamDestroy(context->stream);
@@ -64,6 +98,8 @@ DeviceContext* Open(int32_t index, char* error, int64_t room) {
   if (cudaSetDevice(index) != cudaSuccess ||
       cudaGetDeviceProperties(&context->properties, index) != cudaSuccess ||
       cudaStreamCreateWithFlags(&context->stream, cudaStreamNonBlocking) != cudaSuccess ||
+      cudaEventCreate(&context->work_begin) != cudaSuccess ||
+      cudaEventCreate(&context->work_end) != cudaSuccess ||
       cudaMalloc(&context->scratch, kScratchBytes) != cudaSuccess) {
     why = std::string("the GPU could not be opened (") + cudaGetErrorString(cudaGetLastError()) +
           "): is it busy or full? nvidia-smi shows who uses it";
@@ -136,16 +172,22 @@ void DownloadLater(DeviceContext* context, const void* from, int64_t bytes, void
 }
 
 bool Synchronize(DeviceContext* context) {
+  if (context->at_work) {
+    Check(context, cudaEventRecord(context->work_end, context->stream), "busy_seconds");
+  }
   Check(context, cudaStreamSynchronize(context->stream), "synchronize");
+  if (context->at_work) EndWork(context);
   return context->error.empty();
 }
 
 bool Download(DeviceContext* context, const void* from, int64_t bytes, void* to) {
+  BeginWork(context);
   DownloadLater(context, from, bytes, to);
   return Synchronize(context);
 }
 
 bool DownloadRows(DeviceContext* context, const DeviceRows& rows, void* to) {
+  BeginWork(context);
   Check(context,
         cudaMemcpy2DAsync(to, static_cast<size_t>(rows.bytes), rows.from,
                           static_cast<size_t>(rows.row_bytes), static_cast<size_t>(rows.bytes),
@@ -168,6 +210,7 @@ void Fill(DeviceContext* context, void* to, uint8_t value, int64_t bytes) {
 const char* Error(DeviceContext* context) { return context->error.c_str(); }
 
 void BeginRecording(DeviceContext* context) {
+  context->records = true;
   Check(context, cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal),
         "begin_recording");
 }
@@ -176,6 +219,7 @@ void* EndRecording(DeviceContext* context) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t recording = nullptr;
   Check(context, cudaStreamEndCapture(context->stream, &graph), "end_recording");
+  context->records = false;
   if (graph == nullptr) return nullptr;
   Check(context, cudaGraphInstantiate(&recording, graph, 0), "end_recording");
   cudaGraphDestroy(graph);
@@ -191,56 +235,58 @@ void Forget(DeviceContext* context, void* recording) {
   Check(context, cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recording)), "forget");
 }
 
-constexpr DeviceApi kApi = {.version = kDeviceApiVersion,
-                            .name = "cuda",
-                            .open = &Open,
-                            .close = &Close,
-                            .info = &Info,
-                            .allocate = &Allocate,
-                            .release = &Release,
-                            .allocate_host = &AllocateHost,
-                            .release_host = &ReleaseHost,
-                            .upload = &Upload,
-                            .download = &Download,
-                            .download_later = &DownloadLater,
-                            .download_rows = &DownloadRows,
-                            .copy = &Copy,
-                            .fill = &Fill,
-                            .synchronize = &Synchronize,
-                            .error = &Error,
-                            .begin_recording = &BeginRecording,
-                            .end_recording = &EndRecording,
-                            .launch = &Launch,
-                            .forget = &Forget,
-                            .prepare_product = &PrepareProduct,
-                            .product = &Product,
-                            .product_swiglu = &ProductSwiGlu,
-                            .embed = &Embed,
-                            .rms_norm = &RmsNorm,
-                            .rms_norm_backward = &RmsNormBackward,
-                            .finish_qkv = &FinishQkv,
-                            .finish_qkv_backward = &FinishQkvBackward,
-                            .attend = &Attend,
-                            .attend_backward = &AttendBackward,
-                            .add_bias = &AddBias,
-                            .swiglu = &SwiGlu,
-                            .swiglu_backward = &SwiGluBackward,
-                            .score = &Score,
-                            .score_backward = &ScoreBackward,
-                            .draw = &Draw,
-                            .row_dots = &RowDots,
-                            .row_dots_backward = &RowDotsBackward,
-                            .add_rows = &AddRows,
-                            .sum_rows = &SumRows,
-                            .add_partials = &AddPartials,
-                            .convert = &Convert,
-                            .add_squares = &AddSquares,
-                            .norm_scale = &NormScale,
-                            .adamw = &AdamW,
-                            .momentum = &Momentum,
-                            .orthogonal_room = &OrthogonalRoom,
-                            .orthogonal_step = &OrthogonalStep,
-                            .mix = &Mix};
+constexpr DeviceApi kApi = {
+    .version = kDeviceApiVersion,
+    .name = "cuda",
+    .open = &Open,
+    .close = &Close,
+    .info = &Info,
+    .allocate = &Allocate,
+    .release = &Release,
+    .allocate_host = &AllocateHost,
+    .release_host = &ReleaseHost,
+    .upload = &Work<&Upload>::Do,
+    .download = &Download,
+    .download_later = &Work<&DownloadLater>::Do,
+    .download_rows = &DownloadRows,
+    .copy = &Work<&Copy>::Do,
+    .fill = &Work<&Fill>::Do,
+    .synchronize = &Synchronize,
+    .error = &Error,
+    .begin_recording = &BeginRecording,
+    .end_recording = &EndRecording,
+    .launch = &Work<&Launch>::Do,
+    .forget = &Forget,
+    .prepare_product = &PrepareProduct,
+    .product = &Work<&Product>::Do,
+    .product_swiglu = &Work<&ProductSwiGlu>::Do,
+    .embed = &Work<&Embed>::Do,
+    .rms_norm = &Work<&RmsNorm>::Do,
+    .rms_norm_backward = &Work<&RmsNormBackward>::Do,
+    .finish_qkv = &Work<&FinishQkv>::Do,
+    .finish_qkv_backward = &Work<&FinishQkvBackward>::Do,
+    .attend = &Work<&Attend>::Do,
+    .attend_backward = &Work<&AttendBackward>::Do,
+    .add_bias = &Work<&AddBias>::Do,
+    .swiglu = &Work<&SwiGlu>::Do,
+    .swiglu_backward = &Work<&SwiGluBackward>::Do,
+    .score = &Work<&Score>::Do,
+    .score_backward = &Work<&ScoreBackward>::Do,
+    .draw = &Work<&Draw>::Do,
+    .row_dots = &Work<&RowDots>::Do,
+    .row_dots_backward = &Work<&RowDotsBackward>::Do,
+    .add_rows = &Work<&AddRows>::Do,
+    .sum_rows = &Work<&SumRows>::Do,
+    .add_partials = &Work<&AddPartials>::Do,
+    .convert = &Work<&Convert>::Do,
+    .add_squares = &Work<&AddSquares>::Do,
+    .norm_scale = &Work<&NormScale>::Do,
+    .adamw = &Work<&AdamW>::Do,
+    .momentum = &Work<&Momentum>::Do,
+    .orthogonal_room = &OrthogonalRoomBytes,
+    .orthogonal_step = &Work<&OrthogonalStep>::Do,
+    .mix = &Work<&Mix>::Do,
+    .busy_seconds = [](DeviceContext* context) { return context->busy_seconds; }};
 
 }  // namespace
 }  // namespace cuda

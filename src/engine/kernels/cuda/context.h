@@ -22,6 +22,10 @@ struct DeviceContext {
   // Room that single calls need between kernels; grown outside of recordings only.
   void* scratch = nullptr;
   int64_t scratch_bytes = 0;
+  // The span of work under way, DeviceApi::busy_seconds; and those that are over.
+  cudaEvent_t work_begin = nullptr, work_end = nullptr;
+  bool at_work = false, records = false;
+  double busy_seconds = 0;
 };
 
 namespace cuda {
@@ -75,7 +79,6 @@ void AddSquares(DeviceContext*, const float* x, int64_t n, double* squares);
 void NormScale(DeviceContext*, const double* squares, double most, double* norm, float* scale);
 void AdamW(DeviceContext*, const DeviceAdamW&);
 void Momentum(DeviceContext*, const DeviceMomentum&);
-int64_t OrthogonalRoom(int64_t rows, int64_t columns);
 void OrthogonalStep(DeviceContext*, const DeviceOrthogonal&);
 void Mix(DeviceContext*, const DeviceMix&);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/device/device_room.h"
 #include "engine/kernels/cuda/cublas_lt.h"
 
 namespace hone::cuda {
@@ -46,7 +47,7 @@ class Trial {
   float Milliseconds(const Way& way, int64_t rows);
 
  private:
-  static constexpr size_t kMostClasses = 4;
+  static constexpr size_t kMostClasses = kMostProductClasses;
 
   // Some rows, from row `from` of the made-up ones on. The addend is the result's own memory.
   DeviceProduct Rows(int64_t rows, int64_t from, void* out) const;

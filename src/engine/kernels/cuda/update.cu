@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/device/device_room.h"
 #include "engine/device/moment_codes.h"
 #include "engine/kernels/cuda/context.h"
 #include "engine/kernels/cuda/rows.cuh"
@@ -179,8 +180,6 @@ __global__ void MixWeights(const DeviceMix m) {
   m.value[i] = m.share == 1 ? m.others[i] : own * m.value[i] + theirs * m.others[i];
 }
 
-int64_t Aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 }  // namespace
 
 void AddSquares(DeviceContext* context, const float* x, int64_t n, double* squares) {
@@ -216,16 +215,10 @@ void Momentum(DeviceContext* context, const DeviceMomentum& update) {
   Launched(context, "momentum");
 }
 
-// The step and its next, the Gram matrix, its square and the polynomial.
-int64_t OrthogonalRoom(int64_t rows, int64_t columns) {
-  const int64_t side = std::min(rows, columns);
-  return 2 * Aligned(rows * columns * 2) + 2 * Aligned(side * side * 2) + Aligned(side * side * 4) +
-         256;
-}
-
 namespace {
 
-// What is between the steps of the iteration, in its room.
+// What is between the steps of the iteration, in its room (OrthogonalRoomBytes): the step and its
+// next, the Gram matrix, its square and the polynomial.
 struct OrthogonalParts {
   __nv_bfloat16 *x, *next, *gram, *polynomial;
   float* squared;
@@ -235,7 +228,7 @@ struct OrthogonalParts {
     auto* at = static_cast<char*>(room);
     auto take = [&](int64_t bytes) {
       char* part = at;
-      at += Aligned(bytes);
+      at += AlignedRoom(bytes);
       return part;
     };
     x = reinterpret_cast<__nv_bfloat16*>(take(n * 2));
