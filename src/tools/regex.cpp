@@ -83,26 +83,34 @@ namespace {
 
 using MatchData = std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)>;
 
-MatchData NewMatchData(pcre2_code* code) {
-  return MatchData(pcre2_match_data_create_from_pattern(code, nullptr), &pcre2_match_data_free);
+// Where a match begins and ends, of the thread's last search: nobody asks for groups. Made once per
+// thread, as are the limits: texts are short, and their memory took longer than the search.
+pcre2_match_data* MatchOfThread() {
+  thread_local const MatchData match(pcre2_match_data_create(1, nullptr), &pcre2_match_data_free);
+  return match.get();
 }
 
-// One search from `start` on; what PCRE2 returns.
-int Search(pcre2_code* code, std::string_view text, size_t start, uint32_t options,
-           pcre2_match_data* match) {
-  const std::unique_ptr<pcre2_match_context, void (*)(pcre2_match_context*)> limits(
-      pcre2_match_context_create(nullptr), &pcre2_match_context_free);
-  pcre2_set_match_limit(limits.get(), kMostSteps);
+pcre2_match_context* LimitsOfThread() {
+  using Limits = std::unique_ptr<pcre2_match_context, void (*)(pcre2_match_context*)>;
+  thread_local const Limits limits = [] {
+    Limits fresh(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
+    pcre2_set_match_limit(fresh.get(), kMostSteps);
+    return fresh;
+  }();
+  return limits.get();
+}
+
+// One search from `start` on; what PCRE2 returns. The match is in MatchOfThread.
+int Search(pcre2_code* code, std::string_view text, size_t start, uint32_t options) {
   return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), start, options,
-                     match, limits.get());
+                     MatchOfThread(), LimitsOfThread());
 }
 
 }  // namespace
 
 std::optional<bool> Regex::Finds(std::string_view text) const {
   auto* code = static_cast<pcre2_code*>(code_.get());
-  const MatchData match = NewMatchData(code);
-  const int found = Search(code, text, 0, 0, match.get());
+  const int found = Search(code, text, 0, 0);
   const bool exhausted = found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT ||
                          found == PCRE2_ERROR_HEAPLIMIT;
   return exhausted ? std::nullopt : std::optional(found >= 0);
@@ -110,17 +118,16 @@ std::optional<bool> Regex::Finds(std::string_view text) const {
 
 Result<std::vector<Regex::Match>> Regex::FindAll(std::string_view text) const {
   auto* code = static_cast<pcre2_code*>(code_.get());
-  const MatchData match = NewMatchData(code);
   std::vector<Match> matches;
   size_t start = 0;
   uint32_t options = PCRE2_NOTEMPTY;
   while (true) {
-    const int code_or_count = Search(code, text, start, options, match.get());
+    const int code_or_count = Search(code, text, start, options);
     if (code_or_count == PCRE2_ERROR_NOMATCH) return matches;
     if (code_or_count < 0) {
       return Error(ErrorCode::kDeadline, "a regular expression took too long on a text");
     }
-    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(match.get());
+    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(MatchOfThread());
     // \K in a look-around can put the beginning behind the end.
     matches.push_back({std::min(ends[0], ends[1]), ends[1]});
     start = ends[1];

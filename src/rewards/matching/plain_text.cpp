@@ -12,6 +12,7 @@ namespace hone {
 namespace {
 
 constexpr size_t kLongestCompared = 2000;
+constexpr std::string_view kTrimmed = " .,;:!?\"'`";  // around a normalised text
 
 std::u32string CodePoints(std::string_view text) {
   const std::string clean = Utf8Lossy(text);
@@ -80,6 +81,20 @@ std::u32string WithoutArticles(const std::u32string& text) {
   return out;
 }
 
+// NormalisedText of printable ASCII, which is most of what is compared: there, folding is lower
+// case and the only blank is a space.
+std::string NormalisedAscii(std::string_view text) {
+  std::string words;
+  for (const char c : text) {
+    if (c != ' ') {
+      words.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    } else if (!words.empty() && words.back() != ' ') {
+      words.push_back(' ');
+    }
+  }
+  return std::string(Trim(words, kTrimmed));
+}
+
 }  // namespace
 
 std::string LowerCased(std::string_view text) {
@@ -106,6 +121,9 @@ std::vector<std::string> Words(std::string_view text) {
 }
 
 std::string NormalisedText(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
+    return NormalisedAscii(text);
+  }
   const std::string clean = Utf8Lossy(text);
   utf8proc_uint8_t* mapped = nullptr;
   const utf8proc_ssize_t size = utf8proc_map(
@@ -117,7 +135,7 @@ std::string NormalisedText(std::string_view text) {
       size < 0 ? clean
                : std::string(reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
   std::free(mapped);  // what utf8proc_map gives is the caller's
-  return std::string(Trim(Joined(Words(folded)), " .,;:!?\"'`"));
+  return std::string(Trim(Joined(Words(folded)), kTrimmed));
 }
 
 std::string QaNormalised(std::string_view text) {
@@ -181,6 +199,7 @@ std::string_view InsideFence(std::string_view text) {
 }
 
 double TextSimilarity(std::string_view a, std::string_view b) {
+  if (a == b && a.size() <= kLongestCompared) return 1;
   std::u32string left = CodePoints(a), right = CodePoints(b);
   const size_t longer = std::max(left.size(), right.size());
   if (longer == 0) return 1;

@@ -2,8 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
+
 namespace hone {
 namespace {
+
+// A letter beyond ASCII at both ends takes the other way, and keeps all between them from being
+// trimmed.
+TEST(NormalisedText, IsTheSameForAsciiAloneAndAmongOtherLetters) {
+  Rng rng(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (uint64_t i = rng.Below(12); i > 0; --i) {
+      text.push_back(rng.Below(3) == 0 ? ' ' : static_cast<char>(' ' + rng.Below(95)));
+    }
+    const std::string alone = NormalisedText("a" + text + "b");
+    const std::string among = NormalisedText("\u00e9" + text + "\u00e9");
+    EXPECT_EQ(alone.substr(1, alone.size() - 2), among.substr(2, among.size() - 4)) << text;
+  }
+  EXPECT_EQ(NormalisedText("  \"To Be,  or NOT to be?\" "), "to be, or not to be");
+  EXPECT_EQ(NormalisedText(" .,; "), "");
+}
 
 TEST(PlainText, CaseBlanksWidthAndPunctuationAroundAreMadeAlike) {
   EXPECT_EQ(NormalisedText("  The  Eiffel\u00a0Tower. "), "the eiffel tower");
