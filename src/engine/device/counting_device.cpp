@@ -89,6 +89,7 @@ constexpr DeviceApi kCountingApi = {
     .forget = &DoNothing,
     .prepare_product = &CountTrial,
     .product = &DoNothing,
+    .product_swiglu = &DoNothing,
     .embed = &DoNothing,
     .rms_norm = &DoNothing,
     .rms_norm_backward = &DoNothing,

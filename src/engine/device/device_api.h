@@ -111,8 +111,9 @@ struct DeviceNormBackward {
   int64_t rows = 0, width = 0;
   const float *x = nullptr, *scale = nullptr, *dy = nullptr, *weight = nullptr;
   float *dx = nullptr, *partial = nullptr;
-  // dx after the addition once more, rounded to `element`; null: not wanted.
-  void* rounded = nullptr;
+  // In `element`; null: not wanted.
+  void* rounded = nullptr;  // dx after the addition once more
+  void* normed = nullptr;   // what forward gave for x
   Element element = Element::kBf16;
 };
 
@@ -329,15 +330,22 @@ struct DeviceRowSums {
   float* partial = nullptr;
 };
 
+// to [n] += the partial sums [count][n], in their order; or = them.
+struct DevicePartials {
+  const float* partial = nullptr;
+  int64_t count = 0, n = 0;
+  float* to = nullptr;
+  bool add = true;
+};
+
 // One step of AdamW. Weights [n] float32 and their copy in bfloat16; `gradient` is multiplied by
-// *scale (the device's) first, and cleared. While *scale is not finite, weights and
-// moments stay as they are.
+// *scale (the device's) first. While *scale is not finite, weights and moments stay as they are.
 struct DeviceAdamW {
   int64_t n = 0;
   float beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0, step_size = 0, second_scale = 0, eps = 0,
         decay = 0;
   const float* scale = nullptr;
-  float* gradient = nullptr;
+  const float* gradient = nullptr;
   float* value = nullptr;
   uint16_t* rounded = nullptr;  // null: none
   // Moments in float32, or in 8 bits: a code per number and a float32 scale per block of
@@ -349,13 +357,13 @@ struct DeviceAdamW {
 inline constexpr int kMomentBlock = 256;
 
 // Muon: moment = momentum * moment + gradient * *scale; step = gradient * *scale + momentum *
-// moment; the gradient is cleared. All [n]; neither moment nor step changes while *scale is not
-// finite.
+// moment. All [n]; neither moment nor step changes while *scale is not finite.
 struct DeviceMomentum {
   int64_t n = 0;
   const float* scale = nullptr;
   float momentum = 0;
-  float *gradient = nullptr, *moment = nullptr, *step = nullptr;
+  const float* gradient = nullptr;
+  float *moment = nullptr, *step = nullptr;
 };
 
 // Replaces step [rows][columns] by an orthogonal one (orthogonal.h); then value = decay * value -
@@ -442,8 +450,7 @@ struct DeviceApi {
 
   void (*add_rows)(DeviceContext*, const DeviceRowList&);
   void (*sum_rows)(DeviceContext*, const DeviceRowSums&);
-  // to [n] += the partial sums [count][n], in their order.
-  void (*add_partials)(DeviceContext*, const float* partial, int64_t count, int64_t n, float* to);
+  void (*add_partials)(DeviceContext*, const DevicePartials&);
   // To bfloat16, or copied where element is float32.
   void (*convert)(DeviceContext*, const float* from, int64_t n, Element element, void* to);
 

@@ -12,14 +12,15 @@ float* DeviceDecoder::Partials(int64_t rows, int64_t n) {
 }
 
 void DeviceDecoder::AddPartials(int64_t rows, int64_t n, int parameter, const float* partial) {
-  float* gradient = weights_->Gradient(parameter);
+  const auto [gradient, add] = weights_->WholeGradient(parameter, 1);
   if (gradient != nullptr) {
-    api_.add_partials(context_, partial, SlicesOf(rows), n, gradient);
+    api_.add_partials(context_, {partial, SlicesOf(rows), n, gradient, add});
   }
 }
 
 // dx_ += the gradient of the norm's input: the residual stream goes round the norm as well, and
-// dx_ holds the gradient that came that way. rounded_ is what dx_ has become.
+// dx_ holds the gradient that came that way. rounded_ is what dx_ has become, and normed_ what the
+// norm gave.
 void DeviceDecoder::NormBackward(const float* x, const float* scale, int64_t rows, int norm,
                                  const float* dy) {
   const int64_t width = config().width;
@@ -33,6 +34,7 @@ void DeviceDecoder::NormBackward(const float* x, const float* scale, int64_t row
   b.dx = dx_.as<float>();
   b.partial = Partials(rows, width);
   b.rounded = rounded_.data();
+  b.normed = normed_.data();
   b.element = weights_->element();
   api_.rms_norm_backward(context_, b);
   AddPartials(rows, width, norm, b.partial);
@@ -40,7 +42,7 @@ void DeviceDecoder::NormBackward(const float* x, const float* scale, int64_t row
 
 // The gradient of a bias that was added to rows.
 void DeviceDecoder::AddBiasGradient(DeviceRowSums sums, int bias) {
-  if (weights_->Gradient(bias) == nullptr) return;
+  if (!weights_->Trained(bias)) return;
   sums.partial = Partials(sums.rows, sums.n);
   api_.sum_rows(context_, sums);
   AddPartials(sums.rows, sums.n, bias, sums.partial);
@@ -61,9 +63,8 @@ void DeviceDecoder::FeedForwardBackward(int64_t index, int64_t rows, const Layer
   layer.down.AddGradients(*device_, {activated_.data(), rounded_.data(), rows}, adapters());
   layer.gate_up.BackwardInput(*device_, {dgate_up_.data(), rows, Element::kF32, dnormed_.data()},
                               adapters());
-  api_.rms_norm(context_, NormOf(middle, rows, p.post_norm));
-  layer.gate_up.AddGradients(*device_, {normed_.data(), dgate_up_.data(), rows}, adapters());
   NormBackward(middle, s.middle_scale.as<float>(), rows, p.post_norm, dnormed_.as<float>());
+  layer.gate_up.AddGradients(*device_, {normed_.data(), dgate_up_.data(), rows}, adapters());
 }
 
 // From dattended_ to draw_, the gradient of the projection to queries, keys and values.
@@ -117,9 +118,8 @@ void DeviceDecoder::AttentionBackward(int64_t index, const DevicePass& pass, con
   AddBiasGradient({rows, kv_size, wide, element, draw_at(q_size + kv_size)}, p.v_bias);
   layer.qkv.BackwardInput(*device_, {draw_.data(), rows, Element::kF32, dnormed_.data()},
                           adapters());
-  api_.rms_norm(context_, NormOf(input, rows, p.input_norm));
-  layer.qkv.AddGradients(*device_, {normed_.data(), draw_.data(), rows}, adapters());
   NormBackward(input, s.input_scale.as<float>(), rows, p.input_norm, dnormed_.as<float>());
+  layer.qkv.AddGradients(*device_, {normed_.data(), draw_.data(), rows}, adapters());
 }
 
 const float* DeviceDecoder::Backward(const DevicePass& pass, const DeviceKeys& keys,

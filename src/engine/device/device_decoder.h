@@ -94,9 +94,9 @@ class DeviceProjection {
   void Inner(const Device& device, const Part& part, const void* x, int64_t rows, void* t) const;
   void InnerGradient(const Device& device, const Part& part, const void* dy, int64_t rows,
                      void* dt) const;
-  // The gradient [outputs][inputs] of a matrix += scale dy^T x; null: it is not trained.
+  // The gradient [outputs][inputs] of a matrix (+)= scale dy^T x; null: it is not trained.
   struct Matrix {
-    float* gradient;
+    DeviceWeights::Whole gradient;
     int64_t outputs, inputs;
     float scale;
   };

@@ -98,13 +98,16 @@ Outputs RunNormBackward(DeviceTrial* t, Element element, int64_t rows, int64_t w
   // The same, and rounded as well.
   n.dx = t->Put(before);
   n.rounded = t->Poisoned(rows * width, element);
+  n.normed = t->Poisoned(rows * width, element);
   n.element = element;
   t->Run([&](auto& api, auto* context) { api.rms_norm_backward(context, n); });
   EXPECT_TRUE(SameBits(t->Get(n.dx, rows * width), dx));
   std::vector<float> expected;
   for (const float value : dx) expected.push_back(RoundedTo(element, value));
   EXPECT_TRUE(SameBits(t->Get(n.rounded, rows * width, element), expected)) << "rounded";
-  return {{"dx", dx}, {"partial", t->Get(n.partial, SlicesOf(rows) * width)}};
+  return {{"dx", dx},
+          {"partial", t->Get(n.partial, SlicesOf(rows) * width)},
+          {"normed", t->Get(n.normed, rows * width, element), true}};
 }
 
 Outputs RunEmbed(DeviceTrial* t, Element element, int64_t rows, int64_t width) {
@@ -189,7 +192,7 @@ Outputs RunSums(DeviceTrial* t, Element element, int64_t rows, int64_t n) {
   void* converted = t->Poisoned(rows * n, element);
   t->Run([&](auto& api, auto* context) {
     api.sum_rows(context, {rows, n, y_row, element, y, partial});
-    api.add_partials(context, partial, SlicesOf(rows), n, to);
+    api.add_partials(context, {partial, SlicesOf(rows), n, to});
     api.add_bias(context, bias, rows, n, x);
     api.convert(context, x, rows * n, element, converted);
   });

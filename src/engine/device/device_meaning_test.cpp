@@ -161,7 +161,7 @@ TEST_P(DeviceMeaning, RowsAreReadAddedAndSummed) {
   t.api().add_bias(t.context(), t.Put(bias), 3, kWidth, embedded);
   t.api().add_rows(t.context(), {2, kWidth, from, to_row, begin, rows, added});
   t.api().sum_rows(t.context(), {kRows, kWidth, kApart, Element::kF32, from, partial});
-  t.api().add_partials(t.context(), partial, kSlices, kWidth, total);
+  t.api().add_partials(t.context(), {partial, kSlices, kWidth, total});
   const std::vector<float> x = t.Get(embedded, 21), y = t.Get(added, 21),
                            p = t.Get(partial, kSlices * kWidth), sum = t.Get(total, 7);
   for (int64_t c = 0; c < kWidth; ++c) {
@@ -312,7 +312,7 @@ TEST_P(DeviceMeaning, NormGradientEqualsFiniteDifferences) {
       b.partial = t.Poisoned<float>(SlicesOf(kRows) * width);
       t.api().rms_norm_backward(t.context(), b);
       float* sum = t.Put(std::vector<float>(width));
-      t.api().add_partials(t.context(), b.partial, SlicesOf(kRows), width, sum);
+      t.api().add_partials(t.context(), {b.partial, SlicesOf(kRows), width, sum});
       dx = t.Get(b.dx, size);
       dweight = t.Get(sum, width);
       return Dot(t.Get(n.out, size, Element::kF32), dy);
@@ -357,7 +357,7 @@ TEST_P(DeviceMeaning, QkvGradientEqualsFiniteDifferences) {
   const Outputs gradients = p.RunBackward(&t, dqkv);
   auto sum_of = [&](const Output& partial) {
     float *sums = t.Put(partial.values), *to = t.Put(std::vector<float>(p.dim));
-    t.api().add_partials(t.context(), sums, SlicesOf(p.rows), p.dim, to);
+    t.api().add_partials(t.context(), {sums, SlicesOf(p.rows), p.dim, to});
     return t.Get(to, p.dim);
   };
   ExpectSlopes(gradients[0].values, &p.raw, f);
@@ -368,7 +368,7 @@ TEST_P(DeviceMeaning, QkvGradientEqualsFiniteDifferences) {
   float* partial = t.Poisoned<float>(SlicesOf(p.rows) * p.Wide());
   float* dbias = t.Put(std::vector<float>(p.Wide()));
   t.api().sum_rows(t.context(), {p.rows, p.Wide(), p.Wide(), Element::kF32, draw, partial});
-  t.api().add_partials(t.context(), partial, SlicesOf(p.rows), p.Wide(), dbias);
+  t.api().add_partials(t.context(), {partial, SlicesOf(p.rows), p.Wide(), dbias});
   const std::vector<float> biases = t.Get(dbias, p.Wide());
   const int64_t q_size = p.heads * p.dim, kv_size = p.kv_heads * p.dim;
   ExpectSlopes(Slice(biases, 0, q_size), &p.q_bias, f);
@@ -431,7 +431,7 @@ TEST_P(DeviceMeaning, InnerProductGradientEqualsFiniteDifferences) {
     const DeviceDots dots{kRows, kWidth, Element::kF32, at, by, values};
     t.api().row_dots(t.context(), dots);
     t.api().row_dots_backward(t.context(), {dots, d, to, partial});
-    t.api().add_partials(t.context(), partial, SlicesOf(kRows), kWidth, sum);
+    t.api().add_partials(t.context(), {partial, SlicesOf(kRows), kWidth, sum});
     dhidden = t.Get(to, kRows * kWidth);
     dweight = t.Get(sum, kWidth);
     return Dot(t.Get(values, kRows), dvalues);

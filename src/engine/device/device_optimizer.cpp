@@ -143,8 +143,7 @@ double DeviceOptimizer::Step(const OptimizerOptions& options) {
     AdamW(weights_->Runs(roles.adamw), update);
     AdamW(weights_->Runs(roles.head), head);
   }
-  // What took a step has cleared its gradients; the others', and those of no number, go too.
-  if (options.head_only || !std::isfinite(seen.norm)) weights_->ClearGradients();
+  weights_->ClearGradients();
   return seen.norm;
 }
 

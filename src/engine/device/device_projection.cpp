@@ -142,7 +142,7 @@ void DeviceProjection::BackwardInput(const Device& device, const Gradient& gradi
 
 void DeviceProjection::AddGradient(const Device& device, const Matrix& matrix, const Seen& seen,
                                    int64_t dy_row) const {
-  if (matrix.gradient == nullptr) return;
+  if (matrix.gradient.gradient == nullptr) return;
   DeviceProduct p;
   p.form = DeviceProduct::Form::kWeight;
   p.m = matrix.outputs;
@@ -151,8 +151,8 @@ void DeviceProjection::AddGradient(const Device& device, const Matrix& matrix, c
   p.a = seen.dy;
   p.a_row = dy_row;
   p.b = seen.x;
-  p.out = matrix.gradient;
-  p.addend = matrix.gradient;
+  p.out = matrix.gradient.gradient;
+  p.addend = matrix.gradient.add ? p.out : nullptr;
   p.input = weights_->element();
   p.scale = matrix.scale;
   device.api().product(device.context(), p);
@@ -162,8 +162,9 @@ void DeviceProjection::AddGradients(const Device& device, const Seen& seen,
                                     const Adapters& adapters) const {
   const int64_t bytes = BytesOf(weights_->element());
   // One product for all parts, whose gradients follow each other as they do.
-  AddGradient(device, {weights_->Gradient(parts_[0].parameter), outputs_, inputs_, 1}, seen,
-              outputs_);
+  const DeviceWeights::Whole all =
+      weights_->WholeGradient(parts_[0].parameter, static_cast<int>(parts_.size()));
+  AddGradient(device, {all, outputs_, inputs_, 1}, seen, outputs_);
   for (const Part& part : parts_) {
     if (part.adapter == nullptr || !adapters.use) continue;
     // With t = A x: dB = scale dy t^T, dA = dt x^T.
@@ -175,9 +176,10 @@ void DeviceProjection::AddGradients(const Device& device, const Seen& seen,
     Inner(device, part, seen.x, seen.rows, t);
     InnerGradient(device, part, seen.dy, seen.rows, dt);
     const void* dy = static_cast<const char*>(seen.dy) + part.offset * bytes;
-    AddGradient(device, {weights_->Gradient(adapter.b), part.outputs, adapter.rank, adapter.scale},
+    AddGradient(device,
+                {weights_->WholeGradient(adapter.b, 1), part.outputs, adapter.rank, adapter.scale},
                 {t, dy, seen.rows}, outputs_);
-    AddGradient(device, {weights_->Gradient(adapter.a), adapter.rank, inputs_, 1},
+    AddGradient(device, {weights_->WholeGradient(adapter.a, 1), adapter.rank, inputs_, 1},
                 {seen.x, dt, seen.rows}, adapter.rank);
   }
 }

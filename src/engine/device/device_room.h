@@ -16,11 +16,19 @@ inline constexpr int64_t kDeviceLibraryBytes = int64_t{640} << 20;
 // Ways to round that a product of one shape is tried in, at most.
 inline constexpr int kMostProductClasses = 4;
 
+// Copies of made-up weights that are used in turns, so that they are not found in the cache.
+inline constexpr int64_t ProductTrialCopies(const DeviceProductShape& shape) {
+  constexpr int64_t kMoreThanCached = int64_t{160} << 20, kMost = 6;
+  const int64_t copies = kMoreThanCached / (shape.n * shape.k * 2);
+  return copies < 1 ? 1 : copies > kMost ? kMost : copies;
+}
+
 // What prepare_product takes while it tries: made-up rows and weights, the result, and one result
 // of each way to round. It is given back.
 inline constexpr int64_t ProductTrialBytes(const DeviceProductShape& shape) {
   const int64_t result = shape.most_rows * shape.n * BytesOf(shape.output);
-  return (shape.most_rows + shape.n) * shape.k * 2 + (1 + kMostProductClasses) * result;
+  return (shape.most_rows + ProductTrialCopies(shape) * shape.n) * shape.k * 2 +
+         (1 + kMostProductClasses) * result;
 }
 
 inline constexpr int64_t AlignedRoom(int64_t bytes) { return (bytes + 255) / 256 * 256; }

@@ -60,7 +60,6 @@ inline Outputs RunAdamW(DeviceTrial* t, int64_t n, bool codes) {
     a.gradient = t->Put(RandomFloats(rng.Split(seed++), n));
     a.scale = t->Put(std::vector<float>{scale});
     t->Run([&](auto& api, auto* context) { api.adamw(context, a); });
-    EXPECT_EQ(t->Get(a.gradient, n), zeros) << "the gradient is cleared";
   }
   Outputs outputs = {{"value", t->Get(a.value, n), codes},
                      {"rounded", t->Get(a.rounded, n, Element::kBf16), true}};
@@ -90,12 +89,11 @@ inline Outputs RunOrthogonal(DeviceTrial* t, int64_t rows, int64_t columns) {
   Outputs outputs;
   int seed = 0;
   for (const float scale : {0.7f, kNoScale, 1.0f}) {
-    float* gradient = t->Put(RandomFloats(rng.Split(seed++), n));
+    const float* gradient = t->Put(RandomFloats(rng.Split(seed++), n));
     const float* scale_at = t->Put(std::vector<float>{scale});
     t->Run([&](auto& api, auto* context) {
       api.momentum(context, {n, scale_at, 0.95f, gradient, moment, step});
     });
-    EXPECT_EQ(t->Get(gradient, n), std::vector<float>(n)) << "the gradient is cleared";
     if (seed == 1) outputs.push_back({"step", t->Get(step, n)});
     t->Run([&](auto& api, auto* context) {
       api.orthogonal_step(context,

@@ -28,7 +28,8 @@ DeviceWeights::DeviceWeights(const Model* model, std::shared_ptr<Device> device,
                              Precision precision)
     : model_(model),
       device_(std::move(device)),
-      element_(precision == Precision::kBf16 ? Element::kBf16 : Element::kF32) {
+      element_(precision == Precision::kBf16 ? Element::kBf16 : Element::kF32),
+      blank_(model->parameters.size(), true) {
   const std::set<int> continuations = Continuations(*model);
   for (size_t p = 0; p < model->parameters.size(); ++p) {
     const Parameter& parameter = model->parameters[p];
@@ -95,12 +96,27 @@ void DeviceWeights::Download(Model* model) const {
 void DeviceWeights::MakeGradients() {
   if (gradients_.bytes() > 0) return;
   gradients_.Grow(value_count_ * int64_t{sizeof(float)});
+  // What lies between parameters stays zero.
+  device_->api().fill(device_->context(), gradients_.data(), 0, gradients_.bytes());
   ClearGradients();
 }
 
-void DeviceWeights::ClearGradients() {
-  if (gradients_.bytes() == 0) return;
-  device_->api().fill(device_->context(), gradients_.data(), 0, gradients_.bytes());
+void DeviceWeights::ClearGradients() { blank_.assign(model_->parameters.size(), true); }
+
+void DeviceWeights::WriteZeros(size_t parameter) const {
+  if (!blank_[parameter] || gradients_.bytes() == 0) return;
+  blank_[parameter] = false;
+  device_->api().fill(device_->context(), gradients_.as<float>() + value_offset_[parameter], 0,
+                      SizeOf(parameter) * int64_t{sizeof(float)});
+}
+
+DeviceWeights::Whole DeviceWeights::WholeGradient(int first, int count) const {
+  if (!Trained(first)) return {nullptr, false};
+  const auto begin = blank_.begin() + first, end = begin + count;
+  const bool add = std::find(begin, end, false) != end;
+  if (!add) std::fill(begin, end, false);
+  for (int p = first; p < first + count; ++p) WriteZeros(static_cast<size_t>(p));
+  return {Gradient(first), add};
 }
 
 const void* DeviceWeights::Operand(int parameter) const {
@@ -117,7 +133,8 @@ float* DeviceWeights::Value(int parameter) const {
 }
 
 float* DeviceWeights::Gradient(int parameter) const {
-  if (parameter < 0 || !model_->parameters[static_cast<size_t>(parameter)].trained) return nullptr;
+  if (!Trained(parameter)) return nullptr;
+  WriteZeros(static_cast<size_t>(parameter));
   return gradients_.as<float>() + value_offset_[static_cast<size_t>(parameter)];
 }
 
@@ -126,6 +143,7 @@ std::vector<DeviceWeights::Run> DeviceWeights::Runs(const std::vector<bool>& cho
   int64_t next = -1, next_operand = -1;  // where the last run ends
   for (size_t p = 0; p < chosen.size(); ++p) {
     if (!chosen[p]) continue;
+    WriteZeros(p);
     const int64_t at = value_offset_[p], operand = operand_offset_[p];
     // Gaps between parameters hold zeros, which stay zeros.
     const bool goes_on = !runs.empty() && at >= next && at - next < kMomentBlock &&

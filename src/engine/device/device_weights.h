@@ -26,16 +26,27 @@ class DeviceWeights {
   void Upload(size_t first = 0);
   // Values of trained parameters, to the model.
   void Download(Model* model) const;
-  // Room for gradients (zeros), which lie as the values do.
+  // Room for gradients, which lie as the values do. All are blank: zeros that are not written down
+  // before somebody wants to add to them.
   void MakeGradients();
   void ClearGradients();
 
   Element element() const { return element_; }
   const Model& model() const { return *model_; }
+  bool Trained(int parameter) const {  // false for -1
+    return parameter >= 0 && model_->parameters[static_cast<size_t>(parameter)].trained;
+  }
   // Null for -1.
   const void* Operand(int parameter) const;
   float* Value(int parameter) const;
-  float* Gradient(int parameter) const;  // null where it is not trained
+  float* Gradient(int parameter) const;  // to be added to; null where it is not trained
+  // Of `count` parameters that follow each other, for who writes all of it: `add` says whether what
+  // is there is to be added to.
+  struct Whole {
+    float* gradient;  // null where the first is not trained
+    bool add;
+  };
+  Whole WholeGradient(int first, int count) const;
 
   // Consecutive parameters that are trained, as one piece of the values.
   struct Run {
@@ -53,6 +64,7 @@ class DeviceWeights {
   int64_t gradient_bytes() const { return gradients_.bytes(); }
 
  private:
+  void WriteZeros(size_t parameter) const;
   int64_t SizeOf(size_t parameter) const {
     return static_cast<int64_t>(model_->parameters[parameter].value.size());
   }
@@ -64,6 +76,7 @@ class DeviceWeights {
   std::vector<int64_t> value_offset_;    // -1: not held in float32
   int64_t operand_count_ = 0, value_count_ = 0;
   DeviceBuffer operands_, values_, gradients_;
+  mutable std::vector<bool> blank_;  // per parameter: how a gradient is kept, not what it is
 };
 
 }  // namespace hone

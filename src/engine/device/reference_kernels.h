@@ -67,12 +67,7 @@ void RowDotsBackward(const DeviceDotsBackward&);
 void AddRows(const DeviceRowList&);
 void SumRows(const DeviceRowSums&);
 
-struct AddPartialsCall {
-  const float* partial;
-  int64_t count, n;
-  float* to;
-};
-void AddPartials(const AddPartialsCall&);
+void AddPartials(const DevicePartials&);
 
 struct ConvertCall {
   const float* from;

@@ -131,8 +131,12 @@ void RmsNormBackward(const DeviceNormBackward& c) {
     const int64_t at = r * c.width;
     Plain().rms_norm_backward(c.x + at, c.weight, c.scale[r], c.dy + at, c.width, c.dx + at,
                               c.partial + r / kSliceRows * c.width);
-    if (c.rounded == nullptr) continue;
-    SetRow(GetRow(c.dx, Element::kF32, at, c.width), c.element, c.rounded, at);
+    if (c.rounded != nullptr) {
+      SetRow(GetRow(c.dx, Element::kF32, at, c.width), c.element, c.rounded, at);
+    }
+    for (int64_t i = 0; i < c.width && c.normed != nullptr; ++i) {
+      Set(c.weight[i] * (c.x[at + i] * c.scale[r]), c.element, c.normed, at + i);
+    }
   }
 }
 
@@ -254,7 +258,8 @@ void SumRows(const DeviceRowSums& c) {
   }
 }
 
-void AddPartials(const AddPartialsCall& c) {
+void AddPartials(const DevicePartials& c) {
+  if (!c.add) std::fill_n(c.to, c.n, 0.0f);
   for (int64_t i = 0; i < c.count; ++i) Plain().add(c.partial + i * c.n, c.n, c.to);
 }
 

@@ -64,19 +64,16 @@ void NormScale(const NormScaleCall& c) {
                                      : 1.0f;
 }
 
-// A gradient that is not finite is cleared as well: it must not be part of the next step's.
 void AdamW(const DeviceAdamW& a) {
-  if (std::isfinite(*a.scale)) {
-    const AdamWUpdate update{*a.scale,    a.beta1,        a.rest1, a.beta2, a.rest2,
-                             a.step_size, a.second_scale, a.eps,   a.decay};
-    if (a.first_code == nullptr) {
-      Plain().adamw(update, a.gradient, a.n, a.value, a.first, a.second);
-    } else {
-      AdamWCoded(a, update);
-    }
-    RoundWeights(a.value, a.n, a.rounded);
+  if (!std::isfinite(*a.scale)) return;
+  const AdamWUpdate update{*a.scale,    a.beta1,        a.rest1, a.beta2, a.rest2,
+                           a.step_size, a.second_scale, a.eps,   a.decay};
+  if (a.first_code == nullptr) {
+    Plain().adamw(update, a.gradient, a.n, a.value, a.first, a.second);
+  } else {
+    AdamWCoded(a, update);
   }
-  std::fill_n(a.gradient, a.n, 0.0f);
+  RoundWeights(a.value, a.n, a.rounded);
 }
 
 // Where the scale is not finite, the moment stays as it is (it would never become finite again) and
@@ -87,7 +84,6 @@ void Momentum(const DeviceMomentum& c) {
     c.moment[i] = c.momentum * c.moment[i] + slope;
     c.step[i] = slope + c.momentum * c.moment[i];
   }
-  std::fill_n(c.gradient, c.n, 0.0f);
 }
 
 void OrthogonalStep(const DeviceOrthogonal& c) {

@@ -44,6 +44,10 @@ int64_t ProductLibraryVersion(const Products* products);
 bool PrepareProduct(DeviceContext*, const DeviceProductShape&, char* chosen, int64_t room);
 void Product(DeviceContext*, const DeviceProduct&);
 void ProductSwiGlu(DeviceContext*, const DeviceProduct&, const DeviceSwiGlu&);
+// Any form, shape and type by a plain kernel: one chain per output.
+void PlainProductOf(DeviceContext*, const DeviceProduct&);
+
+// gradient_products.cu
 // Any form and shape, the same bits for the same call and no more. bfloat16 operands.
 void FreeProduct(DeviceContext*, const DeviceProduct&);
 
@@ -71,7 +75,7 @@ void RowDots(DeviceContext*, const DeviceDots&);
 void RowDotsBackward(DeviceContext*, const DeviceDotsBackward&);
 void AddRows(DeviceContext*, const DeviceRowList&);
 void SumRows(DeviceContext*, const DeviceRowSums&);
-void AddPartials(DeviceContext*, const float* partial, int64_t count, int64_t n, float* to);
+void AddPartials(DeviceContext*, const DevicePartials&);
 void Convert(DeviceContext*, const float* from, int64_t n, Element element, void* to);
 
 // update.cu

@@ -24,8 +24,9 @@ __device__ __forceinline__ void ArriveExpecting(uint32_t barrier, uint32_t bytes
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
-// At the barrier in the same place of another block of the cluster. What it tells is that copies may
-// be overwritten, which no thread wrote: a fence for the whole cluster would cost more than a copy.
+// At the barrier in the same place of another block of the cluster. What it tells is that copies
+// may be overwritten, which no thread wrote: a fence for the whole cluster would cost more than a
+// copy.
 __device__ __forceinline__ void ArriveAt(uint32_t barrier, uint32_t block) {
   asm volatile(
       "{\n.reg .b32 remote;\n"

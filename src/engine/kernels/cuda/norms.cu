@@ -37,19 +37,35 @@ __device__ __forceinline__ float CommonOf(float inner, float scale, int64_t widt
   return inner * scale * scale * scale / static_cast<float>(width);
 }
 
+template <int N>
+__device__ __forceinline__ void StoreAs(const Pack<float, N>& pack, Element element, void* to,
+                                        int64_t at) {
+  if (element == Element::kF32) {
+    Store(pack, static_cast<float*>(to) + at);
+  } else {
+    Pack<__nv_bfloat16, N> rounded;
+    for (int j = 0; j < N; ++j) rounded.value[j] = FromFloat<__nv_bfloat16>(pack.value[j]);
+    Store(rounded, static_cast<__nv_bfloat16*>(to) + at);
+  }
+}
+
 // Numbers of dx, from `at` on, in float32 and rounded where that is wanted.
 template <int N>
 __device__ __forceinline__ void StoreGradient(const DeviceNormBackward& n, int64_t at,
                                               const Pack<float, N>& dx) {
   Store(dx, n.dx + at);
-  if (n.rounded == nullptr) return;
-  if (n.element == Element::kF32) {
-    Store(dx, static_cast<float*>(n.rounded) + at);
-  } else {
-    Pack<__nv_bfloat16, N> rounded;
-    for (int j = 0; j < N; ++j) rounded.value[j] = FromFloat<__nv_bfloat16>(dx.value[j]);
-    Store(rounded, static_cast<__nv_bfloat16*>(n.rounded) + at);
-  }
+  if (n.rounded != nullptr) StoreAs(dx, n.element, n.rounded, at);
+}
+
+// What forward made of some numbers of x, from `at` on, where that is wanted.
+template <int N>
+__device__ __forceinline__ void StoreNormed(const DeviceNormBackward& n, int64_t at,
+                                            const Pack<float, N>& x, const Pack<float, N>& weight,
+                                            float scale) {
+  if (n.normed == nullptr) return;
+  Pack<float, N> normed;
+  for (int j = 0; j < N; ++j) normed.value[j] = weight.value[j] * (x.value[j] * scale);
+  StoreAs(normed, n.element, n.normed, at);
 }
 
 // A row's numbers of a lane: 4 of each 128.
@@ -132,6 +148,7 @@ __global__ void __launch_bounds__(kSliceWarps * 32, kQuads <= 8 ? 2 : 1)
 #pragma unroll
       for (int q = first; q < last; ++q) {
         const Pack<float, 4> w = Load<4>(n.weight + ColumnOf(q));
+        StoreNormed(n, row * kWidth + ColumnOf(q), x[q], w, scale);
         for (int j = 0; j < 4; ++j) {
           sums[q].value[j] += d[q].value[j] * (x[q].value[j] * scale);
           d[q].value[j] = d[q].value[j] * w.value[j] * scale - x[q].value[j] * common;
@@ -164,6 +181,7 @@ __global__ void NormRowsBackward(const DeviceNormBackward n) {
   for (int64_t i = threadIdx.x * N; i < n.width; i += blockDim.x * N) {
     const Pack<float, N> in = Load<N>(from + i), d = Load<N>(up + i), w = Load<N>(n.weight + i);
     Pack<float, N> dx = Load<N>(n.dx + row * n.width + i);
+    StoreNormed(n, row * n.width + i, in, w, scale);
     for (int j = 0; j < N; ++j) {
       dx.value[j] += d.value[j] * w.value[j] * scale - in.value[j] * common;
     }

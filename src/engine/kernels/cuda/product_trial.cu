@@ -10,7 +10,6 @@ namespace hone::cuda {
 namespace {
 
 constexpr int kTimedRuns = 6;
-constexpr int64_t kMoreThanCached = int64_t{160} << 20;  // bytes of weights
 
 // Numbers in (-1, 1) that look random.
 __global__ void FillForTrial(__nv_bfloat16* to, int64_t n, uint32_t seed) {
@@ -35,6 +34,30 @@ __global__ void CompareResults(const uint16_t* x, const uint16_t* y, int64_t n, 
 }
 
 }  // namespace
+
+bool SameBytes(DeviceContext* context, const void* x, const void* y, int64_t bytes, int* differs) {
+  cudaMemsetAsync(differs, 0, sizeof(int), context->stream);
+  CompareResults<<<1024, 256, 0, context->stream>>>(
+      static_cast<const uint16_t*>(x), static_cast<const uint16_t*>(y), bytes / 2, differs);
+  int seen = 1;
+  cudaMemcpyAsync(&seen, differs, sizeof seen, cudaMemcpyDeviceToHost, context->stream);
+  return cudaStreamSynchronize(context->stream) == cudaSuccess && seen == 0;
+}
+
+float TimeOf(DeviceContext* context, cudaEvent_t begin, cudaEvent_t end,
+             const std::function<void(int)>& run) {
+  float best = kNever;
+  for (int round = 0; round < 2; ++round) {
+    cudaEventRecord(begin, context->stream);
+    for (int i = 0; i < kTimedRuns; ++i) run(i);
+    cudaEventRecord(end, context->stream);
+    cudaEventSynchronize(end);
+    float elapsed = kNever;
+    cudaEventElapsedTime(&elapsed, begin, end);
+    best = std::min(best, elapsed);
+  }
+  return best;
+}
 
 int PartsOf(const DeviceProductShape& shape) {
   constexpr int64_t kLong = 4096, kNarrow = 4096;
@@ -63,7 +86,7 @@ bool RunWay(DeviceContext* context, const DeviceProduct& p, const Way& way, int 
 Trial::Trial(DeviceContext* context, const DeviceProductShape& shape)
     : context_(context), shape_(shape), parts_(PartsOf(shape)) {
   const int64_t rows = shape.most_rows, n = shape.n, k = shape.k;
-  copies_ = std::clamp<int64_t>(kMoreThanCached / (n * k * 2), 1, kTimedRuns);
+  copies_ = ProductTrialCopies(shape);
   ok_ = cudaMalloc(&x_, rows * k * 2) == cudaSuccess &&
         cudaMalloc(&weight_, copies_ * n * k * 2) == cudaSuccess &&
         cudaMalloc(&result_, rows * n * BytesOf(shape.output)) == cudaSuccess &&
@@ -139,20 +162,10 @@ bool Trial::SameBits(const Way& way, int64_t rows, int64_t from, int of) {
 
 float Trial::Milliseconds(const Way& way, int64_t rows) {
   DeviceProduct p = Rows(rows, 0, result_);
-  float best = kNever;
-  for (int round = 0; round < 2; ++round) {
-    cudaEventRecord(begin_, context_->stream);
-    for (int i = 0; i < kTimedRuns; ++i) {
-      p.b = static_cast<const char*>(weight_) + i % copies_ * shape_.n * shape_.k * 2;
-      RunWay(context_, p, way, parts_);
-    }
-    cudaEventRecord(end_, context_->stream);
-    cudaEventSynchronize(end_);
-    float elapsed = kNever;
-    cudaEventElapsedTime(&elapsed, begin_, end_);
-    best = std::min(best, elapsed);
-  }
-  return best;
+  return TimeOf(context_, begin_, end_, [&](int run) {
+    p.b = static_cast<const char*>(weight_) + run % copies_ * shape_.n * shape_.k * 2;
+    RunWay(context_, p, way, parts_);
+  });
 }
 
 int Trial::FindClass(const Way& way) {
@@ -174,14 +187,9 @@ int Trial::FindClass(const Way& way) {
 }
 
 bool Trial::Equal(const void* expected, int64_t from, int64_t rows) {
-  const int64_t halves = shape_.n * BytesOf(shape_.output) / 2;  // of a row
-  cudaMemsetAsync(differs_, 0, sizeof(int), context_->stream);
-  CompareResults<<<1024, 256, 0, context_->stream>>>(
-      static_cast<const uint16_t*>(result_), static_cast<const uint16_t*>(expected) + from * halves,
-      rows * halves, differs_);
-  int differs = 1;
-  cudaMemcpyAsync(&differs, differs_, sizeof differs, cudaMemcpyDeviceToHost, context_->stream);
-  return cudaStreamSynchronize(context_->stream) == cudaSuccess && differs == 0;
+  const int64_t row = shape_.n * BytesOf(shape_.output);
+  return SameBytes(context_, result_, static_cast<const char*>(expected) + from * row, rows * row,
+                   differs_);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,12 @@ inline constexpr float kNever = 1e30f;      // milliseconds
 int PartsOf(const DeviceProductShape& shape);
 // A product of kForward with its parts; false when it could not be started.
 bool RunWay(DeviceContext* context, const DeviceProduct& p, const Way& way, int parts);
+
+// Whether `bytes` bytes, an even number, are the same. `differs` is room of the device.
+bool SameBytes(DeviceContext* context, const void* x, const void* y, int64_t bytes, int* differs);
+// The shorter of two times that some runs take, in milliseconds; `run` is told the number of each.
+float TimeOf(DeviceContext* context, cudaEvent_t begin, cudaEvent_t end,
+             const std::function<void(int)>& run);
 
 // Tries ways to compute products of one shape.
 class Trial {

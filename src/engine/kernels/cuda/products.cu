@@ -79,7 +79,9 @@ __global__ void PlainProduct(const PlainView<In, Out> p) {
   p.out[row * p.out_row + column] = FromFloat<Out>(value);
 }
 
-void LaunchPlain(DeviceContext* context, const DeviceProduct& p) {
+}  // namespace
+
+void PlainProductOf(DeviceContext* context, const DeviceProduct& p) {
   constexpr int64_t kMostBlocks = 65535;  // of the second dimension of a grid
   for (int64_t first = 0; first < p.m; first += kMostBlocks * 16) {
     const int64_t rows = std::min(p.m - first, kMostBlocks * 16);
@@ -96,6 +98,8 @@ void LaunchPlain(DeviceContext* context, const DeviceProduct& p) {
   }
   Launched(context, "product");
 }
+
+namespace {
 
 // What was chosen before, by all contexts of this process: a model that is opened again finds it.
 struct Choices {
@@ -225,13 +229,13 @@ bool PrepareProduct(DeviceContext* context, const DeviceProductShape& shape, cha
 void Product(DeviceContext* context, const DeviceProduct& p) {
   if (p.m == 0 || p.n == 0 || !context->error.empty()) return;
   const Products& products = *context->products;
-  if (p.input == Element::kF32) return LaunchPlain(context, p);
+  if (p.input == Element::kF32) return PlainProductOf(context, p);
   if (p.form != DeviceProduct::Form::kForward) return FreeProduct(context, p);
   const auto found = products.forward.find({p.n, p.k, p.output, p.addend != nullptr});
   if (found == products.forward.end()) {
     context->error = "product: this shape was not prepared";
   } else if (found->second.empty()) {
-    LaunchPlain(context, p);
+    PlainProductOf(context, p);
   } else {
     RunClasses(context, p, found->second);
   }
@@ -248,30 +252,6 @@ void ProductSwiGlu(DeviceContext* context, const DeviceProduct& p, const DeviceS
   }
   Product(context, p);
   SwiGlu(context, swiglu);
-}
-
-// Whatever cuBLASLt likes best, always the same for the same shape: for gradients.
-void FreeProduct(DeviceContext* context, const DeviceProduct& p) {
-  Products& products = *context->products;
-  const Products::CallKey key{static_cast<int>(p.form),
-                              p.m,
-                              p.n,
-                              p.k,
-                              p.a_row,
-                              p.b_row,
-                              p.out_row,
-                              static_cast<int>(p.output),
-                              p.addend != nullptr};
-  const Description description(products.library, p);
-  auto found = products.others.find(key);
-  if (found == products.others.end()) {
-    const auto algorithms = Algorithms(products, description, true);
-    if (algorithms.empty()) return LaunchPlain(context, p);
-    found = products.others.emplace(key, algorithms[0]).first;
-  }
-  if (RunAlgorithm(context, description, p, found->second) != CUBLAS_STATUS_SUCCESS) {
-    context->error = "product: cuBLASLt failed";
-  }
 }
 
 }  // namespace hone::cuda

@@ -109,22 +109,22 @@ __global__ void RowSums(const DeviceRowSums s) {
 }
 
 // Eight runs of slices side by side, then these in order.
-__global__ void AddPartialRows(const float* partial, int64_t count, int64_t n, float* to) {
+__global__ void AddPartialRows(const DevicePartials p) {
   constexpr int kRuns = 8;
   __shared__ float runs[kRuns][32];
   const int64_t column = int64_t{blockIdx.x} * 32 + threadIdx.x;
-  const int64_t length = (count + kRuns - 1) / kRuns;
-  const int64_t begin = threadIdx.y * length, end = min(begin + length, count);
+  const int64_t length = (p.count + kRuns - 1) / kRuns;
+  const int64_t begin = threadIdx.y * length, end = min(begin + length, p.count);
   float sum = 0;
-  if (column < n) {
+  if (column < p.n) {
 #pragma unroll 8
-    for (int64_t i = begin; i < end; ++i) sum += partial[i * n + column];
+    for (int64_t i = begin; i < end; ++i) sum += p.partial[i * p.n + column];
   }
   runs[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  if (threadIdx.y != 0 || column >= n) return;
+  if (threadIdx.y != 0 || column >= p.n) return;
   for (int run = 1; run < kRuns; ++run) sum += runs[run][threadIdx.x];
-  to[column] += sum;
+  p.to[column] = p.add ? p.to[column] + sum : sum;
 }
 
 template <typename T, int N>
@@ -227,10 +227,9 @@ void SumRows(DeviceContext* context, const DeviceRowSums& s) {
   Launched(context, "sum_rows");
 }
 
-void AddPartials(DeviceContext* context, const float* partial, int64_t count, int64_t n,
-                 float* to) {
-  if (count == 0) return;
-  AddPartialRows<<<BlocksFor(n, 32), dim3(32, 8), 0, context->stream>>>(partial, count, n, to);
+void AddPartials(DeviceContext* context, const DevicePartials& p) {
+  if (p.n == 0) return;
+  AddPartialRows<<<BlocksFor(p.n, 32), dim3(32, 8), 0, context->stream>>>(p);
   Launched(context, "add_partials");
 }
 

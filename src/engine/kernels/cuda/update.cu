@@ -62,17 +62,14 @@ __global__ void AdamWNumbers(DeviceAdamW u) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i * N >= u.n) return;
   using Floats = Pack<float, N>;
-  // All of it is asked for before anything is written, and gradients are cleared at the end: to
-  // write where a read is under way halves the speed of the memory.
+  // All of it is asked for before anything is written: to write where a read is under way halves
+  // the speed of the memory.
   const float scale = *u.scale;
   const Floats g = reinterpret_cast<const Floats*>(u.gradient)[i];
   Floats m = reinterpret_cast<const Floats*>(u.first)[i];
   Floats v = reinterpret_cast<const Floats*>(u.second)[i];
   Floats value = reinterpret_cast<const Floats*>(u.value)[i];
-  if (!isfinite(scale)) {
-    reinterpret_cast<Floats*>(u.gradient)[i] = Floats{};
-    return;
-  }
+  if (!isfinite(scale)) return;
   Pack<__nv_bfloat16, N> rounded;
 #pragma unroll
   for (int j = 0; j < N; ++j) {
@@ -82,7 +79,6 @@ __global__ void AdamWNumbers(DeviceAdamW u) {
     value.value[j] = Moved(u, value.value[j], m.value[j], v.value[j]);
     rounded.value[j] = __float2bfloat16_rn(value.value[j]);
   }
-  reinterpret_cast<Floats*>(u.gradient)[i] = Floats{};
   reinterpret_cast<Floats*>(u.first)[i] = m;
   reinterpret_cast<Floats*>(u.second)[i] = v;
   reinterpret_cast<Floats*>(u.value)[i] = value;
@@ -112,17 +108,13 @@ __global__ void AdamWCodes(DeviceAdamW u) {
     m = u.beta1 * FirstMomentOf(u.first_code[i], u.first_scale[block]) + u.rest1 * g;
     v = u.beta2 * SecondMomentOf(u.second_code[i], u.second_scale_of[block]) + u.rest2 * (g * g);
   }
-  if (!isfinite(scale)) {  // the same for all threads
-    if (here) u.gradient[i] = 0;
-    return;
-  }
+  if (!isfinite(scale)) return;  // the same for all threads
   const float most_first = BlockMax(fabsf(m), shared), most_second = BlockMax(v, shared);
   if (threadIdx.x == 0) {
     u.first_scale[block] = most_first;
     u.second_scale_of[block] = most_second;
   }
   if (!here) return;
-  u.gradient[i] = 0;
   u.first_code[i] = FirstMomentCode(m, most_first);
   u.second_code[i] = SecondMomentCode(v, most_second);
   const float value = Moved(u, u.value[i], m, v);
@@ -137,7 +129,6 @@ __global__ void MomentumNumbers(const DeviceMomentum u) {
   const float scale = *u.scale;
   if (i >= u.n) return;
   const float slope = u.gradient[i] * scale;
-  u.gradient[i] = 0;
   if (!isfinite(scale)) return;
   const float m = u.momentum * u.moment[i] + slope;
   u.moment[i] = m;
