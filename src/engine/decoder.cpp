@@ -22,6 +22,9 @@ Decoder::Decoder(const Model* model, DecoderOptions options, ThreadPool* pool,
                        Projection(model, {layer.output}), Projection(model, {layer.gate, layer.up}),
                        Projection(model, {layer.down})});
   }
+  const ModelConfig& c = config();
+  const int64_t layer = c.width * (2 * (c.heads + c.kv_heads) * c.head_dim + 3 * c.ffn);
+  block_rows_ = layer > kLargeLayer ? kLargeBlockRows : kBlockRows;
   for (const TokenId token : options_.forbidden) {
     CHECK(token >= 0 && token < config().vocab, "a forbidden token outside the vocabulary");
   }
@@ -95,10 +98,21 @@ void Decoder::ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>&
 void Decoder::ForBlocks(int64_t rows,
                         const std::function<void(int64_t, int64_t, ThreadPool*)>& body) const {
   const FloatMode mode;
-  if (rows < 2 * kBlockRows * pool_->threads()) return body(0, rows, pool_);
-  pool_->ParallelFor(static_cast<size_t>(rows), kBlockRows, [&](size_t begin, size_t end) {
+  const int64_t threads = pool_->threads();
+  if (rows < 2 * kBlockRows * threads) return body(0, rows, pool_);
+  int64_t blocks = (rows + block_rows_ - 1) / block_rows_;
+  const bool large = block_rows_ > kBlockRows;
+  // Large ones: as many for each thread, and as even as slices of norm gradients allow.
+  if (large) blocks = (blocks + threads - 1) / threads * threads;
+  auto cut = [&](int64_t block) {
+    const int64_t at = large ? block * rows / blocks : block * block_rows_;
+    return block == blocks ? rows : at / kNormSlice * kNormSlice;
+  };
+  pool_->ParallelFor(static_cast<size_t>(blocks), 1, [&](size_t begin, size_t end) {
     const FloatMode thread_mode;
-    body(static_cast<int64_t>(begin), static_cast<int64_t>(end), &serial_);
+    for (auto block = static_cast<int64_t>(begin); block < static_cast<int64_t>(end); ++block) {
+      body(cut(block), cut(block + 1), &serial_);
+    }
   });
 }
 

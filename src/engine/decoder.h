@@ -95,8 +95,10 @@ class Decoder {
   void AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
   void FinishLayer(int64_t index, int64_t begin, int64_t end, LayerState* state, ThreadPool* pool);
 
+  float* GatherStates(const TreeBatch& batch, std::span<const size_t> predictions,
+                      const Floats& hidden);
   void LogitsOf(const TreeBatch& batch, std::span<const size_t> predictions, const Floats& hidden,
-                Floats* logits);
+                float* logits);
   void ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep);
   void OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* gradients);
 
@@ -133,6 +135,7 @@ class Decoder {
   RopeTable rope_;
   std::vector<Layer> layers_;
   Projection head_;
+  int64_t block_rows_;  // that go through a step together
   bool packed_for_backward_ = false;
   bool use_adapters_ = true;
   int64_t rows_computed_ = 0;

@@ -9,48 +9,58 @@
 
 namespace hone {
 
+// The hidden states of some predictions, side by side in work_->states.
+float* Decoder::GatherStates(const TreeBatch& batch, std::span<const size_t> predictions,
+                             const Floats& hidden) {
+  const int64_t width = config().width;
+  float* states = Room(&work_->states, static_cast<int64_t>(predictions.size()) * width);
+  for (size_t i = 0; i < predictions.size(); ++i) {
+    const int64_t row = batch.predictions[predictions[i]].row;
+    std::copy_n(hidden.data() + row * width, width, states + static_cast<int64_t>(i) * width);
+  }
+  return states;
+}
+
 // The logits of some predictions, [count][vocab], with forbidden tokens masked.
 void Decoder::LogitsOf(const TreeBatch& batch, std::span<const size_t> predictions,
-                       const Floats& hidden, Floats* logits) {
-  const int64_t width = config().width, vocab = config().vocab;
+                       const Floats& hidden, float* logits) {
+  const FloatMode mode;
+  const int64_t vocab = config().vocab;
   const auto count = static_cast<int64_t>(predictions.size());
-  float* states = Room(&work_->states, count * width);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = batch.predictions[predictions[static_cast<size_t>(i)]].row;
-    std::copy_n(hidden.data() + row * width, width, states + i * width);
-  }
-  Logits(states, count, logits);
+  const float* states = GatherStates(batch, predictions, hidden);
+  head_.Forward(states, count, use_adapters_, logits, pool_);
   for (int64_t i = 0; i < count; ++i) {
     const auto& p = batch.predictions[predictions[static_cast<size_t>(i)]];
-    MaskForbidden(batch.NodeOf(p).sampling, logits->data() + i * vocab);
+    MaskForbidden(batch.NodeOf(p).sampling, logits + i * vocab);
   }
 }
 
+// With `keep`, what backward needs of the distributions stays, and the logits where they are few.
 void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
   const int64_t vocab = config().vocab, width = config().width;
   const auto total = static_cast<int64_t>(batch->predictions.size());
-  keep = keep && KeepsLogits(static_cast<int64_t>(batch->predictions.size()), config().vocab);
-  if (keep) Room(&work_->kept_logits, total * vocab);
-  const int64_t slice_rows = LogitRowsAtOnce(vocab);
-  for (int64_t first = 0; first < total; first += slice_rows) {
-    const int64_t count = std::min(slice_rows, total - first);
-    std::vector<size_t> slice(static_cast<size_t>(count));
-    for (size_t i = 0; i < slice.size(); ++i) slice[i] = static_cast<size_t>(first) + i;
-    LogitsOf(*batch, slice, hidden, &work_->logits);
+  const bool keep_logits = keep && KeepsLogits(total, vocab);
+  if (keep) work_->distributions.resize(batch->predictions.size());
+  if (keep_logits) Room(&work_->kept_logits, total * vocab);
+  const int64_t rows_at_once = LogitRowsOf(total, vocab);
+  for (int64_t first = 0; first < total; first += rows_at_once) {
+    const int64_t count = std::min(rows_at_once, total - first);
+    std::vector<size_t> some(static_cast<size_t>(count));
+    for (size_t i = 0; i < some.size(); ++i) some[i] = static_cast<size_t>(first) + i;
+    float* logits = keep_logits ? work_->kept_logits.data() + first * vocab
+                                : Room(&work_->logits, count * vocab);
+    LogitsOf(*batch, some, hidden, logits);
     ForRows(count, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const auto& p = batch->predictions[static_cast<size_t>(first + r)];
         const Node& node = batch->NodeOf(p);
-        const std::span<const float> row(work_->logits.data() + r * vocab,
-                                         static_cast<size_t>(vocab));
+        const std::span<const float> row(logits + r * vocab, static_cast<size_t>(vocab));
         const Distribution d =
             DistributionOf(row, TemperatureOf(node), KeptOf(node, p.token, vocab), kernels_);
         NodeLogprobs& of_node = batch->logprobs[p.tree][static_cast<size_t>(p.node)];
         of_node.logprobs[p.token] = d.LogProb(row[static_cast<size_t>(node.tokens[p.token])]);
         of_node.entropies[p.token] = d.entropy;
-        if (keep) {
-          std::copy(row.begin(), row.end(), work_->kept_logits.data() + (first + r) * vocab);
-        }
+        if (keep) work_->distributions[static_cast<size_t>(first + r)] = d;
       }
     });
   }
@@ -77,44 +87,40 @@ void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* 
     const auto& p = batch->predictions[i];
     if (p.dlogprob != 0 || p.dentropy != 0) active.push_back(i);
   }
-  const bool kept_logits =
-      KeepsLogits(static_cast<int64_t>(batch->predictions.size()), config().vocab);
-  const auto slice_rows = static_cast<size_t>(LogitRowsAtOnce(config().vocab));
-  for (size_t first = 0; first < active.size(); first += slice_rows) {
-    const auto slice =
-        std::span(active).subspan(first, std::min(slice_rows, active.size() - first));
-    const auto count = static_cast<int64_t>(slice.size());
-    float* states = Room(&work_->states, count * width);
-    if (!kept_logits) {
-      LogitsOf(*batch, slice, hidden, &work_->logits);
+  const bool kept_logits = KeepsLogits(static_cast<int64_t>(batch->predictions.size()), vocab);
+  const auto rows_at_once =
+      static_cast<size_t>(LogitRowsOf(static_cast<int64_t>(active.size()), vocab));
+  for (size_t first = 0; first < active.size(); first += rows_at_once) {
+    const auto some =
+        std::span(active).subspan(first, std::min(rows_at_once, active.size() - first));
+    const auto count = static_cast<int64_t>(some.size());
+    float* dlogits = Room(kept_logits ? &work_->dlogits : &work_->logits, count * vocab);
+    if (kept_logits) {
+      GatherStates(*batch, some, hidden);
     } else {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t row = batch->predictions[slice[static_cast<size_t>(i)]].row;
-        std::copy_n(hidden.data() + row * width, width, states + i * width);
-      }
+      LogitsOf(*batch, some, hidden, dlogits);  // whose gradient goes where they lie
     }
-    float* dlogits = Room(&work_->dlogits, count * vocab);
     ForRows(count, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
-        const size_t index = slice[static_cast<size_t>(r)];
+        const size_t index = some[static_cast<size_t>(r)];
         const auto& p = batch->predictions[index];
         const Node& node = batch->NodeOf(p);
         const float* logits = kept_logits
                                   ? work_->kept_logits.data() + static_cast<int64_t>(index) * vocab
-                                  : work_->logits.data() + r * vocab;
-        const std::span<const float> row(logits, static_cast<size_t>(vocab));
-        const auto kept = KeptOf(node, p.token, vocab);
-        const Distribution d = DistributionOf(row, TemperatureOf(node), kept, kernels_);
-        DistributionBackward(row, d, kept, node.tokens[p.token], p.dlogprob, p.dentropy, kernels_,
+                                  : dlogits + r * vocab;
+        DistributionBackward({logits, static_cast<size_t>(vocab)}, work_->distributions[index],
+                             KeptOf(node, p.token, vocab), node.tokens[p.token], p.dlogprob,
+                             p.dentropy, kernels_,
                              {dlogits + r * vocab, static_cast<size_t>(vocab)});
         Round(dlogits + r * vocab, vocab);
       }
     });
     float* dstates = ZeroRoom(&work_->dstates, count * width);
     head_.BackwardInput(dlogits, count, use_adapters_, dstates, pool_);
-    head_.AddGradients({states, dlogits, count}, use_adapters_, gradients, pool_);
+    head_.AddGradients({work_->states.data(), dlogits, count, LogitSliceRows(vocab)}, use_adapters_,
+                       gradients, pool_);
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = batch->predictions[slice[static_cast<size_t>(i)]].row;
+      const int64_t row = batch->predictions[some[static_cast<size_t>(i)]].row;
       kernels_.add(dstates + i * width, width, dhidden + row * width);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/check.h"
 #include "base/exact_math.h"
@@ -76,13 +77,14 @@ void DistributionBackward(std::span<const float> logits, const Distribution& d,
                                   d.inverse_temperature, d.log_sum, d.entropy, dlogprob, dentropy,
                                   dlogits.data());
   } else {
-    std::fill(dlogits.begin(), dlogits.end(), 0.0f);
-    for (const TokenId id : kept) {
-      const auto v = static_cast<size_t>(id);
-      const float log_p = d.LogProb(logits[v]);
+    std::vector<float> of_kept(kept.size());  // first, for they may go where the logits lie
+    for (size_t i = 0; i < kept.size(); ++i) {
+      const float log_p = d.LogProb(logits[static_cast<size_t>(kept[i])]);
       const float p = ExpF32(log_p);
-      dlogits[v] = (dlogprob * -p - dentropy * p * (log_p + d.entropy)) * d.inverse_temperature;
+      of_kept[i] = (dlogprob * -p - dentropy * p * (log_p + d.entropy)) * d.inverse_temperature;
     }
+    std::fill(dlogits.begin(), dlogits.end(), 0.0f);
+    for (size_t i = 0; i < kept.size(); ++i) dlogits[static_cast<size_t>(kept[i])] = of_kept[i];
   }
   dlogits[static_cast<size_t>(token)] += dlogprob * d.inverse_temperature;
 }

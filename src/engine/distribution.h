@@ -27,7 +27,8 @@ Distribution DistributionOf(std::span<const float> logits, float temperature,
                             std::span<const TokenId> kept = {},
                             const Kernels& kernels = BestKernels());
 
-// dlogits = the gradient of dlogprob * LogProb(token) + dentropy * entropy.
+// dlogits = the gradient of dlogprob * LogProb(token) + dentropy * entropy; it may lie where the
+// logits do.
 void DistributionBackward(std::span<const float> logits, const Distribution& distribution,
                           std::span<const TokenId> kept, TokenId token, float dlogprob,
                           float dentropy, const Kernels& kernels, std::span<float> dlogits);

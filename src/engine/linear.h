@@ -11,10 +11,7 @@ namespace hone {
 // out for the kernels. Packed anew after each change of the weights.
 class PackedLinear {
  public:
-  struct Weight {
-    const float* values;  // [outputs][inputs]
-    int64_t outputs;
-  };
+  using Weight = Panels::Part;  // [outputs][inputs]
   void Pack(std::span<const Weight> weights, int64_t inputs, Precision precision,
             const Kernels& kernels, ThreadPool* pool);
   // The other direction, which training needs.

@@ -90,5 +90,34 @@ TEST(Matrix, ThreadsAndCompanyChangeNoBit) {
   }
 }
 
+// The gradient of a head with a large vocabulary: slices of rows are summed together, and give the
+// bits that they give one after the other.
+TEST(Matrix, SlicesOfRowsGiveTheBitsOfOneProductAfterTheOther) {
+  constexpr int64_t kOutputs = 210, kInputs = 70;
+  ThreadPool pool(2);
+  for (const Kernels* kernels : AvailableKernels()) {
+    for (const auto& [rows, slice] :
+         {std::pair<int64_t, int64_t>{700, 55}, {640, 64}, {129, 43}, {40, 55}, {33, 32}}) {
+      const auto x = Random(1, rows * kInputs), dy = Random(2, rows * kOutputs);
+      for (const Precision precision : {Precision::kF32, Precision::kBf16}) {
+        std::vector<float> apart = Random(3, kOutputs * kInputs), together = apart;
+        Panels panels;
+        for (int64_t at = 0; at < rows; at += slice) {
+          const int64_t count = std::min(slice, rows - at);
+          panels.Pack({x.data() + at * kInputs, kInputs, 1, count, kInputs}, precision, *kernels,
+                      &pool);
+          Multiply({dy.data() + at * kOutputs, 1, kOutputs}, panels,
+                   {apart.data(), kOutputs, kInputs, true}, *kernels, &pool);
+        }
+        const Panels::Part part{x.data(), rows};
+        panels.PackRows({{&part, 1}, kInputs, kInputs}, slice, precision, *kernels, &pool);
+        Multiply({dy.data(), 1, kOutputs, {rows, slice}}, panels,
+                 {together.data(), kOutputs, kInputs, true}, *kernels, &pool);
+        EXPECT_EQ(apart, together) << kernels->name << " " << rows << " in slices of " << slice;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone

@@ -34,15 +34,32 @@ std::vector<Piece> PiecesOf(const Model& model, const std::vector<bool>& chosen)
   return pieces;
 }
 
+// Squares are summed piece by piece, each in its order. Several pieces at a time: the additions of
+// one wait for each other, those of others need not.
 double NormOf(const std::vector<Piece>& pieces, const std::vector<Floats>& gradients,
               ThreadPool* pool) {
+  constexpr size_t kAtOnce = 8;
   std::vector<double> squares(pieces.size(), 0.0);
-  pool->ParallelFor(pieces.size(), 1, [&](size_t begin, size_t end) {
+  pool->ParallelFor(pieces.size(), kAtOnce, [&](size_t begin, size_t end) {
+    const float* gradient[kAtOnce];
+    size_t common = pieces[begin].count;
     for (size_t i = begin; i < end; ++i) {
-      const float* gradient = gradients[pieces[i].parameter].data() + pieces[i].begin;
-      for (size_t j = 0; j < pieces[i].count; ++j) {
-        squares[i] += static_cast<double>(gradient[j]) * gradient[j];
+      gradient[i - begin] = gradients[pieces[i].parameter].data() + pieces[i].begin;
+      common = std::min(common, pieces[i].count);
+    }
+    if (end - begin < kAtOnce) common = 0;
+    double sums[kAtOnce] = {};
+    for (size_t j = 0; j < common; ++j) {
+      for (size_t i = 0; i < kAtOnce; ++i) {
+        sums[i] += static_cast<double>(gradient[i][j]) * gradient[i][j];
       }
+    }
+    for (size_t i = begin; i < end; ++i) {
+      double sum = sums[i - begin];
+      for (size_t j = common; j < pieces[i].count; ++j) {
+        sum += static_cast<double>(gradient[i - begin][j]) * gradient[i - begin][j];
+      }
+      squares[i] = sum;
     }
   });
   double total = 0;
@@ -144,14 +161,27 @@ Optimizer::Optimizer(const Model& model) {
   }
 }
 
-double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats>& gradients,
+void ClearGradients(std::vector<Floats>* gradients, ThreadPool* pool) {
+  constexpr size_t kPiece = size_t{1} << 18;
+  for (Floats& gradient : *gradients) {
+    pool->ParallelFor(gradient.size(), kPiece, [&](size_t begin, size_t end) {
+      std::fill(gradient.data() + begin, gradient.data() + end, 0.0f);
+    });
+  }
+}
+
+double Optimizer::Step(const OptimizerOptions& options, std::vector<Floats>* all_gradients,
                        Model* model, const Kernels& kernels, ThreadPool* pool) {
+  std::vector<Floats>& gradients = *all_gradients;
   const size_t count = model->parameters.size();
   CHECK(gradients.size() == count && first_moments.size() == count);
   const StepRoles roles = RolesInStep(options, *model);
   const std::vector<Piece> pieces = PiecesOf(*model, roles.taking_part);
   const double norm = NormOf(pieces, gradients, pool);
-  if (!std::isfinite(norm)) return norm;
+  if (!std::isfinite(norm)) {
+    ClearGradients(all_gradients, pool);
+    return norm;
+  }
   const bool clip = options.max_norm > 0 && norm > options.max_norm;
   const double scale = clip ? options.max_norm / (norm + 1e-6) : 1.0;
 
@@ -169,12 +199,18 @@ double Optimizer::Step(const OptimizerOptions& options, const std::vector<Floats
     const FloatMode mode;
     for (size_t i = begin; i < end; ++i) {
       const auto& [p, at, size] = pieces[i];
-      if (roles.orthogonal[p]) continue;
-      kernels.adamw(roles.head[p] ? head_update : update, gradients[p].data() + at,
-                    static_cast<int64_t>(size), model->parameters[p].value.data() + at,
-                    first_moments[p].data() + at, second_moments[p].data() + at);
+      float* gradient = gradients[p].data() + at;
+      if (!roles.orthogonal[p]) {
+        kernels.adamw(roles.head[p] ? head_update : update, gradient, static_cast<int64_t>(size),
+                      model->parameters[p].value.data() + at, first_moments[p].data() + at,
+                      second_moments[p].data() + at);
+      }
+      std::fill_n(gradient, size, 0.0f);  // while it is in the cache
     }
   });
+  for (size_t p = 0; p < count; ++p) {
+    if (!roles.taking_part[p]) std::fill(gradients[p].begin(), gradients[p].end(), 0.0f);
+  }
   return norm;
 }
 

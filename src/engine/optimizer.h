@@ -45,15 +45,17 @@ AdamWUpdate UpdateAt(const OptimizerOptions& options, bool head, int64_t steps, 
 // What an orthogonal matrix is multiplied by.
 float OrthogonalStepSize(const OptimizerOptions& options, int64_t rows, int64_t columns);
 
+void ClearGradients(std::vector<Floats>* gradients, ThreadPool* pool);
+
 // Changes float32 master weights. The same gradients give the same bits on any number of threads.
 class Optimizer {
  public:
   explicit Optimizer(const Model& model);
 
-  // Changes the weights by the gradients (one buffer per trained parameter), which are left as they
-  // are. Returns the norm of the gradient before clipping. When that
-  // is not finite nothing changes: one bad gradient must not end the weights.
-  double Step(const OptimizerOptions& options, const std::vector<Floats>& gradients, Model* model,
+  // Changes the weights by the gradients (one buffer per trained parameter), which are cleared.
+  // Returns the norm of the gradient before clipping. When that is not finite the weights stay: one
+  // bad gradient must not end them.
+  double Step(const OptimizerOptions& options, std::vector<Floats>* gradients, Model* model,
               const Kernels& kernels, ThreadPool* pool);
 
   // The state: per trained parameter the two moments (an orthogonal step has only the first), and

@@ -61,15 +61,12 @@ void ProcessorRunner::Accumulate(std::span<const Tree> trees, const Loss& loss,
 
 double ProcessorRunner::Step(const OptimizerOptions& options) {
   PrepareTraining();
-  const double norm = optimizer_->Step(options, gradients_, model_, decoder_.kernels(), pool_);
-  ForgetGradients();
+  const double norm = optimizer_->Step(options, &gradients_, model_, decoder_.kernels(), pool_);
   decoder_.Repack();
   return norm;
 }
 
-void ProcessorRunner::ForgetGradients() {
-  for (Floats& gradient : gradients_) std::fill(gradient.begin(), gradient.end(), 0.0f);
-}
+void ProcessorRunner::ForgetGradients() { ClearGradients(&gradients_, pool_); }
 
 std::vector<float> ProcessorRunner::GradientOf(size_t parameter) const {
   if (gradients_.empty()) return {};

@@ -103,17 +103,22 @@ void Projection::BackwardInput(const float* dy, int64_t rows, bool use_adapters,
 
 void Projection::AddGradients(const Seen& seen, bool use_adapters, std::vector<Floats>* gradients,
                               ThreadPool* pool) const {
-  const auto& [x, dy, rows] = seen;
+  const auto& [x, dy, rows, slice] = seen;
+  const RowSlices slices{rows, slice};
   static thread_local Panels x_panels;  // keeps its memory
   bool packed = false;
-  auto panels_of_x = [&, x = x, rows = rows]() -> const Panels& {
-    if (!packed) x_panels.Pack({x, inputs_, 1, rows, inputs_}, precision_, *kernels_, pool);
+  auto pack = [&](const float* values, int64_t width, Panels* panels) {
+    const Panels::Part part{values, slices.rows};
+    panels->PackRows({{&part, 1}, width, width}, slices.slice, precision_, *kernels_, pool);
+  };
+  auto panels_of_x = [&, x = x]() -> const Panels& {
+    if (!packed) pack(x, inputs_, &x_panels);
     packed = true;  // only where something of this input is trained
     return x_panels;
   };
   // dw [outputs][inputs] += the sum over rows of dy x^T, with dy as it lies: by columns.
   auto add = [&](const Left& dy_rows, int64_t outputs, const Panels& inputs, int parameter) {
-    Multiply({dy_rows.data, 1, dy_rows.row}, inputs,
+    Multiply({dy_rows.data, 1, dy_rows.row, slices}, inputs,
              {(*gradients)[parameter].data(), outputs, inputs.columns(), true}, *kernels_, pool);
   };
   for (const Part& part : parts_) {
@@ -128,7 +133,7 @@ void Projection::AddGradients(const Seen& seen, bool use_adapters, std::vector<F
     AdapterInner(part, x, rows, &t, pool);
     AdapterBackward(part, dy, rows, &adapter, pool);
     Panels t_panels;
-    t_panels.Pack({t.data(), rank, 1, rows, rank}, precision_, *kernels_, pool);
+    pack(t.data(), rank, &t_panels);
     add({adapter.scaled.data(), part.outputs}, part.outputs, t_panels, part.adapter->b);
     add({adapter.dt.data(), rank}, rank, panels_of_x(), part.adapter->a);
   }

@@ -25,11 +25,13 @@ class Projection {
   // dx[r] += the gradient of the input. In bf16, dy must hold bfloat16 values.
   void BackwardInput(const float* dy, int64_t rows, bool use_adapters, float* dx,
                      ThreadPool* pool) const;
-  // The gradients of trained weights are added to, over all rows at once and in their order.
+  // The gradients of trained weights are added to, over all rows at once and in their order; in
+  // slices of so many rows (0: one), as if it were called for each of them.
   struct Seen {
     const float* x;   // [rows][inputs], as Forward got it
     const float* dy;  // [rows][outputs]
     int64_t rows;
+    int64_t slice = 0;
   };
   void AddGradients(const Seen& seen, bool use_adapters, std::vector<Floats>* gradients,
                     ThreadPool* pool) const;

@@ -66,6 +66,12 @@ struct Kernels {
   void (*round_bf16)(float* x, int64_t n);
   // A panel of the right operand from kLanes columns of `k` rows, which are `row` floats apart.
   void (*pack_panel_bf16)(const float* rows, int64_t row, int64_t k, uint32_t* pairs);
+  // The same from `wide` columns, at most kLanes, whose k lie side by side; `column` floats apart.
+  void (*pack_columns_bf16)(const float* columns, int64_t column, int64_t wide, int64_t k,
+                            uint32_t* pairs);
+  // to[c][r] = from[r][c].
+  void (*transpose)(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
+                    int64_t to_row);
   void (*add)(const float* y, int64_t n, float* x);                      // x += y
   void (*add_scaled)(const float* y, float scale, int64_t n, float* x);  // x += scale * y
   float (*dot)(const float* x, const float* y, int64_t n);

@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 constexpr int kTileRows = 16;
-constexpr int64_t kLeftRows = 256, kLeftK = 512;  // of the left operand at a time: 256 KiB
+constexpr int64_t kLeftRows = 288, kLeftK = 512;  // of the left operand at a time: 288 KiB
 
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};

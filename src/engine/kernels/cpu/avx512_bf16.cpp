@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kLeftRows = 256, kLeftK = 512;  // of the left operand at a time: 256 KiB
+constexpr int64_t kLeftRows = 288, kLeftK = 512;  // of the left operand at a time: 288 KiB
 
 __m512 AddPair(__m512 sum, __m512i left, __m512i right) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(left), reinterpret_cast<__m512bh>(right));
