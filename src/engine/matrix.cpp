@@ -87,8 +87,8 @@ void TransposeBlock(const Left& a, const LeftBlock& block, const Kernels& kernel
     RowSlices::Block rows{block.from + k, wide};
     if (a.slices.slice > 0) rows = a.slices.BlockAt(block.from + k);
     const int64_t present = std::min(rows.count, wide);
-    kernels.transpose(a.data + block.row * a.row + rows.first * a.step, a.step, present, block.tall,
-                      to + k, to_row);
+    const float* from = a.data + block.row * a.row + rows.first * a.step;
+    kernels.transpose({from, a.step, present, block.tall}, to + k, to_row);
     for (int64_t r = 0; present < wide && r < block.tall; ++r) {
       std::fill_n(to + r * to_row + k + present, wide - present, 0.0f);
     }
@@ -145,7 +145,7 @@ void Panels::PackTransposed(const Stack& stack, Precision precision, const Kerne
           }
           float* to = floats_.data() + first * k;
           if (wide < kLanes) std::fill_n(to, k * kLanes, 0.0f);
-          kernels.transpose(from, row, wide, k, to, kLanes);
+          kernels.transpose({from, row, wide, k}, to, kLanes);
         }
       });
 }

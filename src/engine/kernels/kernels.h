@@ -44,6 +44,12 @@ struct Product {
   bool accumulate = false;
 };
 
+// A matrix whose rows are `row` floats apart.
+struct FloatRows {
+  const float* data;
+  int64_t row, rows, columns;
+};
+
 // One step of AdamW on some weights; `gradient` is multiplied by `scale` first.
 struct AdamWUpdate {
   float scale, beta1, rest1, beta2, rest2, step_size, second_scale, eps, decay;
@@ -70,8 +76,7 @@ struct Kernels {
   void (*pack_columns_bf16)(const float* columns, int64_t column, int64_t wide, int64_t k,
                             uint32_t* pairs);
   // to[c][r] = from[r][c].
-  void (*transpose)(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
-                    int64_t to_row);
+  void (*transpose)(const FloatRows& from, float* to, int64_t to_row);
   void (*add)(const float* y, int64_t n, float* x);                      // x += y
   void (*add_scaled)(const float* y, float scale, int64_t n, float* x);  // x += scale * y
   float (*dot)(const float* x, const float* y, int64_t n);

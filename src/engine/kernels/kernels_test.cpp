@@ -160,7 +160,7 @@ std::vector<float> AllRowKernels(const Kernels& k, size_t n) {
   // The same panel from columns whose k lie side by side; the last of them are missing.
   constexpr int64_t kPresent = 13;
   std::vector<float> columns(n * 20);
-  k.transpose(matrix.data(), 20, size, 20, columns.data(), size);
+  k.transpose({matrix.data(), 20, size, 20}, columns.data(), size);
   for (size_t i = 0; i < columns.size(); ++i) EXPECT_EQ(columns[i], matrix[i % n * 20 + i / n]);
   std::vector<uint32_t> of_columns(pairs.size(), 7);
   k.pack_columns_bf16(columns.data(), size, kPresent, size, of_columns.data());

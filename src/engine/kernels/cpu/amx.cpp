@@ -72,11 +72,41 @@ void Prefetch(const void* tile, int64_t row_bytes) {
   }
 }
 
+// What the next tiles will read, brought nearer meanwhile. Null: nothing.
+struct Ahead {
+  const uint16_t* left = nullptr;  // into the first level
+  const uint32_t* b = nullptr;     // into the first level
+  // Into the second level, as it may come from memory: a share of the panels after these, and the
+  // rows of the product that these tiles add to, two cache lines of each.
+  const uint32_t* later_b = nullptr;
+  int64_t later_from = 0, later_to = 0;  // blocks
+  const float* out = nullptr;
+  int64_t out_rows = 0;
+};
+
+void PrefetchLater(const Ahead& ahead, int64_t block, int64_t blocks, const Product& p) {
+  if (ahead.later_b != nullptr && block >= ahead.later_from && block < ahead.later_to) {
+    const uint32_t* later = ahead.later_b + block * (kBf16Block / 2) * p.b_row;
+    for (int r = 0; r < kBf16Block / 2; ++r) {
+      _mm_prefetch(reinterpret_cast<const char*>(later + r * p.b_row), _MM_HINT_T1);
+      _mm_prefetch(reinterpret_cast<const char*>(later + p.b_panel + r * p.b_row), _MM_HINT_T1);
+    }
+  }
+  if (ahead.out == nullptr) return;
+  const int64_t end = (block + 1) * ahead.out_rows / blocks;
+  for (int64_t r = block * ahead.out_rows / blocks; r < end; ++r) {
+    const float* row = ahead.out + r * p.out_row;
+    _mm_prefetch(reinterpret_cast<const char*>(row), _MM_HINT_T1);
+    _mm_prefetch(reinterpret_cast<const char*>(row + kLanes), _MM_HINT_T1);
+  }
+}
+
 // 32 rows and two panels: four accumulators, two tiles of each operand. `two_rows`, `two_panels`
 // say whether the second ones are there.
-void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, int64_t b_row,
-              int64_t b_panel, int64_t blocks, bool two_rows, bool two_panels, bool load,
-              const uint16_t* next_left, const uint32_t* next_b, float* out, int64_t out_row) {
+void QuadTile(const Product& p, const uint16_t* left, int64_t left_tile_row, const uint32_t* b,
+              int64_t blocks, bool two_rows, bool two_panels, bool load, const Ahead& ahead,
+              float* out, int64_t out_row) {
+  const int64_t b_row = p.b_row, b_panel = p.b_panel;
   const auto stride = static_cast<long>(out_row) * 4, b_stride = static_cast<long>(b_row) * 4;
   if (load) {
     _tile_loadd(0, out, stride);
@@ -92,13 +122,14 @@ void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, in
   for (int64_t block = 0; block < blocks; ++block) {
     const uint16_t* a = left + block * kTileRows * kBf16Block;
     const uint32_t* pairs = b + block * (kBf16Block / 2) * b_row;
-    if (next_left != nullptr) {
-      const uint16_t* next = next_left + block * kTileRows * kBf16Block;
+    PrefetchLater(ahead, block, blocks, p);
+    if (ahead.left != nullptr) {
+      const uint16_t* next = ahead.left + block * kTileRows * kBf16Block;
       Prefetch(next, 64);
       Prefetch(next + left_tile_row, 64);
     }
-    if (next_b != nullptr) {
-      const uint32_t* next = next_b + block * (kBf16Block / 2) * b_row;
+    if (ahead.b != nullptr) {
+      const uint32_t* next = ahead.b + block * (kBf16Block / 2) * b_row;
       Prefetch(next, b_stride);
       Prefetch(next + b_panel, b_stride);
     }
@@ -119,6 +150,37 @@ void QuadTile(const uint16_t* left, int64_t left_tile_row, const uint32_t* b, in
   if (two_panels) _tile_stored(1, out + kLanes, stride);
   if (two_rows) _tile_stored(2, out + kTileRows * out_row, stride);
   if (two_rows && two_panels) _tile_stored(3, out + kTileRows * out_row + kLanes, stride);
+}
+
+// Where QuadTile is: at row r of the packed rows, which are so many from `row` on, and at a panel.
+struct Place {
+  int64_t row, rows, r, panel, blocks;
+};
+
+// What comes next: the following rows, or at the last ones the first again with the following
+// panels, if there are two more.
+Ahead AheadOf(const Product& p, const Place& at, const uint32_t* b, const uint16_t* packed) {
+  constexpr int64_t kRows = 2 * kTileRows;
+  const int64_t panels = (p.columns + kLanes - 1) / kLanes;
+  const bool last = at.rows - at.r <= kRows, more_panels = at.panel + 3 < panels;
+  Ahead ahead;
+  ahead.left = packed + (last ? 0 : (at.r + kRows) * at.blocks * kBf16Block);
+  if (more_panels) {
+    const int64_t quad = at.r / kRows, quads = (at.rows + kRows - 1) / kRows;
+    ahead.later_b = b + 2 * p.b_panel;
+    ahead.later_from = quad * at.blocks / quads;
+    ahead.later_to = (quad + 1) * at.blocks / quads;
+    if (last) ahead.b = ahead.later_b;
+  }
+  if (!last) {
+    ahead.out = p.out + (at.row + at.r + kRows) * p.out_row + at.panel * kLanes;
+    ahead.out_rows = at.rows - at.r - kRows;
+  } else if (more_panels) {
+    ahead.out = p.out + at.row * p.out_row + (at.panel + 2) * kLanes;
+    ahead.out_rows = at.rows;
+  }
+  if (ahead.out_rows > kRows) ahead.out_rows = kRows;
+  return ahead;
 }
 
 void AmxBf16(const Product& p) {
@@ -148,14 +210,10 @@ void AmxBf16(const Product& p) {
           const int64_t left_tile_row = kTileRows * blocks * kBf16Block;
           float* out = p.out + (row + r) * p.out_row + panel * kLanes;
           const int64_t tall = rows - r;
-          // What comes next: the following rows, or at the last ones the first again; once per pair
-          // of panels also the following panels.
-          const bool last = tall <= 2 * kTileRows;
-          const uint16_t* next_left = last ? scratch.left : left + 2 * left_tile_row;
-          const uint32_t* next_b = last && panel + 3 < panels ? b + 2 * p.b_panel : nullptr;
+          const Ahead ahead = AheadOf(p, {row, rows, r, panel, blocks}, b, scratch.left);
           if (whole_columns && (tall >= 2 * kTileRows || tall == kTileRows)) {
-            QuadTile(left, left_tile_row, b, p.b_row, p.b_panel, blocks, two_rows, two_panels, load,
-                     next_left, next_b, out, p.out_row);
+            QuadTile(p, left, left_tile_row, b, blocks, two_rows, two_panels, load, ahead, out,
+                     p.out_row);
             continue;
           }
           const int64_t high = tall < 2 * kTileRows ? tall : 2 * kTileRows;
@@ -165,8 +223,8 @@ void AmxBf16(const Product& p) {
               scratch.out[i * 2 * kLanes + c] = out[i * p.out_row + c];
             }
           }
-          QuadTile(left, left_tile_row, b, p.b_row, p.b_panel, blocks, two_rows, two_panels, load,
-                   next_left, next_b, scratch.out, 2 * kLanes);
+          QuadTile(p, left, left_tile_row, b, blocks, two_rows, two_panels, load, ahead,
+                   scratch.out, 2 * kLanes);
           for (int64_t i = 0; i < high; ++i) {
             for (int64_t c = 0; c < wide; ++c) {
               out[i * p.out_row + c] = scratch.out[i * 2 * kLanes + c];
