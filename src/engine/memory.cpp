@@ -22,8 +22,10 @@ std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c
   const int64_t shared = 6 * w + f + 2 * f + q + (q + 2 * kv) + raw;  // floats per token
   const int64_t panels = std::max(w, f);                              // in the product's type
 
-  const int64_t slice = std::min(tokens, LogitRowsAtOnce(c.vocab)) * (2 * c.vocab + 2 * w);
-  const int64_t logits = KeepsLogits(tokens, c.vocab) ? tokens * c.vocab : 0;
+  // Logits that are not kept are overwritten by their gradient.
+  const bool keeps = KeepsLogits(tokens, c.vocab);
+  const int64_t slice = std::min(tokens, LogitRowsAtOnce(c.vocab)) * (c.vocab + 2 * w);
+  const int64_t logits = keeps ? tokens * c.vocab : 0;
   return {{"weights", parameters * kFloat},
           {"packed weights", 2 * multiplied * product},
           {"gradients", parameters * kFloat},
