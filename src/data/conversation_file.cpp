@@ -23,7 +23,10 @@ void AddRow(int64_t line, const Json& json, KeepMessages keep, ConversationFile*
   Result<ShapedRow> shaped = ToMessages(json);
   if (!shaped.ok()) return AddProblems(line, shaped.error().message(), file);
   ++file->shapes[shaped->shape];
-  Result<ConversationRow> row = RowFromMessages(shaped->row);
+  Result<ConversationRow> row =
+      shaped->shape == RowShape::kText
+          ? Result<ConversationRow>({.text = shaped->row.Find("text")->AsString()})
+          : RowFromMessages(shaped->row);
   if (!row.ok()) return AddProblems(line, row.error().message(), file);
   file->rows.push_back(std::move(*row));
   file->lines.push_back(line);

@@ -23,7 +23,7 @@ struct RowProblem {
 
 struct ConversationFile {
   std::vector<ConversationRow> rows;  // those that could be read
-  std::vector<Json> messages;         // each as {"messages", "tools"}; kept only where wanted
+  std::vector<Json> messages;         // each as ShapedRow has it; kept only where wanted
   std::vector<int64_t> lines;         // of each
   std::map<RowShape, int64_t> shapes;
   std::vector<RowProblem> problems;

@@ -13,9 +13,15 @@ std::string Row(int number) {
          std::to_string(number) + "\"}\n";
 }
 
+std::vector<bool> HeldOutOf(const std::vector<ConversationRow>& rows, double share) {
+  std::vector<bool> held;
+  for (const ConversationRow& row : rows) held.push_back(IsHeldOut(row, share));
+  return held;
+}
+
 TEST(ConversationFileTest, EveryBadRowIsNamedByItsLine) {
   const ConversationFile file =
-      ReadConversations(Row(1) + "\n{\"broken\n" + R"({"text": "a"})" + "\n" + Row(2));
+      ReadConversations(Row(1) + "\n{\"broken\n" + R"({"texts": "a"})" + "\n" + Row(2));
   EXPECT_EQ(file.rows.size(), 2u);
   EXPECT_EQ(file.lines, (std::vector<int64_t>{1, 5}));
   ASSERT_EQ(file.problems.size(), 2u);
@@ -25,6 +31,18 @@ TEST(ConversationFileTest, EveryBadRowIsNamedByItsLine) {
   const Result<void> problems = NoProblems(file, "chats.jsonl", 1);
   EXPECT_NE(problems.error().message().find("chats.jsonl:3: "), std::string::npos);
   EXPECT_NE(problems.error().message().find("and 1 more"), std::string::npos);
+}
+
+TEST(ConversationFileTest, TextsAreRowsBesideConversations) {
+  const ConversationFile file =
+      ReadConversations(R"({"text": "one"})" + std::string("\n") + Row(2), KeepMessages::kYes);
+  ASSERT_EQ(file.rows.size(), 2u);
+  EXPECT_EQ(file.rows[0].text, "one");
+  EXPECT_TRUE(file.rows[0].conversation.messages.empty());
+  EXPECT_EQ(file.rows[1].text, "");
+  EXPECT_EQ(file.messages[0], Json::Of({{"text", "one"}}));
+  const auto other = ReadConversations(R"({"text": "two"})");
+  EXPECT_NE(NameOf(file.rows[0]), NameOf(other.rows[0]));
 }
 
 TEST(ConversationFileTest, OneJsonArrayIsReadAsWell) {
@@ -56,19 +74,19 @@ TEST_F(ConversationMixtureTest, AShareIsHeldOutByWhatTheRowsSay) {
   std::string rows, turned;
   for (int i = 0; i < 1000; ++i) rows += Row(i);
   for (int i = 999; i >= 0; --i) turned += Row(i);
-  const std::vector<bool> held = HeldOut(ReadConversations(rows).rows, 0.1);
+  const std::vector<bool> held = HeldOutOf(ReadConversations(rows).rows, 0.1);
   const auto count = std::count(held.begin(), held.end(), true);
   EXPECT_GT(count, 70);
   EXPECT_LT(count, 130);
   // In whatever order, and whatever is added: nobody moves, and the same rows stay together.
-  const std::vector<bool> other = HeldOut(ReadConversations(turned).rows, 0.1);
-  const std::vector<bool> more = HeldOut(ReadConversations(rows + Row(2000) + Row(3)).rows, 0.1);
+  const std::vector<bool> other = HeldOutOf(ReadConversations(turned).rows, 0.1);
+  const std::vector<bool> more = HeldOutOf(ReadConversations(rows + Row(2000) + Row(3)).rows, 0.1);
   for (size_t i = 0; i < 1000; ++i) {
     EXPECT_EQ(held[i], other[999 - i]);
     EXPECT_EQ(held[i], more[i]);
   }
   EXPECT_EQ(more[1001], held[3]);
-  const std::vector<bool> none = HeldOut(ReadConversations(rows).rows, 0);
+  const std::vector<bool> none = HeldOutOf(ReadConversations(rows).rows, 0);
   EXPECT_EQ(std::count(none.begin(), none.end(), true), 0);
 }
 

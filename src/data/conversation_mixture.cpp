@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -16,8 +17,9 @@ Result<std::vector<ConversationMixture::Placed>> ReadPlaced(const std::string& f
   ConversationFile read = ReadConversations(text);
   HONE_RETURN_IF_ERROR(NoProblems(read, file));
   std::vector<ConversationMixture::Placed> placed;
+  const std::string kind = std::filesystem::path(file).stem();
   for (size_t i = 0; i < read.rows.size(); ++i) {
-    placed.push_back({std::move(read.rows[i]), fmt::format("{}:{}", file, read.lines[i])});
+    placed.push_back({std::move(read.rows[i]), fmt::format("{}:{}", file, read.lines[i]), kind});
   }
   return placed;
 }
@@ -39,6 +41,7 @@ std::vector<size_t> EndlessPermutations(size_t size, uint64_t begin, size_t coun
 }  // namespace
 
 std::string NameOf(const ConversationRow& row) {
+  if (!row.text.empty()) return ContentHash(Json(row.text));
   Json::Array said;
   for (const Message& message : row.conversation.messages) {
     Json::Array calls;
@@ -52,18 +55,13 @@ std::string NameOf(const ConversationRow& row) {
   return ContentHash(Json(std::move(said)));
 }
 
-std::vector<bool> HeldOut(const std::vector<ConversationRow>& rows, double share) {
+bool IsHeldOut(const ConversationRow& row, double share) {
   // A name is a number of chance: what is below the share is held out, wherever the row stands.
   constexpr int kDigits = 13;  // as many as a double holds
-  std::vector<bool> held;
-  for (const ConversationRow& row : rows) {
-    uint64_t number = 0;
-    const std::string name = NameOf(row);
-    std::from_chars(name.data(), name.data() + kDigits, number, 16);
-    held.push_back(static_cast<double>(number) <
-                   share * static_cast<double>(uint64_t{1} << (4 * kDigits)));
-  }
-  return held;
+  uint64_t number = 0;
+  const std::string name = NameOf(row);
+  std::from_chars(name.data(), name.data() + kDigits, number, 16);
+  return static_cast<double>(number) < share * static_cast<double>(uint64_t{1} << (4 * kDigits));
 }
 
 Result<ConversationMixture> ConversationMixture::Load(const MixtureOptions& options) {
@@ -83,12 +81,10 @@ Result<ConversationMixture> ConversationMixture::Load(const MixtureOptions& opti
   for (size_t f = 0; f < mixture.files_.size(); ++f) {
     std::vector<Placed>& rows = mixture.files_[f];
     if (options.held_out_files.empty() && options.held_out > 0) {
-      std::vector<ConversationRow> plain;
-      for (const Placed& placed : rows) plain.push_back(placed.row);
-      const std::vector<bool> held = HeldOut(plain, options.held_out);
       std::vector<Placed> kept;
-      for (size_t i = 0; i < rows.size(); ++i) {
-        (held[i] ? mixture.held_out_ : kept).push_back(std::move(rows[i]));
+      for (Placed& placed : rows) {
+        const bool held = IsHeldOut(placed.row, options.held_out);
+        (held ? mixture.held_out_ : kept).push_back(std::move(placed));
       }
       rows = std::move(kept);
     }

@@ -21,10 +21,10 @@ struct MixtureOptions {
 // A name for what a row says: rows of one name say the same.
 std::string NameOf(const ConversationRow& row);
 
-// Which of these rows are held out, by number: about so large a share. It goes by what a row says
-// alone, so that rows that say the same are held out together, in whatever files they stand, and
-// none moves when others are added.
-std::vector<bool> HeldOut(const std::vector<ConversationRow>& rows, double share);
+// Whether a row is among those that are held out: about so large a share. It goes by what the row
+// says alone, so that rows that say the same are held out together, in whatever files they stand,
+// and none moves when others are added.
+bool IsHeldOut(const ConversationRow& row, double share);
 
 // Conversations of several files.
 class ConversationMixture {
@@ -32,6 +32,7 @@ class ConversationMixture {
   struct Placed {
     ConversationRow row;
     std::string place;  // "chats.jsonl:17"
+    std::string kind;   // "chats": the file's name without folder and ending
   };
 
   // The error has every problem of every file, a line each.

@@ -9,10 +9,11 @@
 
 namespace hone {
 
-// A conversation to be imitated.
+// A conversation to be imitated, or plain text.
 struct ConversationRow {
   Conversation conversation;   // up to the last message that is imitated
   std::vector<bool> imitated;  // per message: whether it is; the assistant's alone can be
+  std::string text;            // imitated whole, in place of a conversation; empty: there is one
 };
 
 // From {"messages", "tools"} (data/conversation_shapes.h). All messages of the assistant are

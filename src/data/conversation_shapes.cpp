@@ -41,6 +41,7 @@ std::optional<RowShape> ShapeOf(const Json& row) {
   if (FirstOf(row, kQuestions) != nullptr && FirstOf(row, kReplies) != nullptr) {
     return RowShape::kCompletion;
   }
+  if (has("text")) return RowShape::kText;
   return std::nullopt;
 }
 
@@ -312,6 +313,7 @@ Result<Json::Array> FromShape(RowShape shape, const Json& row) {
     case RowShape::kCompletion: return FromCompletion(row);
     case RowShape::kAlpaca: return FromAlpaca(row);
     case RowShape::kCalls: return FromCalls(row);
+    case RowShape::kText: break;  // nobody speaks
   }
   return Json::Array();
 }
@@ -331,6 +333,7 @@ std::string_view RowShapeName(RowShape shape) {
     case RowShape::kCompletion: return "completion";
     case RowShape::kAlpaca: return "alpaca";
     case RowShape::kCalls: return "calls";
+    case RowShape::kText: return "text";
   }
   return "";
 }
@@ -345,8 +348,13 @@ Result<ShapedRow> ToMessages(const Json& row) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("nothing in it says who said what: write \"messages\", or "
                              "\"conversations\", \"prompt\" and \"completion\", \"instruction\" "
-                             "and \"output\"; its keys are {}",
+                             "and \"output\", or plain \"text\"; its keys are {}",
                              KeysOf(row)));
+  }
+  if (*shape == RowShape::kText) {
+    const Json& text = *row.Find("text");
+    if (!text.is_string() || text.AsString().empty()) return Bad("text", "must say something");
+    return ShapedRow{*shape, Json::Of({{"text", text}})};
   }
   HONE_ASSIGN_OR_RETURN(Json::Array messages, FromShape(*shape, row));
   const Json* system = row.Find("system");

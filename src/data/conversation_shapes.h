@@ -16,12 +16,14 @@ namespace hone {
 //   completion  {"prompt" | "question", "completion" | "response" | "answer" | "output"}
 //   alpaca      {"instruction", "input", "output", "system", "history"}
 //   calls       {"query", "tools", "answers"}: a question and the calls that it takes (xLAM)
-enum class RowShape { kMessages, kShareGpt, kCompletion, kAlpaca, kCalls };
+//   text        {"text"}: plain text without anybody who speaks, for models that begin from nothing
+enum class RowShape { kMessages, kShareGpt, kCompletion, kAlpaca, kCalls, kText };
 std::string_view RowShapeName(RowShape shape);
 
 struct ShapedRow {
   RowShape shape = RowShape::kMessages;
-  Json row;  // {"messages": [...], "tools": [...]}, as OpenAI's fine-tuning takes it
+  // {"messages": [...], "tools": [...]}, as OpenAI's fine-tuning takes it; of kText {"text"}.
+  Json row;
 };
 
 // The same conversation as messages. Calls that stand in the text (<tool_call>…</tool_call>) become

@@ -102,9 +102,20 @@ TEST(ConversationShapesTest, QuestionsWithTheCallsThatTheyTake) {
                        {"c": {"type": "string", "description": "city"}}})"));
 }
 
+TEST(ConversationShapesTest, PlainTextStaysPlainText) {
+  const ShapedRow row = Shaped(R"({"text": "Call me Ishmael.", "source": "a book"})");
+  EXPECT_EQ(row.shape, RowShape::kText);
+  EXPECT_EQ(row.row, Parsed(R"({"text": "Call me Ishmael."})"));
+  EXPECT_EQ(Refused(R"({"text": ""})"), "text: must say something");
+  EXPECT_EQ(Refused(R"({"text": 7})"), "text: must say something");
+  // What says who speaks goes before it.
+  EXPECT_EQ(Shaped(R"({"text": "a", "prompt": "b", "completion": "c"})").shape,
+            RowShape::kCompletion);
+}
+
 TEST(ConversationShapesTest, WhatCannotBeReadIsNamed) {
   EXPECT_NE(Refused("[1]").find("wants an object"), std::string::npos);
-  EXPECT_NE(Refused(R"({"text": "a"})").find("its keys are text"), std::string::npos);
+  EXPECT_NE(Refused(R"({"texts": "a"})").find("its keys are texts"), std::string::npos);
   EXPECT_NE(Refused(R"({"messages": [], "tools": "nonsense"})").find("tools: is text that is no"),
             std::string::npos);
   EXPECT_NE(Refused(R"({"conversations": [{"from": "ghost", "value": "a"}]})")

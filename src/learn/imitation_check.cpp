@@ -1,6 +1,7 @@
 #include "learn/imitation_check.h"
 
 #include <algorithm>
+#include <numbers>
 #include <numeric>
 
 #include "learn/batches.h"
@@ -31,6 +32,8 @@ void AddLoss(const Policy& policy, std::span<const Tree> trees, int64_t call_tok
         const size_t first = node.parent == kNoNode ? 1 : 0;
         for (size_t t = first; t < node.tokens.size(); ++t) sum -= said[i][n].logprobs[t];
         figures->tokens += static_cast<int64_t>(node.tokens.size() - first);
+        figures->bytes +=
+            std::ssize(policy.codec().tokenizer().BytesOf(std::span(node.tokens).subspan(first)));
       }
     }
   }
@@ -44,6 +47,25 @@ bool Same(const std::vector<Call>& a, const std::vector<Call>& b, bool arguments
 }
 
 }  // namespace
+
+double ImitationFigures::BitsPerByte() const {
+  if (bytes == 0) return 0;
+  return loss * static_cast<double>(tokens) / static_cast<double>(bytes) / std::numbers::ln2;
+}
+
+void ImitationFigures::Add(const ImitationFigures& other) {
+  const double sum =
+      loss * static_cast<double>(tokens) + other.loss * static_cast<double>(other.tokens);
+  tokens += other.tokens;
+  loss = tokens == 0 ? 0 : sum / static_cast<double>(tokens);
+  bytes += other.bytes;
+  calling += other.calling;
+  right_tools += other.right_tools;
+  right_calls += other.right_calls;
+  answering += other.answering;
+  without_calls += other.without_calls;
+  same_answers += other.same_answers;
+}
 
 Result<ImitationFigures> MeasureImitation(const Policy& policy, std::span<const Tree> trees,
                                           int64_t call_tokens, int64_t turns) {
@@ -73,6 +95,7 @@ Result<ImitationFigures> MeasureImitation(const Policy& policy, std::span<const 
     if (wanted[i]->calls.empty()) {
       ++figures.answering;
       if (node.calls.empty() && node.faults.empty()) ++figures.without_calls;
+      if (node.tokens == wanted[i]->tokens) ++figures.same_answers;
       continue;
     }
     ++figures.calling;

@@ -13,11 +13,17 @@ namespace hone {
 struct ImitationFigures {
   double loss = 0;  // nats per token of the turns
   int64_t tokens = 0;
+  int64_t bytes = 0;  // that these tokens spell
   // Of the turns that call: how many the policy, left to itself in their place and drawing
   // greedily, would have called the same tools in, and with the same arguments.
   int64_t calling = 0, right_tools = 0, right_calls = 0;
-  // Of the turns that answer: how many it would have called nothing in.
-  int64_t answering = 0, without_calls = 0;
+  // Of the turns that answer: how many it would have called nothing in, and how many it would have
+  // written word for word.
+  int64_t answering = 0, without_calls = 0, same_answers = 0;
+
+  double BitsPerByte() const;  // 0 where there are no bytes
+  // Those of both, as if they had been measured together.
+  void Add(const ImitationFigures& other);
 };
 
 // `trees` are of ConversationTree or DemonstrationTree, and fit the model. `call_tokens` bounds one

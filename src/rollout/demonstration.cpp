@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "rollout/segment.h"
 
 namespace hone {
@@ -107,6 +108,28 @@ Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conver
       return piece.error();
     }
     turn = next;
+  }
+  tree.leaves.push_back({.node = static_cast<NodeId>(tree.nodes.size()) - 1});
+  return tree;
+}
+
+Tree TextTree(const TurnCodec& codec, std::string_view text, int64_t positions) {
+  const std::string valid = Utf8Lossy(text);
+  const ByteRange whole{0, valid.size()};
+  const auto all = [](const AddedToken&, size_t, size_t) { return true; };
+  std::vector<TokenId> tokens = codec.tokenizer().Encode(valid, {&whole, 1}, all);
+  if (const auto end = codec.tokenizer().FindAdded("<|endoftext|>")) tokens.push_back(*end);
+  const size_t most = positions == 0 ? tokens.size() : static_cast<size_t>(positions);
+  Tree tree;
+  for (size_t begin = 0; begin < tokens.size(); begin += most) {
+    const size_t end = std::min(begin + most, tokens.size());
+    tree.nodes.push_back({.parent = kNoNode,
+                          .author = Author::kPolicy,
+                          .tokens = {tokens.begin() + static_cast<long>(begin),
+                                     tokens.begin() + static_cast<long>(end)},
+                          .policy_version = kDemonstrated,
+                          .folded_from = static_cast<NodeId>(tree.nodes.size()) - 1,
+                          .rewritten = begin > 0});
   }
   tree.leaves.push_back({.node = static_cast<NodeId>(tree.nodes.size()) - 1});
   return tree;

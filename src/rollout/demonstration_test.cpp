@@ -125,6 +125,27 @@ class TemplateCodec {
   Tokenizer tokenizer_;
 };
 
+TEST(TextTreeTest, EveryTokenIsImitatedAndTheEndIsATokenOfItsOwn) {
+  const TemplateCodec hermes("hermes");
+  const Tree tree = TextTree(hermes.codec(), "ab <|im_end|> <tool_call>", 0);
+  ASSERT_EQ(tree.nodes.size(), 1u);
+  EXPECT_EQ(ImitatedIn(tree, hermes.tokenizer()),
+            (std::vector<std::string>{"ab <|im_end|> <tool_call><|endoftext|>"}));
+  // What the text has of markers is characters.
+  EXPECT_EQ(tree.nodes[0].tokens.size(), std::string("ab <|im_end|> <tool_call>").size() + 1);
+}
+
+TEST(TextTreeTest, WhatIsLongerThanTheContextIsCutIntoSegments) {
+  const TemplateCodec hermes("hermes");
+  const Tree tree = TextTree(hermes.codec(), "abcdefghij", 4);  // and the end
+  EXPECT_EQ(ImitatedIn(tree, hermes.tokenizer()),
+            (std::vector<std::string>{"abcd", "efgh", "ij<|endoftext|>"}));
+  ASSERT_EQ(tree.leaves.size(), 1u);
+  for (const Node& node : tree.nodes) EXPECT_EQ(node.parent, kNoNode);
+  EXPECT_EQ(tree.nodes[2].folded_from, 1);
+  EXPECT_FALSE(IsFold(tree.nodes[2]));
+}
+
 TEST(ConversationTreeTest, TurnsThatAreNotImitatedAreReadOnly) {
   const TemplateCodec hermes("hermes");
   const Conversation told = ConversationFrom(

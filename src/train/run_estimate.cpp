@@ -7,7 +7,6 @@
 #include "engine/device/device_memory.h"
 #include "engine/memory.h"
 #include "learn/batches.h"
-#include "rollout/demonstration.h"
 #include "train/recipe_checks.h"
 #include "train/rehearsal.h"
 #include "train/stage_cache.h"
@@ -66,7 +65,7 @@ Result<std::vector<Tree>> TreesToLookAt(const TrainingRecipe& recipe, StageConte
     for (const auto& file : conversations->files()) {
       for (const ConversationMixture::Placed& placed : file) {
         if (std::ssize(trees) == kLookedAtDemonstrations) return trees;
-        Result<Tree> tree = ConversationTree(codec, placed.row.conversation, placed.row.imitated);
+        Result<Tree> tree = RowTree(codec, placed.row, positions);
         if (!tree.ok()) return tree.error().In(placed.place);
         // The stage itself says what becomes of rows that are too long.
         if (positions == 0 || CountTokens(*tree) <= positions) trees.push_back(*std::move(tree));

@@ -47,18 +47,25 @@ Result<std::vector<std::string>> TextsOf(const Dialect& dialect, const Playthrou
   return TextsOf(dialect, conversation);
 }
 
-// What the conversations say, those that are held out left out.
+// What the conversations say, those that are held out left out. Of more than are wanted it takes
+// some of every file, evenly.
 Result<std::vector<std::string>> TextsOf(const PolicyModelOptions& settings, const Dialect& dialect,
                                          const ConversationMixture& conversations) {
-  std::vector<std::string> texts;
-  int64_t left = settings.texts;
+  std::vector<const ConversationMixture::Placed*> all;
   for (const auto& file : conversations.files()) {
-    for (const ConversationMixture::Placed& placed : file) {
-      if (left-- <= 0) return texts;
-      Result<std::vector<std::string>> more = TextsOf(dialect, placed.row.conversation);
-      if (!more.ok()) return more.error().In(placed.place);
-      std::move(more->begin(), more->end(), std::back_inserter(texts));
+    for (const ConversationMixture::Placed& placed : file) all.push_back(&placed);
+  }
+  const size_t wanted = std::min(all.size(), static_cast<size_t>(settings.texts));
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < wanted; ++i) {
+    const ConversationMixture::Placed& placed = *all[i * all.size() / wanted];
+    if (!placed.row.text.empty()) {
+      texts.push_back(placed.row.text);
+      continue;
     }
+    Result<std::vector<std::string>> more = TextsOf(dialect, placed.row.conversation);
+    if (!more.ok()) return more.error().In(placed.place);
+    std::move(more->begin(), more->end(), std::back_inserter(texts));
   }
   return texts;
 }

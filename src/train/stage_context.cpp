@@ -225,6 +225,7 @@ AgentCard StageContext::Card() const {
     const Conversation* first = nullptr;
     for (const auto& file : rows->files()) {
       for (const ConversationMixture::Placed& placed : file) {
+        if (placed.row.conversation.messages.empty()) continue;  // plain text
         const Message& opening = placed.row.conversation.messages.front();
         std::optional<std::string> system;
         if (opening.role == Role::kSystem) system = opening.content;

@@ -12,8 +12,8 @@
 #include "app/views/data_view.h"
 #include "base/file.h"
 #include "data/conversation_mixture.h"
-#include "rollout/demonstration.h"
 #include "text/template_dialect.h"
+#include "train/stages/sft_data.h"
 
 namespace hone {
 namespace {
@@ -65,8 +65,7 @@ Result<Spread> TokensOf(const ConversationFile& file, const DataArguments& argum
   HONE_ASSIGN_OR_RETURN(const TurnCodec codec, TurnCodec::New(dialect.get(), &tokenizer));
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < file.rows.size(); ++i) {
-    const Result<Tree> tree =
-        ConversationTree(codec, file.rows[i].conversation, file.rows[i].imitated);
+    const Result<Tree> tree = RowTree(codec, file.rows[i], /*positions=*/0);
     if (!tree.ok()) return tree.error().In(fmt::format("{}:{}", arguments.file, file.lines[i]));
     lengths.push_back(CountTokens(*tree));
   }
@@ -123,9 +122,10 @@ Result<std::string> ConvertData(const DataArguments& arguments, bool json) {
 Result<std::string> CutInTwo(const DataArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(const ConversationFile file, ReadAll(arguments, KeepMessages::kYes));
   HONE_RETURN_IF_ERROR(NoProblems(file, arguments.file));
-  const std::vector<bool> held = HeldOut(file.rows, arguments.held_out);
   std::vector<Json> parts[2];
-  for (size_t i = 0; i < held.size(); ++i) parts[held[i] ? 1 : 0].push_back(file.messages[i]);
+  for (size_t i = 0; i < file.rows.size(); ++i) {
+    parts[IsHeldOut(file.rows[i], arguments.held_out) ? 1 : 0].push_back(file.messages[i]);
+  }
   const std::string names[2] = {arguments.out + "-train.jsonl", arguments.out + "-dev.jsonl"};
   Json::Array written;
   std::string text;
@@ -144,8 +144,9 @@ void AddData(Command program, std::shared_ptr<CommandContext> context) {
   Command data = program.AddCommand("data", "Look at conversations before they are imitated");
   data.NeedsCommand();
   data.Footer(
-      "Rows may be OpenAI's messages, ShareGPT, prompts with completions, Alpaca's, or questions\n"
-      "with calls (docs/conversations.md); JSON Lines, or one JSON array.\n"
+      "Rows may be OpenAI's messages, ShareGPT, prompts with completions, Alpaca's, questions "
+      "with\n"
+      "calls, or plain text (docs/conversations.md); JSON Lines, or one JSON array.\n"
       "Example:\n  hone data check chats.jsonl\n");
 
   Command check = data.AddCommand("check", "Name every bad row with its line and the reason");

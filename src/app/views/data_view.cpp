@@ -40,7 +40,7 @@ DataStatistics StatisticsOf(const ConversationFile& file) {
   std::vector<int64_t> turns, characters;
   for (const ConversationRow& row : file.rows) {
     if (!seen.insert(NameOf(row)).second) ++statistics.repeated;
-    int64_t spoken = 0, length = 0;
+    int64_t spoken = 0, length = std::ssize(row.text);
     for (size_t i = 0; i < row.conversation.messages.size(); ++i) {
       const Message& message = row.conversation.messages[i];
       length += std::ssize(message.content);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,11 +19,14 @@ struct SftDataOptions {
   MixtureOptions mixture;
   bool skip_too_long = false;
   int64_t held_out_every = 0;    // steps between measurements on held-out rows; 0: at the end
-  int64_t held_out_turns = 256;  // that are drawn to see what is called, at most
+  int64_t held_out_turns = 256;  // of each file, that are drawn to see what is called, at most
   std::shared_ptr<const ConversationMixture> rows;  // null: there is no `data`
 };
 // Problems of the files, each with its line, are the recipe's.
 SftDataOptions ReadSftData(RecipeTable* table);
+
+// A row in a model's tokens: a conversation, or a text in segments of `positions` (0: no limit).
+Result<Tree> RowTree(const TurnCodec& codec, const ConversationRow& row, int64_t positions);
 
 // The conversations of a stage in the tokens of its model, all of them at once, so that what does
 // not fit is known before anything is computed.
@@ -43,8 +47,8 @@ class SftData {
 
   SftDataOptions options_;
   ConversationOrder order_;
-  std::vector<std::vector<Tree>> trees_;  // by file and row; without nodes: left out
-  std::vector<Tree> held_out_;
+  std::vector<std::vector<Tree>> trees_;               // by file and row; without nodes: left out
+  std::map<std::string, std::vector<Tree>> held_out_;  // by kind
 };
 
 }  // namespace hone

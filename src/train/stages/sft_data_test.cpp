@@ -79,6 +79,30 @@ TEST_F(SftDataTest, AModelIsMadeFromConversationsAlone) {
   EXPECT_FALSE(values.last.contains("sft/other_loss"));
 }
 
+// Pretraining: texts are cut at the context, and every kind of text has a curve of its own.
+TEST_F(SftDataTest, AModelIsMadeFromTextsAndEveryFileIsMeasured) {
+  std::string texts;
+  for (int i = 0; i < 40; ++i) {
+    std::string text;
+    for (int j = 0; j < 30; ++j) text += fmt::format("{} and {} follow. ", i + j, i + j + 1);
+    texts += DumpJson(Json::Of({{"text", text}})) + "\n";
+  }
+  ASSERT_TRUE(WriteFileAtomic(folder_.path() / "counting.jsonl", texts).ok());
+  const TrainingRecipe recipe =
+      Read({"stage.0.data=['" + (folder_.path() / "chats.jsonl").string() + "', '" +
+            (folder_.path() / "counting.jsonl").string() + "']"})
+          .value();
+  Values values;
+  const auto report = Train(recipe, {.observer = &values});
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_LT(values.last.at("held_out/counting/loss"), 3);
+  EXPECT_LT(values.last.at("held_out/counting/bits_per_byte"), 3);
+  EXPECT_GT(values.last.at("held_out/counting/bits_per_byte"), 0);
+  EXPECT_FALSE(values.last.contains("held_out/counting/tools"));
+  EXPECT_GT(values.last.at("held_out/chats/calling_turns"), 0);
+  EXPECT_EQ(values.last.at("held_out/chats/tools"), values.last.at("held_out/tools"));
+}
+
 TEST_F(SftDataTest, AnInterruptedRunEndsWithTheSameWeights) {
   const auto whole =
       Train(Read({"run.name=whole", "run.cache=" + (folder_.path() / "a").string()}).value(), {});
