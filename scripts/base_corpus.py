@@ -13,7 +13,7 @@ import argparse
 import functools
 import gzip
 import hashlib
-import html
+import html.parser
 import io
 import json
 import multiprocessing
@@ -53,15 +53,42 @@ def say(text):
 
 # --- public texts --------------------------------------------------------------------------------------------------
 
+class Words(html.parser.HTMLParser):
+    """The words of a page, with a line per block."""
+    BLOCKS = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "pre", "br", "table", "section"}
+    UNREAD = {"script", "style", "nav", "head", "svg"}
+
+    def __init__(self):
+        super().__init__()
+        self.parts, self.unread = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.unread += tag in self.UNREAD
+        if tag in self.BLOCKS:
+            self.parts.append("\n\n" if tag in ("p", "h1", "h2", "h3", "pre") else "\n")
+
+    def handle_endtag(self, tag):
+        self.unread -= tag in self.UNREAD and self.unread > 0
+        if tag in self.BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data):
+        if not self.unread:
+            self.parts.append(data)
+
+
 def without_markup(page):
     """The text of a page of HTML."""
-    body = re.search(r"<(main|body)\b.*?>(.*)</(?:main|body)>", page, re.S)
-    text = body.group(2) if body else page
-    text = re.sub(r"<(script|style|nav|head)\b.*?</\1>", " ", text, flags=re.S)
-    text = re.sub(r"</?(p|div|li|tr|h[1-6]|dt|dd|pre|br|table|section)\b[^>]*>", "\n", text)
-    text = html.unescape(re.sub(r"<[^>]+>", "", text))
-    text = re.sub(r"[ \t\xa0]+", " ", text)
-    return re.sub(r"\s*\n\s*\n\s*", "\n\n", text).strip()
+    words = Words()
+    words.feed(page)
+    text = "".join(words.parts)
+    lines, blank = [], True
+    for line in text.splitlines():
+        line = " ".join(line.split())
+        if line or not blank:
+            lines.append(line)
+        blank = not line
+    return "\n".join(lines).strip()
 
 
 def pages(folder, pattern):
@@ -112,7 +139,7 @@ READERS = [
     ("dict-jargon", "words", dictionary),
     ("wordnet-base", "words", glosses),
     ("postgresql-doc-15", "manuals", functools.partial(pages, pattern="*.html")),
-    ("sqlite3-doc", "manuals", functools.partial(pages, pattern="*.html")),
+    ("sqlite3-doc", "manuals", functools.partial(pages, pattern="[a-ce-qs-z]*.html")),
     ("python3.11-doc", "manuals", functools.partial(pages, pattern="*.rst.txt")),
     ("rust-doc", "manuals", lambda folder: (text for part in ("book", "reference", "nomicon", "rust-by-example", "cargo", "edition-guide")
                                             for text in pages(folder / "usr/share/doc/rust-doc/html" / part, "*.html"))),
@@ -123,9 +150,9 @@ def cut(text):
     """Rows of about CHARACTERS, cut between paragraphs."""
     part = ""
     for paragraph in re.split(r"\n\s*\n", text):
-        while len(paragraph) > 2 * CHARACTERS:
-            yield paragraph[:CHARACTERS]
-            paragraph = paragraph[CHARACTERS:]
+        if len(paragraph) > 2 * CHARACTERS:
+            yield from (paragraph[begin:begin + CHARACTERS] for begin in range(0, len(paragraph), CHARACTERS))
+            continue
         if part and len(part) + len(paragraph) > CHARACTERS:
             yield part
             part = ""
@@ -164,12 +191,13 @@ def fetch(out):
             rows = [part for text in read(where) for part in cut(text) if len(part) > 200]
         texts.setdefault(kind, []).extend(rows)
         say(f"{name}: {kind}, {licence}, {len(rows)} rows, {sum(map(len, rows)) / 1e6:.1f} MB")
-    with tarfile.open(out / "texts.tar.xz", "w:xz", preset=9) as archive:
+    with tarfile.open(out / "unfinished", "w:xz", preset=9) as archive:
         for kind, rows in sorted(texts.items()):
             data = "".join(json.dumps({"text": row}, ensure_ascii=False) + "\n" for row in dict.fromkeys(rows)).encode()
             info = tarfile.TarInfo(f"{kind}.jsonl")
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
+    (out / "unfinished").rename(out / "texts.tar.xz")
     say(f"{out / 'texts.tar.xz'}: {(out / 'texts.tar.xz').stat().st_size / 1e6:.1f} MB")
 
 
@@ -205,14 +233,19 @@ def world(hone, name, overrides, count):
         subprocess.run([hone, "env", "play", environment, *overrides, "--agent", "gold", "--split", "train", "-n", str(count), "-o", file.name],
                        capture_output=True, check=True)
         episodes = [json.loads(line) for line in pathlib.Path(file.name).read_text().splitlines()]
-    rows = []
+    rows, rng = [], random.Random(name)
     for episode in episodes:
         messages = episode.get("messages") or []
         if not episode.get("success") or not any(one["role"] == "assistant" for one in messages):
             continue
         if messages[0]["role"] != "system":
             messages.insert(0, {"role": "system", "content": "You work with tools."})
-        rows.append(json.dumps({"messages": messages, "tools": listed}, ensure_ascii=False) + "\n")
+        # The tools that are called and some others; a third of the rows has none, as the desk's agents are not shown any.
+        called = {call["function"]["name"] for one in messages for call in one.get("tool_calls", [])}
+        others = rng.sample([tool for tool in listed if tool["function"]["name"] not in called], rng.randrange(3) if len(listed) > 3 else 0)
+        shown = [tool for tool in listed if tool["function"]["name"] in called or tool in others]
+        row = {"messages": messages} if rng.random() < 0.33 or not shown else {"messages": messages, "tools": shown}
+        rows.append(json.dumps(row, ensure_ascii=False) + "\n")
     return rows
 
 
@@ -259,7 +292,7 @@ def make(archive, out, hone, scale, seed):
         return say(f"absent: {texts}, and so prose, words and manuals: scripts/base_corpus.py fetch {archive} makes it")
     with tarfile.open(texts) as opened:
         for member in opened:
-            lines = opened.extractfile(member).read().decode().splitlines(keepends=True)
+            lines = [line + "\n" for line in opened.extractfile(member).read().decode().split("\n") if line]
             random.Random(seed).shuffle(lines)
             train, held = split(lines)
             kind = member.name.removesuffix(".jsonl")
