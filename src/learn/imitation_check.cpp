@@ -21,6 +21,7 @@ void AddLoss(const Policy& policy, std::span<const Tree> trees, int64_t call_tok
   std::vector<size_t> order(bare.size());
   std::iota(order.begin(), order.end(), size_t{0});
   double sum = 0;
+  const Tokenizer& tokenizer = policy.codec().tokenizer();
   for (const std::vector<size_t>& call : PackByTokens(order, tokens, call_tokens)) {
     const std::span<const Tree> part(&bare[call.front()], call.size());
     const std::vector<TreeLogprobs> said = policy.engine().LogProbs(part);
@@ -32,8 +33,10 @@ void AddLoss(const Policy& policy, std::span<const Tree> trees, int64_t call_tok
         const size_t first = node.parent == kNoNode ? 1 : 0;
         for (size_t t = first; t < node.tokens.size(); ++t) sum -= said[i][n].logprobs[t];
         figures->tokens += static_cast<int64_t>(node.tokens.size() - first);
-        figures->bytes +=
-            std::ssize(policy.codec().tokenizer().BytesOf(std::span(node.tokens).subspan(first)));
+        for (size_t t = first; t < node.tokens.size(); ++t) {
+          if (tokenizer.IsSpecial(node.tokens[t])) continue;
+          figures->bytes += std::ssize(tokenizer.TokenBytes(node.tokens[t]));
+        }
       }
     }
   }

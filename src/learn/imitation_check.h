@@ -13,7 +13,7 @@ namespace hone {
 struct ImitationFigures {
   double loss = 0;  // nats per token of the turns
   int64_t tokens = 0;
-  int64_t bytes = 0;  // that these tokens spell
+  int64_t bytes = 0;  // that these tokens spell; special ones spell none
   // Of the turns that call: how many the policy, left to itself in their place and drawing
   // greedily, would have called the same tools in, and with the same arguments.
   int64_t calling = 0, right_tools = 0, right_calls = 0;

@@ -51,5 +51,16 @@ TEST(ImitationCheckTest, AModelThatKnowsThemByHeartCallsTheSame) {
   EXPECT_LT(unknown.right_calls, std::max<int64_t>(unknown.calling, 1));
 }
 
+TEST(ImitationFiguresTest, TwoSetsAddUpToWhatBothSay) {
+  ImitationFigures one{.loss = 2, .tokens = 1, .bytes = 4, .calling = 3, .right_calls = 1};
+  one.Add({.loss = 1, .tokens = 3, .bytes = 6, .answering = 2, .same_answers = 1});
+  EXPECT_DOUBLE_EQ(one.loss, 1.25);  // per token, not per set
+  EXPECT_EQ(one.tokens, 4);
+  EXPECT_EQ(one.calling, 3);
+  EXPECT_EQ(one.same_answers, 1);
+  EXPECT_DOUBLE_EQ(one.BitsPerByte(), 5 / 0.69314718055994531 / 10);
+  EXPECT_EQ(ImitationFigures{}.BitsPerByte(), 0);
+}
+
 }  // namespace
 }  // namespace hone
