@@ -89,6 +89,8 @@ class Engine {
 
   // SHA-256 of all master weights.
   std::string WeightsHash() const;
+  // Its threads, for others while it does not compute.
+  ThreadPool* pool() const { return pool_.get(); }
   // Tokens that went through the layers so far, in sampling, scoring and training.
   int64_t tokens_computed() const { return runner_->rows_computed(); }
   // What computes: the processor's instruction set, or the device with its libraries.

@@ -44,6 +44,38 @@ std::vector<double> TermsOf(const ScoredTree& record, std::string_view name) {
   return sums;
 }
 
+// What scoring found out about a group.
+struct GroupFigures {
+  std::optional<Error> problem;
+  std::vector<Measures> measures;
+};
+
+// Checks and measures the groups, which takes longer than most rewards do. Every group is by
+// itself: the pool changes no number.
+std::vector<GroupFigures> MeasureGroups(const std::vector<ScoredTree>& records, ThreadPool* pool) {
+  std::vector<GroupFigures> figures(records.size());
+  const auto measure = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (Result<void> checked = Checked(records[i], "rewards"); !checked.ok()) {
+        figures[i].problem = checked.error();
+        continue;
+      }
+      Result<std::vector<Measures>> shown = MeasureTree(records[i].tree);
+      if (shown.ok()) {
+        figures[i].measures = *std::move(shown);
+      } else {
+        figures[i].problem = shown.error();
+      }
+    }
+  };
+  if (pool == nullptr) {
+    measure(0, records.size());
+  } else {
+    pool->ParallelFor(records.size(), 2, measure);
+  }
+  return figures;
+}
+
 // A group that could not begin (a prompt that does not fit, an environment that refuses) is as
 // broken as one that lost its trajectories.
 Result<void> CountUnopened(const PosedTasks& posed, const RolloutResult& result,
@@ -152,8 +184,12 @@ Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups draw
         if (found != options.reward_scale.end()) term.weight *= found->second;
       }
     }
-    HONE_RETURN_IF_ERROR(Checked(record, "rewards"));
-    HONE_ASSIGN_OR_RETURN(const std::vector<Measures> shown, MeasureTree(record.tree));
+  }
+  const std::vector<GroupFigures> figures = MeasureGroups(drawn.records, options.pool);
+  for (size_t i = 0; i < drawn.records.size(); ++i) {
+    ScoredTree& record = drawn.records[i];
+    if (figures[i].problem) return *figures[i].problem;
+    const std::vector<Measures>& shown = figures[i].measures;
     scored.measures.insert(scored.measures.end(), shown.begin(), shown.end());
     // A group that others broke says nothing of its task.
     if (std::any_of(shown.begin(), shown.end(), [](const Measures& m) { return m.counts; })) {

@@ -90,6 +90,7 @@ struct ScoringOptions {
   std::optional<int64_t> clock = {};
   std::map<std::string, double> reward_scale;  // of terms' weights, by their name; absent: 1
   std::string kind_by;                         // what the curriculum tells tasks apart by
+  ThreadPool* pool = nullptr;                  // measures the groups; null: one after the other
 };
 
 struct ScoredGroups {

@@ -119,6 +119,22 @@ TEST_F(StepTest, AlarmsScaleRewardsByTheNameOfTheirTerm) {
   EXPECT_GT(compared, 0);
 }
 
+TEST_F(StepTest, APoolMeasuresTheSameInTheSameOrder) {
+  Prepare();
+  ThreadPool pool(3);
+  ScoringOptions alone{.rewarder = rewarder_.get(), .kind_by = "family"}, together = alone;
+  together.pool = &pool;
+  const DrawnGroups drawn = Drawn(5);
+  const ScoredGroups one = ScoreGroups(alone, drawn).value();
+  const ScoredGroups many = ScoreGroups(together, drawn).value();
+  ASSERT_EQ(one.measures.size(), many.measures.size());
+  for (size_t i = 0; i < one.measures.size(); ++i) {
+    EXPECT_EQ(one.measures[i].success, many.measures[i].success);
+    EXPECT_EQ(one.measures[i].counts, many.measures[i].counts);
+  }
+  EXPECT_EQ(one.Values("total"), many.Values("total"));
+}
+
 TEST_F(StepTest, RoundsAddUp) {
   Prepare();
   ScoredGroups all = Scored(2);

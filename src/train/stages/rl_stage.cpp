@@ -228,7 +228,8 @@ ScoringOptions RlTraining::ScoringAt(double clock) const {
   return {.rewarder = rewarder_.get(),
           .clock = static_cast<int64_t>(clock),
           .reward_scale = std::move(scale),
-          .kind_by = context_->recipe->curriculum.by};
+          .kind_by = context_->recipe->curriculum.by,
+          .pool = context_->engine->pool()};
 }
 
 ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records) const {
