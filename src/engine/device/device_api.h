@@ -193,7 +193,9 @@ struct DeviceAttention {
   const void* qkv = nullptr;
   void* out = nullptr;
   float* lse = nullptr;
-  bool one_position = false;  // every tile has at most one: a step of drawing
+  bool one_position = false;  // every tile has at most one
+  // And the keys before it were there before this pass: a step of drawing.
+  bool earlier_keys = false;
 };
 
 // Up to kDevicePage consecutive keys of one node: rows `row` ..., and the queries that see them,
@@ -330,12 +332,14 @@ struct DeviceRowSums {
   float* partial = nullptr;
 };
 
-// to [n] += the partial sums [count][n], in their order; or = them.
+// to [n] += the partial sums [count][n], in their order; or = them. Partial sums are `row` numbers
+// apart, or n where that is 0.
 struct DevicePartials {
   const float* partial = nullptr;
   int64_t count = 0, n = 0;
   float* to = nullptr;
   bool add = true;
+  int64_t row = 0;
 };
 
 // One step of AdamW. Weights [n] float32 and their copy in bfloat16; `gradient` is multiplied by

@@ -12,10 +12,16 @@ float* DeviceDecoder::Partials(int64_t rows, int64_t n) {
 }
 
 void DeviceDecoder::AddPartials(int64_t rows, int64_t n, int parameter, const float* partial) {
+  AddPartials({partial, SlicesOf(rows), n}, parameter);
+}
+
+void DeviceDecoder::AddPartials(const DevicePartials& partials, int parameter) {
   const auto [gradient, add] = weights_->WholeGradient(parameter, 1);
-  if (gradient != nullptr) {
-    api_.add_partials(context_, {partial, SlicesOf(rows), n, gradient, add});
-  }
+  if (gradient == nullptr) return;
+  DevicePartials to_gradient = partials;
+  to_gradient.to = gradient;
+  to_gradient.add = add;
+  api_.add_partials(context_, to_gradient);
 }
 
 // dx_ += the gradient of the norm's input: the residual stream goes round the norm as well, and
@@ -112,10 +118,17 @@ void DeviceDecoder::AttentionBackward(int64_t index, const DevicePass& pass, con
                              adapters());
   layer.output.AddGradients(*device_, {s.attended.data(), rounded_.data(), rows}, adapters());
   AttendBackward(index, pass, keys, s);
-  auto draw_at = [&](int64_t column) { return draw_.as<char>() + column * BytesOf(element); };
-  AddBiasGradient({rows, q_size, wide, element, draw_at(0)}, p.q_bias);
-  AddBiasGradient({rows, kv_size, wide, element, draw_at(q_size)}, p.k_bias);
-  AddBiasGradient({rows, kv_size, wide, element, draw_at(q_size + kv_size)}, p.v_bias);
+  if (weights_->Trained(p.q_bias)) {
+    float* partial = Partials(rows, wide);
+    api_.sum_rows(context_, {rows, wide, wide, element, draw_.data(), partial});
+    auto add = [&](int64_t column, int64_t n, int bias) {
+      AddPartials({.partial = partial + column, .count = SlicesOf(rows), .n = n, .row = wide},
+                  bias);
+    };
+    add(0, q_size, p.q_bias);
+    add(q_size, kv_size, p.k_bias);
+    add(q_size + kv_size, kv_size, p.v_bias);
+  }
   layer.qkv.BackwardInput(*device_, {draw_.data(), rows, Element::kF32, dnormed_.data()},
                           adapters());
   NormBackward(input, s.input_scale.as<float>(), rows, p.input_norm, dnormed_.as<float>());

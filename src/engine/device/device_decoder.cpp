@@ -171,6 +171,7 @@ DeviceAttention DeviceDecoder::AttentionOf(int64_t layer, const DevicePass& pass
   a.out = state.attended.data();
   a.lse = state.lse.as<float>();
   a.one_position = pass.one_position;
+  a.earlier_keys = pass.earlier_keys;
   return a;
 }
 

@@ -25,7 +25,7 @@ struct DevicePass {
   const AttentionTile* tile = nullptr;
   const int32_t* tables = nullptr;
   const int32_t *copied_row = nullptr, *copied_slot = nullptr;
-  bool one_position = false;
+  bool one_position = false, earlier_keys = false;  // as in DeviceAttention
   DevicePageMemory pages;
 };
 
@@ -145,6 +145,8 @@ class DeviceDecoder {
   // Room for partial sums over slices of rows; and adds them to a parameter's gradient.
   float* Partials(int64_t rows, int64_t n);
   void AddPartials(int64_t rows, int64_t n, int parameter, const float* partial);
+  // The same where partial sums are `row` numbers apart.
+  void AddPartials(const DevicePartials& partials, int parameter);
 
  private:
   struct Layer {

@@ -260,7 +260,8 @@ void SumRows(const DeviceRowSums& c) {
 
 void AddPartials(const DevicePartials& c) {
   if (!c.add) std::fill_n(c.to, c.n, 0.0f);
-  for (int64_t i = 0; i < c.count; ++i) Plain().add(c.partial + i * c.n, c.n, c.to);
+  const int64_t row = c.row == 0 ? c.n : c.row;
+  for (int64_t i = 0; i < c.count; ++i) Plain().add(c.partial + i * row, c.n, c.to);
 }
 
 void Convert(const ConvertCall& c) {

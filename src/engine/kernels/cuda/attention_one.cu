@@ -161,18 +161,28 @@ __device__ __forceinline__ void FinishOneRow(const AttentionView<Bf16>& a, const
                   a.out + a.HeadAt(row) * kDim + warp * kColumns<kDim> * 8 + lane % 4 * 2);
 }
 
-template <int kDim, int kHalves>
+// With kEarly, the pages before the last one are copied before the kernel before has ended: nobody
+// has written to them in this pass.
+template <int kDim, int kHalves, bool kEarly>
 __global__ void __launch_bounds__(kTeam) AttendOne(const AttentionView<Bf16> a, int ring) {
   extern __shared__ __align__(1024) uint8_t shared[];
   LetNextKernelStart();
-  WaitForKernelBefore();
+  if (!kEarly) WaitForKernelBefore();
   const AttentionTile tile = a.tile[blockIdx.x];
-  if (tile.count == 0) return;
+  if (tile.count == 0) {
+    WaitForKernelBefore();
+    return;
+  }
   const int kv_head = blockIdx.y, lane = Lane(), warp = static_cast<int>(threadIdx.x / 32);
   auto* const score_room =
       reinterpret_cast<LaneScores<kHalves>*>(shared + ring * 2 * kTileBytes<kDim>);
   PageRings<kDim> pages(a, tile, ring, shared);
-  for (int b = 0; b < ring; ++b) pages.Copy(b, b);
+  int copied = 0;
+  if (kEarly) {
+    for (; copied < min(ring, pages.blocks() - 1); ++copied) pages.Copy(copied, copied);
+    WaitForKernelBefore();
+  }
+  for (; copied < ring; ++copied) pages.Copy(copied, copied);
 
   const QueryRow upper = RowOf(tile, a.group, kv_head, lane / 4);
   const QueryRow lower = kHalves == 1 ? upper : RowOf(tile, a.group, kv_head, lane / 4 + 8);
@@ -228,7 +238,8 @@ void LaunchAttendOne(DeviceContext* context, const DeviceAttention& a) {
   }
   const dim3 grid(static_cast<unsigned>(a.tiles), a.kv_heads);
   LaunchEarly(context, {"attend", grid, dim3(kTeam), AttendOneBytes<kDim, kHalves>(ring)},
-              AttendOne<kDim, kHalves>, ViewOf<Bf16>(a), ring);
+              a.earlier_keys ? AttendOne<kDim, kHalves, true> : AttendOne<kDim, kHalves, false>,
+              ViewOf<Bf16>(a), ring);
 }
 
 }  // namespace

@@ -365,8 +365,7 @@ template <int kColumns, typename Out, bool kGated>
 bool LaunchForRows(DeviceContext* context, const FewRowsCall& call) {
   const int64_t rows = call.product.m;
   if (rows <= 64) return LaunchFewRows<kColumns, 1, Out, kGated>(context, call);
-  if (rows <= 128) return LaunchFewRows<kColumns, 2, Out, kGated>(context, call);
-  return LaunchFewRows<kColumns, 4, Out, kGated>(context, call);
+  return LaunchFewRows<kColumns, 2, Out, kGated>(context, call);
 }
 
 template <typename Out, bool kGated>

@@ -8,7 +8,7 @@
 
 namespace hone::cuda {
 
-inline constexpr int64_t kFewRows = 256;  // at most
+inline constexpr int64_t kFewRows = 128;  // at most; more are bound by something else
 
 // How one is computed. None of it is seen in the bits.
 struct FewRowsPlan {

@@ -116,9 +116,10 @@ __global__ void AddPartialRows(const DevicePartials p) {
   const int64_t length = (p.count + kRuns - 1) / kRuns;
   const int64_t begin = threadIdx.y * length, end = min(begin + length, p.count);
   float sum = 0;
+  const int64_t row = p.row == 0 ? p.n : p.row;
   if (column < p.n) {
 #pragma unroll 8
-    for (int64_t i = begin; i < end; ++i) sum += p.partial[i * p.n + column];
+    for (int64_t i = begin; i < end; ++i) sum += p.partial[i * row + column];
   }
   runs[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
