@@ -240,33 +240,38 @@ class Bench {
     Say(shape_, "score", 16 * 512 / best, "tokens/s");
   }
 
-  // A group of 16 with a prompt of 1,024 and turns of 256, against its paths one by one.
+  // A group of 16 with a prompt of 1,024 and turns of 256, against its paths one by one, and
+  // against all of them at once without sharing.
   void Group() {
     const std::vector<TokenId> prompt = Tokens(1, 1024, vocab());
-    double shared = 0, apart = 0;
+    enum Kind { kShared, kTogether, kOneByOne };
+    double seconds[3] = {};
     for (int round = 0; round < 2; ++round) {
-      for (const bool share : {true, false}) {
+      for (const Kind kind : {kShared, kTogether, kOneByOne}) {
         auto sampler = engine_->NewSampler();
+        seconds[kind] = 0;
+        auto run = [&] {
+          const double start = Now();
+          while (!sampler->idle()) sampler->Step();
+          seconds[kind] += Now() - start;
+        };
         Sampler::Id first = -1;
         for (int64_t i = 0; i < 16; ++i) {
-          const auto id = share && i > 0 ? sampler->Fork(first) : sampler->Start(prompt);
+          const auto id = kind == kShared && i > 0 ? sampler->Fork(first) : sampler->Start(prompt);
           if (i == 0) first = id;
           TurnRequest turn;
           turn.max_new = 256;
           turn.rng = Rng(static_cast<uint64_t>(i));
           if (!sampler->Generate(id, turn).ok()) std::abort();
-          if (share) continue;
-          const double start = Now();
-          while (!sampler->idle()) sampler->Step();
-          apart = (i == 0 ? 0 : apart) + Now() - start;
+          if (kind == kOneByOne) run();
         }
-        if (!share) continue;
-        const double start = Now();
-        while (!sampler->idle()) sampler->Step();
-        shared = Now() - start;
+        if (kind != kOneByOne) run();
       }
     }
-    Say(shape_, "group sampling", apart / shared, "times faster", "than path by path");
+    Say(shape_, "group sampling", seconds[kOneByOne] / seconds[kShared], "times faster",
+        "than path by path");
+    Say(shape_, "group sampling together", seconds[kTogether] / seconds[kShared], "times faster",
+        "than all paths at once without sharing");
     Tree tree;
     Node root;
     root.tokens = prompt;
@@ -282,17 +287,22 @@ class Bench {
       whole.insert(whole.end(), turn.tokens.begin(), turn.tokens.end());
       paths.push_back(ChainOf(whole));
     }
-    double one = 1e9, many = 1e9;
+    double one = 1e9, together = 1e9, many = 1e9;
     for (int round = 0; round < 3; ++round) {
       double start = Now();
       engine_->Accumulate({&tree, 1}, Derivatives);
       one = std::min(one, Now() - start);
+      start = Now();
+      engine_->Accumulate(paths, Derivatives);
+      together = std::min(together, Now() - start);
       start = Now();
       for (const Tree& path : paths) engine_->Accumulate({&path, 1}, Derivatives);
       many = std::min(many, Now() - start);
     }
     engine_->ForgetGradients();
     Say(shape_, "group training", many / one, "times faster", "than path by path");
+    Say(shape_, "group training together", together / one, "times faster",
+        "than all paths at once without sharing");
   }
 
  private:

@@ -61,6 +61,51 @@ TEST_P(DevicePromises, RowsOfProducts) {
   }
 }
 
+// Sums that are made of two parts (PartsOf), by several kinds of kernels.
+TEST_P(DevicePromises, RowsOfLongProducts) {
+  const ProductProblem problem =
+      ProductProblem{
+          DeviceProduct::Form::kForward, 257, 40, 4224, Element::kBf16, Element::kF32, true, 1.0f}
+          .Fill(Rng(1));
+  ExpectRowsByThemselves(257, [&](int64_t first, int64_t count) {
+    DeviceTrial trial(api_);
+    return problem.Run(&trial, first, count);
+  });
+}
+
+TEST_P(DevicePromises, AProductThenSwiGluInOneGo) {
+  constexpr int64_t kFfn = 200, kInputs = 128;
+  for (const int64_t rows : {1, 5, 64, 100, 300}) {
+    SCOPED_TRACE(rows);
+    DeviceTrial t(api_);
+    const Element element = Element::kBf16;
+    DeviceProduct p;
+    p.m = rows;
+    p.n = p.out_row = 2 * kFfn;
+    p.k = p.a_row = p.b_row = kInputs;
+    p.a = t.Put(RandomFloats(Rng(1), rows * kInputs, 1, element), element);
+    p.b = t.Put(RandomFloats(Rng(2), 2 * kFfn * kInputs, 0.2f, element), element);
+    p.out = t.Poisoned(rows * 2 * kFfn, element);
+    p.output = element;
+    ASSERT_TRUE(t.api().prepare_product(t.context(), {p.n, p.k, element, element, false, rows},
+                                        nullptr, 0));
+    auto activated = [&](auto run) {
+      void* out = t.Poisoned(rows * kFfn, element);
+      const DeviceSwiGlu swiglu{rows, kFfn, element, p.out, out};
+      t.Run([&](auto& api, auto* context) { run(api, context, swiglu); });
+      return t.Get(out, rows * kFfn, element);
+    };
+    const auto apart = activated([&](auto& api, auto* context, const DeviceSwiGlu& swiglu) {
+      api.product(context, p);
+      api.swiglu(context, swiglu);
+    });
+    const auto together = activated([&](auto& api, auto* context, const DeviceSwiGlu& swiglu) {
+      api.product_swiglu(context, p, swiglu);
+    });
+    EXPECT_TRUE(SameBits(apart, together));
+  }
+}
+
 TEST_P(DevicePromises, RowsOfNormsActivationsAndInnerProducts) {
   constexpr int64_t kRows = 130;
   for (const Element element : kElements) {

@@ -56,7 +56,7 @@ struct Description {
 // How a product may be computed: by our own kernel for few rows, or by an algorithm of cuBLASLt.
 struct Way {
   bool few_rows = false;
-  FewRowsPlan plan{};
+  FewRowsTiling plan{};
   cublasLtMatmulAlgo_t algorithm{};
 };
 

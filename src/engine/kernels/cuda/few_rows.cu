@@ -86,20 +86,20 @@ __device__ __forceinline__ void CopySteps(const CUtensorMap& x, const CUtensorMa
     const int k = (first + step) * kStep;
     const uint32_t to = room.Weights<S>(stage);
     if constexpr (kGated) {
-      CopyBox(weights, k, place.tile * (kColumns / 2), to, room.Full(stage));
-      CopyBox(weights, k, v.up + place.tile * (kColumns / 2), to + S::kWeightBytes / 2,
+      CopyBox(weights, {k, place.tile * (kColumns / 2)}, to, room.Full(stage));
+      CopyBox(weights, {k, v.up + place.tile * (kColumns / 2)}, to + S::kWeightBytes / 2,
               room.Full(stage));
     } else {
-      CopyBox(weights, k, place.tile * kColumns, to, room.Full(stage));
+      CopyBox(weights, {k, place.tile * kColumns}, to, room.Full(stage));
     }
   };
   auto copy_rows = [&](int step, int stage) {
     const int k = (first + step) * kStep, row = place.sharer * slice;
     const uint32_t to = room.Rows<S>(stage) + row * 128;
     if (v.sharers == 1) {
-      CopyBox(x, k, 0, to, room.Full(stage));
+      CopyBox(x, {k, 0}, to, room.Full(stage));
     } else {
-      CopyBoxToAll(x, k, row, to, room.Full(stage), all);
+      CopyBoxToAll(x, {k, row}, to, room.Full(stage), all);
     }
   };
   const int ahead = min(v.stages, v.steps);
@@ -311,7 +311,7 @@ bool MapOf(const Matrix& matrix, int box_rows, CUtensorMap* map) {
 
 struct FewRowsCall {
   const DeviceProduct& product;
-  const FewRowsPlan& plan;
+  const FewRowsTiling& plan;
   int parts;
   void* activated;  // null: not gated
 };
@@ -382,14 +382,14 @@ bool LaunchPlan(DeviceContext* context, const FewRowsCall& call) {
 
 }  // namespace
 
-std::vector<FewRowsPlan> FewRowsPlans(DeviceContext* context, const DeviceProductShape& shape,
-                                      int parts) {
+std::vector<FewRowsTiling> FewRowsTilings(DeviceContext* context, const DeviceProductShape& shape,
+                                          int parts) {
   // The kernel is for Hopper alone.
   const bool hopper = context->properties.major == 9 && context->properties.minor == 0;
   const bool fits = shape.k % (kStep * parts) == 0 && shape.n % 8 == 0 &&
                     (shape.output == Element::kF32 || (!shape.addend && parts == 1));
   if (!hopper || !fits || shape.input != Element::kBf16) return {};
-  std::vector<FewRowsPlan> plans;
+  std::vector<FewRowsTiling> plans;
   for (const int columns : {16, 32, 64, 128}) {
     if (columns > 16 && columns > shape.n) continue;
     const int64_t tiles = (shape.n + columns - 1) / columns * parts;
@@ -402,14 +402,14 @@ std::vector<FewRowsPlan> FewRowsPlans(DeviceContext* context, const DeviceProduc
   return plans;
 }
 
-bool RunFewRows(DeviceContext* context, const DeviceProduct& p, const FewRowsPlan& plan,
+bool RunFewRows(DeviceContext* context, const DeviceProduct& p, const FewRowsTiling& plan,
                 int parts) {
   const FewRowsCall call{p, plan, parts, nullptr};
   return p.output == Element::kF32 ? LaunchPlan<float, false>(context, call)
                                    : LaunchPlan<__nv_bfloat16, false>(context, call);
 }
 
-bool RunFewRowsGated(DeviceContext* context, const DeviceProduct& p, const FewRowsPlan& plan,
+bool RunFewRowsGated(DeviceContext* context, const DeviceProduct& p, const FewRowsTiling& plan,
                      void* activated) {
   return LaunchPlan<__nv_bfloat16, true>(context, {p, plan, 1, activated});
 }

@@ -73,21 +73,24 @@ __device__ __forceinline__ void StoreAt(uint32_t address, uint32_t block, float 
 
 // ---- The copy engine: a box of a matrix to shared memory, rows of 128 bytes, swizzled.
 
-__device__ __forceinline__ void CopyBox(const CUtensorMap& map, int column, int row, uint32_t to,
+struct Corner {
+  int column, row;
+};
+__device__ __forceinline__ void CopyBox(const CUtensorMap& map, Corner from, uint32_t to,
                                         uint32_t barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
       " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
-      "l"(&map), "r"(column), "r"(row), "r"(barrier)
+      "l"(&map), "r"(from.column), "r"(from.row), "r"(barrier)
       : "memory");
 }
 // To the same place of several blocks of the cluster, whose barriers each count their own bytes.
-__device__ __forceinline__ void CopyBoxToAll(const CUtensorMap& map, int column, int row,
-                                             uint32_t to, uint32_t barrier, uint16_t blocks) {
+__device__ __forceinline__ void CopyBoxToAll(const CUtensorMap& map, Corner from, uint32_t to,
+                                             uint32_t barrier, uint16_t blocks) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
       ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-      "l"(&map), "r"(column), "r"(row), "r"(barrier), "h"(blocks)
+      "l"(&map), "r"(from.column), "r"(from.row), "r"(barrier), "h"(blocks)
       : "memory");
 }
 

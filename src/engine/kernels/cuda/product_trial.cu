@@ -134,7 +134,7 @@ std::vector<Way> Trial::For(int64_t rows) const {
     ways.push_back({false, {}, algorithm});
   }
   if (rows > kFewRows) return ways;
-  for (const FewRowsPlan& plan : FewRowsPlans(context_, shape_, parts_)) {
+  for (const FewRowsTiling& plan : FewRowsTilings(context_, shape_, parts_)) {
     ways.push_back({true, plan, {}});
   }
   return ways;
