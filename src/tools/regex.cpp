@@ -85,9 +85,9 @@ using MatchData = std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)>
 
 // Where a match begins and ends, of the thread's last search: nobody asks for groups. Made once per
 // thread, as are the limits: texts are short, and their memory took longer than the search.
-pcre2_match_data* MatchOfThread() {
-  thread_local const MatchData match(pcre2_match_data_create(1, nullptr), &pcre2_match_data_free);
-  return match.get();
+MatchData& MatchOfThread() {
+  thread_local MatchData match(pcre2_match_data_create(1, nullptr), &pcre2_match_data_free);
+  return match;
 }
 
 pcre2_match_context* LimitsOfThread() {
@@ -102,8 +102,13 @@ pcre2_match_context* LimitsOfThread() {
 
 // One search from `start` on; what PCRE2 returns. The match is in MatchOfThread.
 int Search(pcre2_code* code, std::string_view text, size_t start, uint32_t options) {
+  // What a long text needed to go back through is not kept for the thread's life.
+  constexpr size_t kLong = size_t{1} << 14;
+  thread_local bool long_before = false;
+  if (long_before) MatchOfThread().reset(pcre2_match_data_create(1, nullptr));
+  long_before = text.size() > kLong;
   return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), start, options,
-                     MatchOfThread(), LimitsOfThread());
+                     MatchOfThread().get(), LimitsOfThread());
 }
 
 }  // namespace
@@ -127,7 +132,7 @@ Result<std::vector<Regex::Match>> Regex::FindAll(std::string_view text) const {
     if (code_or_count < 0) {
       return Error(ErrorCode::kDeadline, "a regular expression took too long on a text");
     }
-    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(MatchOfThread());
+    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(MatchOfThread().get());
     // \K in a look-around can put the beginning behind the end.
     matches.push_back({std::min(ends[0], ends[1]), ends[1]});
     start = ends[1];

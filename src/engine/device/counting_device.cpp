@@ -50,6 +50,12 @@ bool CountTrial(DeviceContext* context, const DeviceProductShape& shape, char* c
   return true;
 }
 
+void CountGradientTrial(DeviceContext* context, const DeviceProduct& p) {
+  if (p.input != Element::kBf16 || !IsLargeGradient(p)) return;
+  CountingContext& c = *CountingOf(context);
+  c.most_in_trials = std::max(c.most_in_trials, c.taken + GradientTrialBytes(p));
+}
+
 bool ReadZeros(DeviceContext*, const void*, int64_t bytes, void* to_at) {
   std::memset(to_at, 0, static_cast<size_t>(bytes));
   return true;
@@ -88,7 +94,7 @@ constexpr DeviceApi kCountingApi = {
     .launch = &DoNothing,
     .forget = &DoNothing,
     .prepare_product = &CountTrial,
-    .product = &DoNothing,
+    .product = &CountGradientTrial,
     .product_swiglu = &DoNothing,
     .embed = &DoNothing,
     .rms_norm = &DoNothing,

@@ -52,7 +52,7 @@ void DrawAll(const DeviceStepShape& shape, int64_t length, int64_t prompt, Devic
 
 }  // namespace
 
-int64_t DeviceMemory::Most() const { return std::max(peak, opening); }
+int64_t DeviceMemory::Most() const { return std::max(peak, trying); }
 
 int64_t DeviceMemory::Needed() const { return Most() + kDeviceLibraryBytes; }
 
@@ -62,7 +62,6 @@ DeviceMemory DeriveDeviceMemory(const Model& model, const DeviceRunnerOptions& o
   // A runner writes to its model where somebody asks for the weights, which nobody does here.
   DeviceRunner runner(const_cast<Model*>(&model), options, device);
   DeviceMemory memory;
-  memory.opening = MostWhileProductsWereTried(device->context());
   const int64_t length =
       std::clamp<int64_t>(shape.length, 1, std::max<int64_t>(1, model.config.max_positions));
   const int64_t prompt = std::clamp<int64_t>(shape.prompt, 1, std::max<int64_t>(1, length - 1));
@@ -82,6 +81,7 @@ DeviceMemory DeriveDeviceMemory(const Model& model, const DeviceRunnerOptions& o
   }
   memory.parts = runner.Memory();
   memory.peak = device->peak_bytes();
+  memory.trying = MostWhileProductsWereTried(device->context());
   return memory;
 }
 

@@ -28,8 +28,9 @@ struct DeviceMemory {
   std::vector<std::pair<std::string, int64_t>> parts;
   // The most at a time: with the pages of drawing, which are given back before training.
   int64_t peak = 0;
-  // The most while the model is opened and products are tried.
-  int64_t opening = 0;
+  // The most while products are tried: when the model is opened, and when gradients of a shape
+  // come for the first time.
+  int64_t trying = 0;
 
   // At any time; and what has to be free for it, with the libraries of a device.
   int64_t Most() const;

@@ -176,10 +176,10 @@ INSTANTIATE_TEST_SUITE_P(Cases, DeviceMemoryOf, testing::ValuesIn(MemoryCases())
 TEST(DeviceMemoryOf, TrialsOfProductsAreToldAndNeededWithTheLibraries) {
   Model model = ModelOf({});
   const DeviceMemory idle = DeriveDeviceMemory(model, {}, {});
-  EXPECT_GT(idle.opening, idle.peak) << "products are tried on thousands of rows";
-  EXPECT_GT(idle.Needed(), idle.opening);
+  EXPECT_GT(idle.trying, idle.peak) << "products are tried on thousands of rows";
+  EXPECT_GT(idle.Needed(), idle.trying);
   const DeviceMemory plain = DeriveDeviceMemory(model, {.precision = Precision::kF32}, {});
-  EXPECT_LE(plain.opening, plain.peak) << "float32 products are not tried";
+  EXPECT_LE(plain.trying, plain.peak) << "float32 products are not tried";
 }
 
 TEST(DeviceMemoryOf, AdaptersTakeNoGradientsOfWhatIsFrozen) {

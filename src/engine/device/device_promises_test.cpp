@@ -61,20 +61,30 @@ TEST_P(DevicePromises, RowsOfProducts) {
   }
 }
 
-// Sums that are made of two parts (PartsOf), by several kinds of kernels.
+// Long enough for the kernel of few rows; the first is made of two parts (PartsOf).
 TEST_P(DevicePromises, RowsOfLongProducts) {
-  const ProductProblem problem =
-      ProductProblem{
-          DeviceProduct::Form::kForward, 257, 40, 4224, Element::kBf16, Element::kF32, true, 1.0f}
-          .Fill(Rng(1));
-  ExpectRowsByThemselves(257, [&](int64_t first, int64_t count) {
-    DeviceTrial trial(api_);
-    return problem.Run(&trial, first, count);
-  });
+  struct Shape {
+    int64_t n, k;
+    Element output;
+    bool addend;
+  };
+  for (const auto& [n, k, output, addend] : {Shape{40, 4224, Element::kF32, true},
+                                             {72, 576, Element::kF32, true},
+                                             {200, 512, Element::kBf16, false}}) {
+    SCOPED_TRACE(k);
+    const ProductProblem problem =
+        ProductProblem{
+            DeviceProduct::Form::kForward, 257, n, k, Element::kBf16, output, addend, 1.0f}
+            .Fill(Rng(1));
+    ExpectRowsByThemselves(257, [&](int64_t first, int64_t count) {
+      DeviceTrial trial(api_);
+      return problem.Run(&trial, first, count);
+    });
+  }
 }
 
 TEST_P(DevicePromises, AProductThenSwiGluInOneGo) {
-  constexpr int64_t kFfn = 200, kInputs = 128;
+  constexpr int64_t kFfn = 200, kInputs = 512;
   for (const int64_t rows : {1, 5, 64, 100, 300}) {
     SCOPED_TRACE(rows);
     DeviceTrial t(api_);

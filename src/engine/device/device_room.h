@@ -31,6 +31,29 @@ inline constexpr int64_t ProductTrialBytes(const DeviceProductShape& shape) {
          (1 + kMostProductClasses) * result;
 }
 
+// Products of gradients whose output is so large keep a GPU busy without a split of k: ways to
+// compute them are tried when one comes for the first time, with so many rows.
+inline constexpr bool IsLargeGradient(const DeviceProduct& p) {
+  return p.form != DeviceProduct::Form::kForward && p.m * p.n >= int64_t{1} << 21;
+}
+inline constexpr int64_t GradientTrialRows(const DeviceProduct& p) {
+  const int64_t of_call = p.form == DeviceProduct::Form::kWeight ? p.k : p.m;
+  int64_t rows = 64;
+  while (rows < of_call && rows < 8192) rows *= 2;
+  return rows;
+}
+// What that takes while it is tried: made-up operands, an addend and two results. 0: it would take
+// too much, and is not tried.
+inline constexpr int64_t GradientTrialBytes(const DeviceProduct& p) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  const bool weight = p.form == DeviceProduct::Form::kWeight;
+  const int64_t rows = GradientTrialRows(p);
+  const int64_t operands = rows * p.a_row + (weight ? rows : p.k) * p.b_row;
+  const int64_t result = (weight ? p.m : rows) * p.out_row * BytesOf(p.output);
+  const int64_t bytes = operands * 2 + 3 * result;
+  return bytes > kMost ? 0 : bytes;
+}
+
 inline constexpr int64_t AlignedRoom(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 // DeviceApi::orthogonal_room: two matrices of the step's shape and two of the shorter side squared

@@ -278,7 +278,7 @@ std::vector<DrawnToken> DeviceRunner::Advance(std::span<const Chunk> chunks, Pag
   const size_t rules_at = staging.Add(step.rules), row_at = staging.Add(step.row_of);
   const size_t allowed_at = recorded && step.plain ? 0 : staging.Add(step.allowed);
   DevicePass pass = PassOf(chunks, pages, recorded ? rows : 0, &staging);
-  pass.earlier_keys = pass.one_position;
+  pass.earlier_keys = pass.one_position && step.single;
   moved |= recorded && staging.data() != before;
   if (moved) ForgetRecordings();
 

@@ -26,14 +26,15 @@ struct EarlyLaunch {
   unsigned cluster = 1;
 };
 
+// Whether it could be launched; the device has not failed if not.
 template <typename... Parameters, typename... Arguments>
-void LaunchEarly(DeviceContext* context, const EarlyLaunch& how, void (*kernel)(Parameters...),
-                 const Arguments&... arguments) {
+cudaError_t TryLaunchEarly(DeviceContext* context, const EarlyLaunch& how,
+                           void (*kernel)(Parameters...), const Arguments&... arguments) {
   if (how.bytes > 48 * 1024) {  // more has to be asked for
-    Check(context,
-          cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                               cudaFuncAttributeMaxDynamicSharedMemorySize, how.bytes),
-          how.what);
+    const cudaError_t status =
+        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, how.bytes);
+    if (status != cudaSuccess) return status;
   }
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -47,7 +48,13 @@ void LaunchEarly(DeviceContext* context, const EarlyLaunch& how, void (*kernel)(
   config.stream = context->stream;
   config.attrs = attributes;
   config.numAttrs = how.cluster > 1 ? 2 : 1;
-  Check(context, cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), how.what);
+  return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
+template <typename... Parameters, typename... Arguments>
+void LaunchEarly(DeviceContext* context, const EarlyLaunch& how, void (*kernel)(Parameters...),
+                 const Arguments&... arguments) {
+  Check(context, TryLaunchEarly(context, how, kernel, arguments...), how.what);
 }
 
 }  // namespace hone::cuda

@@ -35,6 +35,12 @@ __global__ void CompareResults(const uint16_t* x, const uint16_t* y, int64_t n, 
 
 }  // namespace
 
+void FillMadeUp(DeviceContext* context, void* bfloat16s, int64_t count, uint32_t seed) {
+  FillForTrial<<<1024, 256, 0, context->stream>>>(static_cast<__nv_bfloat16*>(bfloat16s), count,
+                                                  seed);
+  Launched(context, "product");
+}
+
 bool SameBytes(DeviceContext* context, const void* x, const void* y, int64_t bytes, int* differs) {
   cudaMemsetAsync(differs, 0, sizeof(int), context->stream);
   CompareResults<<<1024, 256, 0, context->stream>>>(
@@ -94,12 +100,8 @@ Trial::Trial(DeviceContext* context, const DeviceProductShape& shape)
         cudaEventCreate(&begin_) == cudaSuccess && cudaEventCreate(&end_) == cudaSuccess;
   cudaGetLastError();  // a failure to get memory is told by ok()
   if (!ok_) return;
-  auto fill = [&](void* to, int64_t count, uint32_t seed) {
-    FillForTrial<<<1024, 256, 0, context->stream>>>(static_cast<__nv_bfloat16*>(to), count, seed);
-  };
-  fill(x_, rows * k, 1);
-  fill(weight_, copies_ * n * k, 2);
-  Launched(context, "product");
+  FillMadeUp(context, x_, rows * k, 1);
+  FillMadeUp(context, weight_, copies_ * n * k, 2);
 }
 
 Trial::~Trial() {

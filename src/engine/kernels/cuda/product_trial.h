@@ -25,6 +25,8 @@ int PartsOf(const DeviceProductShape& shape);
 // A product of kForward with its parts; false when it could not be started.
 bool RunWay(DeviceContext* context, const DeviceProduct& p, const Way& way, int parts);
 
+// Numbers in (-1, 1) that look random.
+void FillMadeUp(DeviceContext* context, void* bfloat16s, int64_t count, uint32_t seed);
 // Whether `bytes` bytes, an even number, are the same. `differs` is room of the device.
 bool SameBytes(DeviceContext* context, const void* x, const void* y, int64_t bytes, int* differs);
 // The shorter of two times that some runs take, in milliseconds; `run` is told the number of each.
