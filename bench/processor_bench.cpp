@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
@@ -14,37 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
-#include "engine/engine.h"
 #include "engine/kernels/kernels.h"
+#include "made_up_model.h"
 
 namespace hone {
 namespace {
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Seconds that this process spent on cores: less disturbed by others than the clock.
 double Work() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-// Qwen2.5-0.5B.
-ModelConfig HalfBillion() {
-  ModelConfig c;
-  c.family = ModelConfig::Family::kQwen2;
-  c.qkv_bias = true;
-  c.max_positions = 32768;
-  c.rope_theta = 1e6;
-  c.vocab = 151936;
-  c.layers = 24;
-  c.width = 896;
-  c.heads = 14;
-  c.kv_heads = 2;
-  c.head_dim = 64;
-  c.ffn = 4864;
-  c.tied_embeddings = true;
-  return c;
-}
 
 // The shapes of `hone bench engine`: 9.5 M with (6, 384, 1024), 4.8 M with (4, 320, 896).
 ModelConfig Small(int64_t layers, int64_t width, int64_t ffn) {
@@ -60,42 +36,7 @@ ModelConfig Small(int64_t layers, int64_t width, int64_t ffn) {
   return c;
 }
 
-// Normal weights, quickly: a million of them over and over, from another place for each parameter.
-Model RandomModel(const ModelConfig& config) {
-  Model model = NewModel(config);
-  std::vector<float> normals(1 << 20);
-  Rng rng(1);
-  for (float& x : normals) x = 0.02f * static_cast<float>(rng.NextNormal());
-  size_t at = 0;
-  for (Parameter& parameter : model.parameters) {
-    if (parameter.shape.size() < 2) continue;
-    at = (at + 7919) % normals.size();
-    for (size_t i = 0; i < parameter.value.size();) {
-      const size_t some = std::min(parameter.value.size() - i, normals.size() - at);
-      std::copy_n(normals.begin() + static_cast<int64_t>(at), some,
-                  parameter.value.begin() + static_cast<int64_t>(i));
-      i += some;
-      at = (at + some) % normals.size();
-    }
-  }
-  return model;
-}
-
-std::vector<TokenId> Tokens(uint64_t seed, int64_t count, int64_t vocab) {
-  Rng rng(seed);
-  std::vector<TokenId> tokens(static_cast<size_t>(count));
-  for (TokenId& token : tokens)
-    token = static_cast<TokenId>(rng.Below(static_cast<uint64_t>(vocab)));
-  return tokens;
-}
-
-void Derivatives(std::span<TreeTerms> all) {
-  for (TreeTerms& tree : all) {
-    for (PathTerms& path : tree.paths) {
-      for (float& d : path.dlogprobs) d = -1e-3f;
-    }
-  }
-}
+void Derivatives(std::span<TreeTerms> all) { SetDerivatives(all, -1e-3f); }
 
 void Say(const std::string& part, double value, const std::string& unit,
          const std::string& note = "") {
@@ -169,7 +110,7 @@ int Run(int count, char** arguments) {
   const std::map<std::string, std::function<void()>> kParts = {
       {"0.5b",
        [&] {
-         Train({"train 0.5b", HalfBillion(), 4, 256, 1, 2}, threads, hash);
+         Train({"train 0.5b", Shape("0.5b"), 4, 256, 1, 2}, threads, hash);
        }},
       {"9.5m",
        [&] {
