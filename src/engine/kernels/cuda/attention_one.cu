@@ -1,10 +1,10 @@
 // Attention of one position per tile: a step of drawing.
 //
 // With at most 8 kHalves query heads per key/value head, one warp would have all the rows and wait
-// for each of its own operations. So the four warps share them: each computes the scores of 16 of a
-// page's keys and leaves them in shared memory; then each reads all the scores, all make the same
-// weights of them, and each adds the values of its own dimensions. Scores are computed one page
-// ahead.
+// for each of its own operations. So a block has two teams of four warps. In the first, each warp
+// computes the scores of 16 of a page's keys and leaves them in shared memory. In the second, each
+// reads all the scores of a page, all make the same weights of them, and each adds the values of
+// its own dimensions. Scores are up to two pages ahead.
 
 #include "engine/kernels/cuda/attention_rows.cuh"
 #include "engine/kernels/cuda/early.cuh"
@@ -40,50 +40,66 @@ __device__ __forceinline__ void WaitCopiesUpTo(int pending) {
   }
 }
 
-// The pages of a path in shared memory: rings of keys and of values, so many pages each.
-template <int kDim>
-class PageRings {
- public:
-  static constexpr uint32_t kTile = kTileBytes<kDim>;
+// The teams tell each other by barriers that a page's scores are there, and that they were read:
+// one team arrives, the other waits. Two pages of scores are in use, and each has its barriers;
+// those before them are the teams' own.
+enum class Scores : int { kThere = 3, kRead = 5 };
+__device__ __forceinline__ void TellOfScores(Scores what, int page) {
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(static_cast<int>(what) + page % 2), "n"(2 * kTeam)
+               : "memory");
+}
+__device__ __forceinline__ void WaitForScores(Scores what, int page) {
+  asm volatile("bar.sync %0, %1;\n" ::"r"(static_cast<int>(what) + page % 2), "n"(2 * kTeam)
+               : "memory");
+}
 
-  __device__ __forceinline__ PageRings(const AttentionView<Bf16>& a, const AttentionTile& tile,
-                                       int ring, uint8_t* shared)
+// A team's walk through the pages of a path: a ring of keys, or of values, in shared memory.
+template <int kDim>
+class PageRing {
+ public:
+  // `behind` is 0 for keys, and for values how far behind a page's keys they are.
+  __device__ __forceinline__ PageRing(const AttentionView<Bf16>& a, const AttentionTile& tile,
+                                      int ring, int behind, uint32_t room)
       : a_(a),
         end_(tile.position + 1),
         blocks_((end_ + kDevicePage - 1) / kDevicePage),
         ring_(ring),
-        keys_(SharedAddress(shared)),
-        values_(keys_ + ring * kTile),
+        behind_(behind),
+        room_(room),
         pages_(a.tables + tile.table, blocks_) {}
 
-  // Copies the keys of block b, to this slot of the ring, and the values of the block before. To be
-  // called for all blocks in order, and once more.
-  __device__ __forceinline__ void Copy(int b, int slot) {
-    if (b > 0 && b <= blocks_) {
-      const Bf16* values = last_keys_ + kDevicePage * kDim;
-      CopyTile<kDim, kTeam>(Values(slot == 0 ? ring_ - 1 : slot - 1), threadIdx.x,
-                            end_ - (b - 1) * kDevicePage,
-                            [=](uint32_t row) { return values + row * kDim; });
-    }
-    if (b < blocks_) {
-      const Bf16* keys = a_.template Keys<kDim>(pages_.Page(b), blockIdx.y);
-      CopyTile<kDim, kTeam>(Keys(slot), threadIdx.x, end_ - b * kDevicePage,
-                            [=](uint32_t row) { return keys + row * kDim; });
-      last_keys_ = keys;
+  // Copies the next block, where there is one, to its slot. To be called by the whole team.
+  __device__ __forceinline__ void CopyNext() {
+    if (copied_ < blocks_) {
+      const Bf16* from = a_.template Keys<kDim>(pages_.Page(copied_), blockIdx.y) + behind_;
+      CopyTile<kDim, kTeam>(At(copied_), threadIdx.x % kTeam, end_ - copied_ * kDevicePage,
+                            [=](uint32_t row) { return from + row * kDim; });
     }
     CommitCopies();
+    ++copied_;
   }
-  __device__ __forceinline__ uint32_t Keys(int slot) const { return keys_ + slot * kTile; }
-  __device__ __forceinline__ uint32_t Values(int slot) const { return values_ + slot * kTile; }
+  // Until block b is there, b + ring_ having been asked for; all of the team's threads are.
+  __device__ __forceinline__ void Wait(int team) const {
+    WaitCopiesUpTo(ring_ - 1);
+    TeamBarrier(team);
+  }
+  // The team has read a block: its slot gets the next one that has none.
+  __device__ __forceinline__ void Release(int team) {
+    if (copied_ < blocks_) TeamBarrier(team);
+    CopyNext();
+  }
+  __device__ __forceinline__ uint32_t At(int block) const {
+    return room_ + block % ring_ * kTileBytes<kDim>;
+  }
   __device__ __forceinline__ int blocks() const { return blocks_; }
+  __device__ __forceinline__ int copied() const { return copied_; }
   __device__ __forceinline__ int end() const { return end_; }  // of what is seen
 
  private:
   const AttentionView<Bf16>& a_;
-  int end_, blocks_, ring_;
-  uint32_t keys_, values_;
+  int end_, blocks_, ring_, behind_, copied_ = 0;
+  uint32_t room_;
   PageWalk pages_;
-  const Bf16* last_keys_ = nullptr;
 };
 
 // The scores of 16 of a page's keys, those of this warp, to all.
@@ -153,7 +169,7 @@ __device__ __forceinline__ void FinishOneRow(const AttentionView<Bf16>& a, const
                                              const float (&out)[kColumns<kDim>][4]) {
   float inverse;
   const float lse = FinishRow(state, a.scale, &inverse);
-  const int lane = Lane(), warp = static_cast<int>(threadIdx.x / 32);
+  const int lane = Lane(), warp = static_cast<int>(threadIdx.x % kTeam / 32);
   if (lane / 4 + 8 * kHalf >= a.group) return;
   if (warp == 0 && lane % 4 == 0) a.lse[a.HeadAt(row)] = lse;
   if (warp * kColumns<kDim> >= kDim / 8) return;
@@ -161,10 +177,61 @@ __device__ __forceinline__ void FinishOneRow(const AttentionView<Bf16>& a, const
                   a.out + a.HeadAt(row) * kDim + warp * kColumns<kDim> * 8 + lane % 4 * 2);
 }
 
+// The scores of all pages, by the first team.
+template <int kDim, int kHalves>
+__device__ __forceinline__ void ScorePages(const AttentionView<Bf16>& a, const AttentionTile& tile,
+                                           PageRing<kDim>* keys, LaneScores<kHalves>* scores) {
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = Lane(), kv_head = blockIdx.y;
+  LeftRows<kDim, true> queries;
+  const QueryRow upper = RowOf(tile, a.group, kv_head, lane / 4);
+  const QueryRow lower = kHalves == 1 ? upper : RowOf(tile, a.group, kv_head, lane / 4 + 8);
+  queries.Hold(a.template Query<kDim>(upper), a.template Query<kDim>(lower));
+  for (int b = 0; b < keys->blocks(); ++b) {
+    keys->Wait(0);
+    if (b >= 2) WaitForScores(Scores::kRead, b);
+    ShareScores<kDim, kHalves>(queries, keys->At(b), warp, scores + b % 2 * kPageScores);
+    TellOfScores(Scores::kThere, b);
+    keys->Release(0);
+  }
+}
+
+// What all pages give, by the second team.
+template <int kDim, int kHalves>
+__device__ __forceinline__ void AddPages(const AttentionView<Bf16>& a, const AttentionTile& tile,
+                                         PageRing<kDim>* values,
+                                         const LaneScores<kHalves>* from) {
+  const int warp = static_cast<int>(threadIdx.x % kTeam / 32), lane = Lane(), kv_head = blockIdx.y;
+  RowState states[2];
+  float out[kColumns<kDim>][4] = {};
+  for (int b = 0; b < values->blocks(); ++b) {
+    float scores[8][4];
+    WaitForScores(Scores::kThere, b);
+    ReadScores<kHalves>(from + b % 2 * kPageScores, scores);
+    if (b + 2 < values->blocks()) TellOfScores(Scores::kRead, b);
+    const int visible = values->end() - b * kDevicePage;
+    const bool masked = visible < kDevicePage;
+    const float shrink_upper = UpdateRow<0>(scores, masked, visible, a.scale_log2, &states[0]);
+    float shrink_lower = 1;
+    if constexpr (kHalves == 2) {
+      shrink_lower = UpdateRow<1>(scores, masked, visible, a.scale_log2, &states[1]);
+    }
+    values->Wait(1);
+    if (warp * kColumns<kDim> < kDim / 8) {
+      ShrinkRows(shrink_upper, shrink_lower, out);
+      AddColumns<kDim>(scores, values->At(b), warp, out);
+    }
+    values->Release(1);
+  }
+  FinishOneRow<kDim, 0>(a, RowOf(tile, a.group, kv_head, lane / 4), states[0], out);
+  if constexpr (kHalves == 2) {
+    FinishOneRow<kDim, 1>(a, RowOf(tile, a.group, kv_head, lane / 4 + 8), states[1], out);
+  }
+}
+
 // With kEarly, the pages before the last one are copied before the kernel before has ended: nobody
 // has written to them in this pass.
 template <int kDim, int kHalves, bool kEarly>
-__global__ void __launch_bounds__(kTeam) AttendOne(const AttentionView<Bf16> a, int ring) {
+__global__ void __launch_bounds__(2 * kTeam) AttendOne(const AttentionView<Bf16> a, int ring) {
   extern __shared__ __align__(1024) uint8_t shared[];
   LetNextKernelStart();
   if (!kEarly) WaitForKernelBefore();
@@ -173,53 +240,21 @@ __global__ void __launch_bounds__(kTeam) AttendOne(const AttentionView<Bf16> a, 
     WaitForKernelBefore();
     return;
   }
-  const int kv_head = blockIdx.y, lane = Lane(), warp = static_cast<int>(threadIdx.x / 32);
-  auto* const score_room =
-      reinterpret_cast<LaneScores<kHalves>*>(shared + ring * 2 * kTileBytes<kDim>);
-  PageRings<kDim> pages(a, tile, ring, shared);
-  int copied = 0;
+  const bool scoring = threadIdx.x < kTeam;
+  const uint32_t room = SharedAddress(shared), half = ring * kTileBytes<kDim>;
+  auto* const scores = reinterpret_cast<LaneScores<kHalves>*>(shared + 2 * half);
+  PageRing<kDim> pages(a, tile, ring, scoring ? 0 : kDevicePage * kDim,
+                       scoring ? room : room + half);
   if (kEarly) {
-    for (; copied < min(ring, pages.blocks() - 1); ++copied) pages.Copy(copied, copied);
+    while (pages.copied() < min(ring, pages.blocks() - 1)) pages.CopyNext();
     WaitForKernelBefore();
   }
-  for (; copied < ring; ++copied) pages.Copy(copied, copied);
-
-  const QueryRow upper = RowOf(tile, a.group, kv_head, lane / 4);
-  const QueryRow lower = kHalves == 1 ? upper : RowOf(tile, a.group, kv_head, lane / 4 + 8);
-  LeftRows<kDim, true> queries;
-  queries.Hold(a.template Query<kDim>(upper), a.template Query<kDim>(lower));
-  WaitCopiesUpTo(ring - 1);
-  __syncthreads();
-  ShareScores<kDim, kHalves>(queries, pages.Keys(0), warp, score_room);
-
-  RowState states[2];
-  float out[kColumns<kDim>][4] = {};
-  for (int b = 0, slot = 0; b < pages.blocks(); ++b) {
-    // The keys of the next block, and the values of this one.
-    WaitCopiesUpTo(ring - 2);
-    __syncthreads();
-    pages.Copy(b + ring, slot);
-    const int next_slot = slot + 1 == ring ? 0 : slot + 1;
-    float scores[8][4];
-    ReadScores<kHalves>(score_room + b % 2 * kPageScores, scores);
-    // After the last block there are other keys in that slot, and nobody reads these scores.
-    ShareScores<kDim, kHalves>(queries, pages.Keys(next_slot), warp,
-                               score_room + (b + 1) % 2 * kPageScores);
-    const int visible = pages.end() - b * kDevicePage;
-    const bool masked = visible < kDevicePage;
-    const float shrink_upper = UpdateRow<0>(scores, masked, visible, a.scale_log2, &states[0]);
-    float shrink_lower = 1;
-    if constexpr (kHalves == 2) {
-      shrink_lower = UpdateRow<1>(scores, masked, visible, a.scale_log2, &states[1]);
-    }
-    if (warp * kColumns<kDim> < kDim / 8) {
-      ShrinkRows(shrink_upper, shrink_lower, out);
-      AddColumns<kDim>(scores, pages.Values(slot), warp, out);
-    }
-    slot = next_slot;
+  while (pages.copied() < ring) pages.CopyNext();
+  if (scoring) {
+    ScorePages<kDim, kHalves>(a, tile, &pages, scores);
+  } else {
+    AddPages<kDim, kHalves>(a, tile, &pages, scores);
   }
-  FinishOneRow<kDim, 0>(a, upper, states[0], out);
-  if constexpr (kHalves == 2) FinishOneRow<kDim, 1>(a, lower, states[1], out);
 }
 
 // As many pages of the ring as shared memory has for all the blocks of a multiprocessor at once,
@@ -237,7 +272,7 @@ void LaunchAttendOne(DeviceContext* context, const DeviceAttention& a) {
     --ring;
   }
   const dim3 grid(static_cast<unsigned>(a.tiles), a.kv_heads);
-  LaunchEarly(context, {"attend", grid, dim3(kTeam), AttendOneBytes<kDim, kHalves>(ring)},
+  LaunchEarly(context, {"attend", grid, dim3(2 * kTeam), AttendOneBytes<kDim, kHalves>(ring)},
               a.earlier_keys ? AttendOne<kDim, kHalves, true> : AttendOne<kDim, kHalves, false>,
               ViewOf<Bf16>(a), ring);
 }

@@ -60,10 +60,11 @@ struct Way {
   cublasLtMatmulAlgo_t algorithm{};
 };
 
-// Up to `rows` rows are computed in this way.
+// Up to `rows` rows are computed in this way. `gated` is for a product with swiglu behind it: our
+// own kernel does both, which is worth it where it is not much slower than the fastest.
 struct RowClass {
   int64_t rows;
-  Way way;
+  Way way, gated;
 };
 
 // What algorithms may use, in bytes.

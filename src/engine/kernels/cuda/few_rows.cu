@@ -1,13 +1,13 @@
 // Products of few rows.
 //
-// A block has some columns of the output and all rows, 64 to a warpgroup; one more warp has its
-// first thread start the copies of weights and rows, some steps of 64 k ahead. Weights are copied
-// before the kernel before this one has ended. Blocks of a cluster share the rows: each copies a
-// part of them to all. Where k is summed in parts, the cluster has blocks for each, and those of
-// the first part add what the others send.
+// A block has some columns of the output and all rows, 64 to a warpgroup; one more warp
+// starts the copies of weights and rows, some stages of k ahead. Weights are copied
+// before the kernel before this one has ended. Where k is summed in parts, a cluster has a block
+// for each, and the one of the first part adds what the others send.
 //
 // An output is one chain over the k of a part, 16 at a time, as in cuBLASLt's products that do not
-// split k: the same instructions in the same order.
+// split k: the same instructions in the same order. What a step of the chain waits for costs more
+// than the step: so a stage has several steps, and all blocks should fit on the GPU at once.
 
 #include "engine/kernels/cuda/few_rows.h"
 
@@ -20,8 +20,9 @@
 namespace hone::cuda {
 namespace {
 
-constexpr int kStep = 64;            // of k, in a stage: 128 bytes of a row
+constexpr int kStep = 64;            // of k: 128 bytes of a row
 constexpr int kGroupRows = 64;       // of a warpgroup
+constexpr int kMostSteps = 4;        // of a stage
 constexpr int kMostStages = 16;      // of copies under way
 constexpr int kBarrierBytes = 1024;  // at the beginning of shared memory
 constexpr int kShortest = 512;       // of k
@@ -29,7 +30,7 @@ constexpr int kMostBlocks = 8;       // of a cluster that every GPU has
 
 struct FewRowsView {
   int rows, columns, steps;  // of the output; of k, in one part
-  int sharers, parts, stages;
+  int stage_steps, stages, parts;
   int up;  // the first row of weights of `up` where gate and up are multiplied; else 0
   int64_t out_row;
   const float* addend;  // float32; null: none
@@ -37,119 +38,148 @@ struct FewRowsView {
   float scale;
 };
 
+// One step of k in shared memory: the rows, then the weights.
 template <int kColumns, int kGroups>
-struct Stage {
+struct StepRoom {
   static constexpr uint32_t kRowBytes = kGroups * kGroupRows * 128;
   static constexpr uint32_t kWeightBytes = kColumns * 128;
   static constexpr uint32_t kBytes = kRowBytes + kWeightBytes;
 };
 
-// Where a block stands.
+// A thread's sums, and what others send in their place: of all threads, four numbers at a time.
+template <int kColumns>
+using Sums = float[kColumns / 8][4];
+template <int kColumns, int kGroups>
+inline constexpr uint32_t kSentBytes = kColumns* kGroups* kGroupRows* sizeof(float);
+
+// Which part of k and which columns a block has.
 struct Place {
-  int part, sharer, tile;
-  __device__ explicit Place(const FewRowsView& v) {
-    const int rank = static_cast<int>(BlockOfCluster());
-    part = rank / v.sharers;
-    sharer = rank % v.sharers;
-    tile = static_cast<int>(blockIdx.x) / (v.sharers * v.parts) * v.sharers + sharer;
-  }
+  int part, tile;
+  __device__ explicit Place(const FewRowsView& v)
+      : part(v.parts == 1 ? 0 : static_cast<int>(BlockOfCluster())),
+        tile(static_cast<int>(blockIdx.x) / v.parts) {}
 };
 
-// Shared memory: barriers of full and of empty stages, then the stages.
+// Shared memory: barriers of full and of empty stages and of what is sent, the stages, and room for
+// what each of the other parts sends.
+template <int kColumns, int kGroups>
 struct Room {
+  using S = StepRoom<kColumns, kGroups>;
   uint32_t base;
-  __device__ explicit Room(uint8_t* shared) {
-    base = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-  }
+  int stage_steps, stages;
+  __device__ Room(const FewRowsView& v, uint8_t* shared)
+      : base(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
+        stage_steps(v.stage_steps),
+        stages(v.stages) {}
   __device__ uint32_t Full(int stage) const { return base + stage * 8; }
   __device__ uint32_t Empty(int stage) const { return base + (kMostStages + stage) * 8; }
-  template <typename S>
-  __device__ uint32_t Rows(int stage) const {
-    return base + kBarrierBytes + stage * S::kBytes;
+  __device__ uint32_t Received() const { return base + 2 * kMostStages * 8; }
+  __device__ uint32_t Rows(int stage, int step) const {
+    return base + kBarrierBytes + (stage * stage_steps + step) * S::kBytes;
   }
-  template <typename S>
-  __device__ uint32_t Weights(int stage) const {
-    return Rows<S>(stage) + S::kRowBytes;
+  __device__ uint32_t Weights(int stage, int step) const {
+    return Rows(stage, step) + S::kRowBytes;
+  }
+  // From part `part`, the four numbers from sums[i] of this thread.
+  __device__ uint32_t Sent(int part, int i) const {
+    return Rows(stages, 0) + (part - 1) * kSentBytes<kColumns, kGroups> +
+           (i * kGroups * 128 + threadIdx.x) * 16;
   }
 };
 
-// Starts the copies of all steps. One thread.
-template <int kColumns, int kGroups, bool kGated>
-__device__ __forceinline__ void CopySteps(const CUtensorMap& x, const CUtensorMap& weights,
-                                          const FewRowsView& v, const Place& place,
-                                          const Room& room) {
-  using S = Stage<kColumns, kGroups>;
-  const int first = place.part * v.steps;
-  const int slice = kGroups * kGroupRows / v.sharers;  // rows that this block copies
-  const auto all = static_cast<uint16_t>(((1u << v.sharers) - 1) << (place.part * v.sharers));
-  auto copy_weights = [&](int step, int stage) {
-    ArriveExpecting(room.Full(stage), S::kBytes);
-    const int k = (first + step) * kStep;
-    const uint32_t to = room.Weights<S>(stage);
-    if constexpr (kGated) {
-      CopyBox(weights, {k, place.tile * (kColumns / 2)}, to, room.Full(stage));
-      CopyBox(weights, {k, v.up + place.tile * (kColumns / 2)}, to + S::kWeightBytes / 2,
-              room.Full(stage));
-    } else {
-      CopyBox(weights, {k, place.tile * kColumns}, to, room.Full(stage));
-    }
-  };
-  auto copy_rows = [&](int step, int stage) {
-    const int k = (first + step) * kStep, row = place.sharer * slice;
-    const uint32_t to = room.Rows<S>(stage) + row * 128;
-    if (v.sharers == 1) {
-      CopyBox(x, {k, 0}, to, room.Full(stage));
-    } else {
-      CopyBoxToAll(x, {k, row}, to, room.Full(stage), all);
-    }
-  };
-  const int ahead = min(v.stages, v.steps);
-  for (int step = 0; step < ahead; ++step) copy_weights(step, step);
-  WaitCluster();  // all blocks have their barriers
-  WaitForKernelBefore();
-  for (int step = 0; step < ahead; ++step) copy_rows(step, step);
-  int stage = 0;
+// A walk through the stages of shared memory, and how many steps of k there are in each.
+struct StageWalk {
+  int stage = 0, left;
   uint32_t parity = 0;
-  for (int step = ahead; step < v.steps; ++step) {
-    WaitPhase(room.Empty(stage), parity);
-    copy_weights(step, stage);
-    copy_rows(step, stage);
+  __device__ explicit StageWalk(const FewRowsView& v) : left(v.steps) {}
+  __device__ __forceinline__ int Steps(const FewRowsView& v) const {
+    return min(v.stage_steps, left);
+  }
+  __device__ __forceinline__ void Next(const FewRowsView& v) {
+    left -= v.stage_steps;
     if (++stage == v.stages) {
       stage = 0;
       parity ^= 1;
     }
   }
+};
+
+// Starts the copies of all steps. One warp.
+template <int kColumns, int kGroups, bool kGated>
+__device__ __forceinline__ void CopySteps(const CUtensorMap& x, const CUtensorMap& weights,
+                                          const FewRowsView& v, const Place& place,
+                                          const Room<kColumns, kGroups>& room) {
+  using S = StepRoom<kColumns, kGroups>;
+  const int end = (place.part + 1) * v.steps;
+  auto copy_weights = [&](const StageWalk& at) {
+    const uint32_t full = room.Full(at.stage);
+    ArriveExpecting(full, at.Steps(v) * S::kBytes);
+    for (int step = 0; step < at.Steps(v); ++step) {
+      const int k = (end - at.left + step) * kStep;
+      const uint32_t to = room.Weights(at.stage, step);
+      if constexpr (kGated) {
+        CopyBox(weights, {k, place.tile * (kColumns / 2)}, to, full);
+        CopyBox(weights, {k, v.up + place.tile * (kColumns / 2)}, to + S::kWeightBytes / 2, full);
+      } else {
+        CopyBox(weights, {k, place.tile * kColumns}, to, full);
+      }
+    }
+  };
+  auto copy_rows = [&](const StageWalk& at) {
+    for (int step = 0; step < at.Steps(v); ++step) {
+      CopyBox(x, {(end - at.left + step) * kStep, 0}, room.Rows(at.stage, step),
+              room.Full(at.stage));
+    }
+  };
+  // The first round finds all stages empty.
+  StageWalk ahead(v);
+  for (int i = 0; i < v.stages; ++i, ahead.Next(v)) copy_weights(ahead);
+  WaitForKernelBefore();
+  StageWalk at(v);
+  for (int i = 0; i < v.stages; ++i, at.Next(v)) copy_rows(at);
+  for (at.parity = 0; at.left > 0; at.Next(v)) {
+    WaitPhase(room.Empty(at.stage), at.parity);
+    copy_weights(at);
+    copy_rows(at);
+  }
+}
+
+// Starts the products of some steps of a stage, all of them in one go.
+template <int kSteps, int kColumns, int kGroups>
+__device__ __forceinline__ void MultiplyStage(const Room<kColumns, kGroups>& room, int stage,
+                                              int add, Sums<kColumns>& sums) {
+  const int group = WarpOfBlock() / 4;
+  BeginProducts();
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    const uint64_t a = TileDescriptor(room.Rows(stage, step) + group * kGroupRows * 128);
+    const uint64_t b = TileDescriptor(room.Weights(stage, step));
+#pragma unroll
+    for (int k = 0; k < kStep / 16; ++k) {  // 32 bytes on, in sixteens
+      MultiplyTiles(sums, a + k * 2, b + k * 2, step > 0 || k > 0 || add);
+    }
+  }
+  CommitProducts();
 }
 
 // A warpgroup's sums over the block's part of k.
 template <int kColumns, int kGroups>
-__device__ __forceinline__ void MultiplySteps(const FewRowsView& v, const Place& place,
-                                              const Room& room, float (&sums)[kColumns / 8][4]) {
-  using S = Stage<kColumns, kGroups>;
-  const int group = static_cast<int>(threadIdx.x) / 128, lane = static_cast<int>(threadIdx.x) % 32;
-  // Tells all that copy to this block that a stage may be written again.
-  auto free_stage = [&](int stage) {
-    if (lane < v.sharers) ArriveAt(room.Empty(stage), place.part * v.sharers + lane);
-  };
-  int stage = 0, before = 0;
-  uint32_t parity = 0;
-  for (int step = 0; step < v.steps; ++step) {
-    WaitPhase(room.Full(stage), parity);
-    BeginProducts();
-    const uint64_t a = TileDescriptor(room.Rows<S>(stage) + group * kGroupRows * 128);
-    const uint64_t b = TileDescriptor(room.Weights<S>(stage));
-#pragma unroll
-    for (int k = 0; k < kStep / 16; ++k) {
-      MultiplyTiles(sums, a + k * 2, b + k * 2, step > 0 || k > 0);  // 32 bytes on, in sixteens
+__device__ __forceinline__ void MultiplySteps(const FewRowsView& v,
+                                              const Room<kColumns, kGroups>& room,
+                                              Sums<kColumns>& sums) {
+  int before = -1;
+  for (StageWalk at(v); at.left > 0; at.Next(v)) {
+    WaitPhase(room.Full(at.stage), at.parity);
+    const int add = before >= 0;
+    switch (at.Steps(v)) {
+      case 1: MultiplyStage<1>(room, at.stage, add, sums); break;
+      case 2: MultiplyStage<2>(room, at.stage, add, sums); break;
+      case 3: MultiplyStage<3>(room, at.stage, add, sums); break;
+      default: MultiplyStage<kMostSteps>(room, at.stage, add, sums);
     }
-    CommitProducts();
     WaitProducts<1>();
-    if (step > 0) free_stage(before);
-    before = stage;
-    if (++stage == v.stages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    if (before >= 0) Arrive(room.Empty(before));
+    before = at.stage;
   }
   WaitProducts<0>();
 }
@@ -171,26 +201,54 @@ __device__ __forceinline__ void ForSums(const FewRowsView& v, int first_column, 
   }
 }
 
-template <typename Out, int kEights>
-__device__ __forceinline__ void WriteSums(const FewRowsView& v, int first_column, int others,
-                                          const float* sent, float (&sums)[kEights][4]) {
-  const int threads = static_cast<int>(blockDim.x) - 32;
-  ForSums<kEights>(v, first_column, [&](int row, int column, int i, int j) {
-    float pair[2];
+// What the sums are added to; zeros where there is nothing.
+template <int kEights>
+__device__ __forceinline__ void LoadAddend(const FewRowsView& v, int first_column,
+                                           float (&addend)[kEights][4]) {
 #pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const int64_t at = row * v.out_row + column + c;
-      pair[c] = v.scale * sums[i][j + c];
-      if (v.addend != nullptr) pair[c] += v.addend[at];
-#pragma unroll 1
-      for (int other = 0; other < others; ++other) {
-        pair[c] +=
-            v.scale * sent[(int64_t{other} * kEights * 4 + i * 4 + j + c) * threads + threadIdx.x];
-      }
+  for (int i = 0; i < kEights * 4; ++i) addend[i / 4][i % 4] = 0;
+  if (v.addend == nullptr) return;
+  ForSums<kEights>(v, first_column, [&](int row, int column, int i, int j) {
+    const Pack<float, 2> pair = Load<2>(v.addend + row * v.out_row + column);
+    addend[i][j] = pair.value[0];
+    addend[i][j + 1] = pair.value[1];
+  });
+}
+
+// sums = addend + sums, and then the sums of the other parts in their order.
+template <int kColumns, int kGroups>
+__device__ __forceinline__ void JoinSums(const FewRowsView& v, const Sums<kColumns>& addend,
+                                         const Room<kColumns, kGroups>& room,
+                                         Sums<kColumns>& sums) {
+#pragma unroll
+  for (int i = 0; i < kColumns / 8; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      sums[i][j] *= v.scale;
+      if (v.addend != nullptr) sums[i][j] += addend[i][j];
     }
+  }
+  if (v.parts == 1) return;
+  WaitPhase(room.Received(), 0);
+  for (int part = 1; part < v.parts; ++part) {
+#pragma unroll
+    for (int i = 0; i < kColumns / 8; ++i) {
+      const float4 sent = LoadShared(room.Sent(part, i));
+      sums[i][0] += v.scale * sent.x;
+      sums[i][1] += v.scale * sent.y;
+      sums[i][2] += v.scale * sent.z;
+      sums[i][3] += v.scale * sent.w;
+    }
+  }
+}
+
+template <typename Out, int kEights>
+__device__ __forceinline__ void WriteSums(const FewRowsView& v, int first_column,
+                                          const float (&sums)[kEights][4]) {
+  ForSums<kEights>(v, first_column, [&](int row, int column, int i, int j) {
     Pack<Out, 2> out;
-    out.value[0] = FromFloat<Out>(pair[0]);
-    out.value[1] = FromFloat<Out>(pair[1]);
+    out.value[0] = FromFloat<Out>(sums[i][j]);
+    out.value[1] = FromFloat<Out>(sums[i][j + 1]);
     Store(out, static_cast<Out*>(v.out) + row * v.out_row + column);
   });
 }
@@ -198,7 +256,7 @@ __device__ __forceinline__ void WriteSums(const FewRowsView& v, int first_column
 // gate in the first half of the block's columns, up in the second.
 template <int kEights>
 __device__ __forceinline__ void WriteGated(const FewRowsView& v, int first_column,
-                                           float (&sums)[kEights][4]) {
+                                           const float (&sums)[kEights][4]) {
   using T = __nv_bfloat16;
   constexpr int kHalf = kEights / 2;
   ForSums<kHalf>(v, first_column, [&](int row, int column, int i, int j) {
@@ -212,17 +270,32 @@ __device__ __forceinline__ void WriteGated(const FewRowsView& v, int first_colum
   });
 }
 
-// What blocks of later parts have goes to the block of the first part that has the same columns.
-template <int kEights>
-__device__ __forceinline__ void SendSums(const FewRowsView& v, const Place& place, const Room& room,
-                                         const float (&sums)[kEights][4]) {
-  const uint32_t threads = blockDim.x - 32;
-  uint32_t to = room.base + kBarrierBytes +
-                ((place.part - 1) * kEights * 4 * threads + threadIdx.x) * uint32_t{sizeof(float)};
+// What the warpgroups do: multiply, exchange the sums of parts, write.
+template <int kColumns, int kGroups, typename Out, bool kGated>
+__device__ __forceinline__ void MultiplyAndWrite(const FewRowsView& v, const Place& place,
+                                                 const Room<kColumns, kGroups>& room) {
+  Sums<kColumns> sums;
+  const int first_column = place.tile * (kGated ? kColumns / 2 : kColumns);
+  if constexpr (kGated) {
+    WaitForKernelBefore();
+    MultiplySteps<kColumns, kGroups>(v, room, sums);
+    WriteGated(v, first_column, sums);
+  } else if (place.part == 0) {
+    // Asked for now, it is there when the sums are.
+    Sums<kColumns> addend;
+    WaitForKernelBefore();
+    LoadAddend(v, first_column, addend);
+    MultiplySteps<kColumns, kGroups>(v, room, sums);
+    JoinSums<kColumns, kGroups>(v, addend, room, sums);
+    WriteSums<Out>(v, first_column, sums);
+  } else {
+    MultiplySteps<kColumns, kGroups>(v, room, sums);
+    WaitCluster();  // the block that gets them has its barrier
 #pragma unroll
-  for (int i = 0; i < kEights * 4; ++i) {
-    StoreAt(to, static_cast<uint32_t>(place.sharer), sums[i / 4][i % 4]);
-    to += threads * uint32_t{sizeof(float)};
+    for (int i = 0; i < kColumns / 8; ++i) {
+      SendTo(0, room.Sent(place.part, i), room.Received(),
+             make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]));
+    }
   }
 }
 
@@ -231,51 +304,32 @@ __global__ void __launch_bounds__(kGroups * 128 + 32)
     FewRows(const __grid_constant__ CUtensorMap x, const __grid_constant__ CUtensorMap weights,
             const FewRowsView v) {
   extern __shared__ __align__(1024) uint8_t shared[];
-  const Room room(shared);
+  const Room<kColumns, kGroups> room(v, shared);
   const Place place(v);
+  const bool copies = WarpOfBlock() >= kGroups * 4;
   LetNextKernelStart();
-  const bool copies = threadIdx.x >= kGroups * 128;
   if (threadIdx.x == kGroups * 128) {
+    PrefetchMap(x);
+    PrefetchMap(weights);
     for (int i = 0; i < v.stages; ++i) {
       InitBarrier(room.Full(i), 1);
-      InitBarrier(room.Empty(i), v.sharers * kGroups * 4);
+      InitBarrier(room.Empty(i), kGroups * 4);
     }
+    InitBarrier(room.Received(), 1);
     PublishBarriers();
   }
-  __syncwarp();
-  float sums[kColumns / 8][4];
-  ArriveCluster();
-  if (copies) {
-    if (threadIdx.x == kGroups * 128) {
-      CopySteps<kColumns, kGroups, kGated>(x, weights, v, place, room);
-    } else {
-      WaitCluster();
-    }
-    __syncwarp();
+  __syncthreads();
+  if (v.parts > 1) ArriveCluster();
+  if (!copies) {
+    MultiplyAndWrite<kColumns, kGroups, Out, kGated>(v, place, room);
   } else {
-    WaitCluster();
-    WaitForKernelBefore();
-    MultiplySteps<kColumns, kGroups>(v, place, room, sums);
-  }
-  const int first_column = place.tile * (kGated ? kColumns / 2 : kColumns);
-  if (v.parts > 1) {
-    ArriveCluster();
-    WaitCluster();
-    if (!copies && place.part > 0) SendSums(v, place, room, sums);
-    ArriveCluster();
-    WaitCluster();
-  }
-  if (!copies && place.part == 0) {
-    if constexpr (kGated) {
-      WriteGated(v, first_column, sums);
-    } else {
-      const auto* sent = reinterpret_cast<const float*>(shared + kBarrierBytes);
-      WriteSums<Out>(v, first_column, v.parts - 1, sent, sums);
+    if (v.parts > 1 && place.part == 0) {
+      ArriveExpecting(room.Received(), (v.parts - 1) * kSentBytes<kColumns, kGroups>);
     }
+    CopySteps<kColumns, kGroups, kGated>(x, weights, v, place, room);
   }
-  // Nobody leaves while others still tell it that stages are free.
-  ArriveCluster();
-  WaitCluster();
+  // Those that have sent have waited.
+  if (v.parts > 1 && (copies || place.part == 0)) WaitCluster();
 }
 
 using EncodeMap = decltype(&cuTensorMapEncodeTiled);
@@ -310,31 +364,37 @@ bool MapOf(const Matrix& matrix, int box_rows, CUtensorMap* map) {
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
+// A product, how it is computed, and where swiglu of it goes; null: not gated.
 struct FewRowsCall {
   const DeviceProduct& product;
   const FewRowsTiling& plan;
   int parts;
-  void* activated;  // null: not gated
+  void* activated;
 };
 
-// As many stages as shared memory has for all blocks of a multiprocessor.
-int StagesFor(const DeviceContext& context, int64_t blocks, int stage_bytes, int64_t steps) {
-  const int64_t each = (blocks + context.properties.multiProcessorCount - 1) /
+// As many stages as shared memory has for all blocks of a multiprocessor, beside the room for what
+// is sent. Less than 2 are none.
+struct StageRoom {
+  int stage_bytes, sent_bytes;
+  int64_t blocks, stages;  // of the grid; that there are of k
+};
+int StagesFor(const DeviceContext& context, const StageRoom& room) {
+  const int64_t each = (room.blocks + context.properties.multiProcessorCount - 1) /
                        context.properties.multiProcessorCount;
-  const auto room = static_cast<int64_t>(context.properties.sharedMemPerMultiprocessor) / each;
+  const auto share = static_cast<int64_t>(context.properties.sharedMemPerMultiprocessor) / each;
   const auto most = static_cast<int64_t>(context.properties.sharedMemPerBlockOptin);
-  const int64_t stages = (std::min(room - 1024, most) - kBarrierBytes) / stage_bytes;
-  // A stage is free when the products of the next one have begun: there are two at least.
-  return static_cast<int>(std::min({std::max<int64_t>(stages, 2), int64_t{kMostStages}, steps}));
+  const int64_t fit =
+      (std::min(share - 1024, most) - kBarrierBytes - room.sent_bytes) / room.stage_bytes;
+  return static_cast<int>(std::min({std::max<int64_t>(fit, 2), int64_t{kMostStages}, room.stages}));
 }
 
 template <int kColumns, int kGroups, typename Out, bool kGated>
 bool LaunchFewRows(DeviceContext* context, const FewRowsCall& call) {
-  using S = Stage<kColumns, kGroups>;
+  using S = StepRoom<kColumns, kGroups>;
   const DeviceProduct& p = call.product;
-  const int sharers = call.plan.sharers, parts = call.parts;
+  const int parts = call.parts, stage_steps = call.plan.stage_steps;
   CUtensorMap x, weights;
-  if (!MapOf({p.a, p.m, p.k, p.a_row}, kGroups * kGroupRows / sharers, &x) ||
+  if (!MapOf({p.a, p.m, p.k, p.a_row}, kGroups * kGroupRows, &x) ||
       !MapOf({p.b, p.n, p.k, p.b_row}, kGated ? kColumns / 2 : kColumns, &weights)) {
     return false;
   }
@@ -342,23 +402,24 @@ bool LaunchFewRows(DeviceContext* context, const FewRowsCall& call) {
   v.rows = static_cast<int>(p.m);
   v.columns = static_cast<int>(kGated ? p.n / 2 : p.n);
   v.steps = static_cast<int>(p.k / parts / kStep);
-  v.sharers = sharers;
+  v.stage_steps = stage_steps;
   v.parts = parts;
   v.up = kGated ? v.columns : 0;
   v.out_row = kGated ? v.columns : p.out_row;
   v.addend = static_cast<const float*>(p.addend);
   v.out = kGated ? call.activated : p.out;
   v.scale = p.scale;
-  const int64_t clusters = BlocksFor(p.n, int64_t{kColumns} * sharers);
-  const auto cluster = static_cast<unsigned>(sharers * parts);
-  const int64_t blocks = clusters * cluster;
-  v.stages = StagesFor(*context, blocks, S::kBytes, v.steps);
-  const int bytes = kBarrierBytes + std::max<int>(v.stages * static_cast<int>(S::kBytes),
-                                                  (parts - 1) * kColumns * kGroups * 256);
-  const cudaError_t status = TryLaunchEarly(
-      context,
-      {"product", dim3(static_cast<unsigned>(blocks)), dim3(kGroups * 128 + 32), bytes, cluster},
-      FewRows<kColumns, kGroups, Out, kGated>, x, weights, v);
+  const int64_t blocks = BlocksFor(p.n, kColumns) * int64_t{parts};
+  const int stage_bytes = stage_steps * static_cast<int>(S::kBytes);
+  const int sent_bytes = (parts - 1) * static_cast<int>(kSentBytes<kColumns, kGroups>);
+  v.stages = StagesFor(
+      *context, {stage_bytes, sent_bytes, blocks, (v.steps + stage_steps - 1) / stage_steps});
+  const int bytes = kBarrierBytes + v.stages * stage_bytes + sent_bytes;
+  const cudaError_t status =
+      TryLaunchEarly(context,
+                     {"product", dim3(static_cast<unsigned>(blocks)), dim3(kGroups * 128 + 32),
+                      bytes, static_cast<unsigned>(parts)},
+                     FewRows<kColumns, kGroups, Out, kGated>, x, weights, v);
   if (status == cudaSuccess) return true;
   cudaGetLastError();  // another way will do
   return false;
@@ -371,16 +432,15 @@ bool LaunchForRows(DeviceContext* context, const FewRowsCall& call) {
   return LaunchFewRows<kColumns, 2, Out, kGated>(context, call);
 }
 
-template <typename Out, bool kGated>
-bool LaunchPlan(DeviceContext* context, const FewRowsCall& call) {
-  switch (call.plan.columns) {
-    case 16:
-      if constexpr (!kGated) return LaunchForRows<16, Out, kGated>(context, call);
-      return LaunchForRows<32, Out, kGated>(context, call);
-    case 32: return LaunchForRows<32, Out, kGated>(context, call);
-    case 64: return LaunchForRows<64, Out, kGated>(context, call);
-    default: return LaunchForRows<128, Out, kGated>(context, call);
+// Calls f with a number of columns as a type, those of kWidths; false for others.
+constexpr int kWidths[] = {16, 24, 32, 48, 64, 96, 128, 144};
+template <size_t kAt = 0, typename F>
+bool WithWidth(int columns, F f) {
+  if constexpr (kAt < std::size(kWidths)) {
+    if (columns == kWidths[kAt]) return f(std::integral_constant<int, kWidths[kAt]>());
+    return WithWidth<kAt + 1>(columns, f);
   }
+  return false;
 }
 
 }  // namespace
@@ -391,16 +451,20 @@ std::vector<FewRowsTiling> FewRowsTilings(DeviceContext* context, const DevicePr
   const bool hopper = context->properties.major == 9 && context->properties.minor == 0;
   // Short sums are adapters', which are scaled: how cuBLASLt rounds then is not known.
   const bool fits = shape.k >= kShortest && shape.k % (kStep * parts) == 0 && shape.n % 8 == 0 &&
+                    parts <= kMostBlocks &&
                     (shape.output == Element::kF32 || (!shape.addend && parts == 1));
   if (!hopper || !fits || shape.input != Element::kBf16) return {};
+  constexpr int64_t kSmallStage = 20 << 10, kLargeStage = 54 << 10;
+  const int64_t processors = context->properties.multiProcessorCount;
   std::vector<FewRowsTiling> plans;
-  for (const int columns : {16, 32, 64, 128}) {
-    if (columns > 16 && columns > shape.n) continue;
-    const int64_t tiles = (shape.n + columns - 1) / columns * parts;
-    // Too few blocks to read at full speed, or more than fit at once by far.
-    if (columns > 16 && tiles * 4 < context->properties.multiProcessorCount) continue;
-    for (const int sharers : {1, 2, 4, 8}) {
-      if (sharers * parts <= kMostBlocks) plans.push_back({columns, sharers});
+  for (const int columns : kWidths) {
+    const int64_t blocks = BlocksFor(shape.n, columns) * int64_t{parts};
+    // Too few blocks to read at full speed, or so many that each does little.
+    if (columns > kWidths[0] && blocks * 2 < processors) continue;
+    if (columns < 64 && blocks > 2 * processors) continue;
+    for (const int steps : {1, 2, kMostSteps}) {
+      const int64_t bytes = steps * (kGroupRows + columns) * 128;
+      if (bytes >= kSmallStage && bytes <= kLargeStage) plans.push_back({columns, steps});
     }
   }
   return plans;
@@ -410,13 +474,20 @@ bool RunFewRows(DeviceContext* context, const DeviceProduct& p, const FewRowsTil
                 int parts) {
   if (p.scale != 1) return false;
   const FewRowsCall call{p, plan, parts, nullptr};
-  return p.output == Element::kF32 ? LaunchPlan<float, false>(context, call)
-                                   : LaunchPlan<__nv_bfloat16, false>(context, call);
+  return WithWidth(plan.columns, [&](auto columns) {
+    return p.output == Element::kF32
+               ? LaunchForRows<columns(), float, false>(context, call)
+               : LaunchForRows<columns(), __nv_bfloat16, false>(context, call);
+  });
 }
 
 bool RunFewRowsGated(DeviceContext* context, const DeviceProduct& p, const FewRowsTiling& plan,
                      void* activated) {
-  return LaunchPlan<__nv_bfloat16, true>(context, {p, plan, 1, activated});
+  return WithWidth(plan.columns, [&](auto columns) {
+    // Both halves of the columns begin with a whole pattern of eight rows.
+    constexpr int kColumns = columns() % 16 == 0 ? columns() : 2 * columns();
+    return LaunchForRows<kColumns, __nv_bfloat16, true>(context, {p, plan, 1, activated});
+  });
 }
 
 }  // namespace hone::cuda

@@ -12,8 +12,8 @@ inline constexpr int64_t kFewRows = 128;  // at most; more are bound by somethin
 
 // How one is computed. None of it is seen in the bits.
 struct FewRowsTiling {
-  int columns;  // of a block
-  int sharers;  // blocks of a cluster that read the rows together
+  int columns;      // of a block
+  int stage_steps;  // of 64 k, that are copied and waited for together
 };
 
 // How products of this shape might be computed here; k is summed in so many parts of equal length,

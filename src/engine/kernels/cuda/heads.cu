@@ -79,19 +79,38 @@ __device__ __forceinline__ Angles<N> AnglesOf(const DeviceQkv& q, int position) 
   return angles;
 }
 
-// The projection's output with its bias.
+// The bias of a head, where it has one.
 template <int N>
-__device__ __forceinline__ void LoadBiased(const DeviceQkv& q, const HeadOf& of, HeadPairs<N>* x) {
+__device__ __forceinline__ void LoadBias(const HeadOf& of, HeadPairs<N>* bias) {
+  if (of.bias == nullptr) return;
+  ForPairs<N>(of.half, [&](int j, int pair) {
+    bias->first[j] = of.bias[pair];
+    bias->second[j] = of.bias[of.half + pair];
+  });
+}
+
+// The projection's output with its bias, which was loaded before.
+template <int N>
+__device__ __forceinline__ void LoadRaw(const DeviceQkv& q, const HeadOf& of,
+                                        const HeadPairs<N>& bias, HeadPairs<N>* x) {
   const int64_t width = int64_t{q.heads + 2 * q.kv_heads} * q.head_dim;
   const float* from = q.raw + of.row * width + of.head * q.head_dim;
   ForPairs<N>(of.half, [&](int j, int pair) {
     x->first[j] = from[pair];
     x->second[j] = from[of.half + pair];
     if (of.bias != nullptr) {
-      x->first[j] += of.bias[pair];
-      x->second[j] += of.bias[of.half + pair];
+      x->first[j] += bias.first[j];
+      x->second[j] += bias.second[j];
     }
   });
+}
+
+// The projection's output with its bias.
+template <int N>
+__device__ __forceinline__ void LoadBiased(const DeviceQkv& q, const HeadOf& of, HeadPairs<N>* x) {
+  HeadPairs<N> bias;
+  LoadBias(of, &bias);
+  LoadRaw(q, of, bias, x);
 }
 
 template <typename T, int N>
@@ -138,22 +157,27 @@ __device__ __forceinline__ void FinishHead(const DeviceQkv& q, const HeadOf& of,
         (of.is_value ? kDevicePage * q.head_dim : 0) + slot * q.head_dim);
 }
 
-// A warp works on some heads of a row, all of which turn by the same angles.
+// A warp works on some heads of a row, all of which turn by the same angles. What no kernel of the
+// pass writes is asked for before the kernel before has ended.
 template <typename T, int N>
 __global__ void QkvHeads(DeviceQkv q, int heads_of_warp) {
   LetNextKernelStart();
-  WaitForKernelBefore();
   const int64_t row = int64_t{blockIdx.x} * kWarpsPerBlock + threadIdx.x / 32;
-  if (row >= q.rows) return;
+  if (row >= q.rows) return WaitForKernelBefore();
   const int begin = blockIdx.y * heads_of_warp;
   const int end = min(begin + heads_of_warp, q.heads + 2 * q.kv_heads);
   const RowPlace place = q.places[row];
   const Angles<N> angles = AnglesOf<N>(q, place.position);
   for (int first = begin; first < end; first += kHeadsAtOnce) {
-    HeadPairs<N> x[kHeadsAtOnce];
+    HeadPairs<N> x[kHeadsAtOnce], bias[kHeadsAtOnce];
 #pragma unroll
     for (int i = 0; i < kHeadsAtOnce; ++i) {
-      if (first + i < end) LoadBiased(q, FindHead(q, row, first + i), &x[i]);
+      if (first + i < end) LoadBias(FindHead(q, row, first + i), &bias[i]);
+    }
+    if (first == begin) WaitForKernelBefore();
+#pragma unroll
+    for (int i = 0; i < kHeadsAtOnce; ++i) {
+      if (first + i < end) LoadRaw(q, FindHead(q, row, first + i), bias[i], &x[i]);
     }
 #pragma unroll
     for (int i = 0; i < kHeadsAtOnce; ++i) {
@@ -246,7 +270,7 @@ __global__ void QkvHeadsBackward(DeviceQkvBackward b, int heads_of_warp) {
 // some of them.
 int HeadsOfWarp(const DeviceQkv& q) {
   constexpr int64_t kManyRows = 2048;
-  return q.rows >= kManyRows ? q.heads + 2 * q.kv_heads : 2;
+  return q.rows >= kManyRows ? q.heads + 2 * q.kv_heads : q.rows > 128 ? 2 : 1;
 }
 dim3 HeadGrid(const DeviceQkv& q) {
   const int heads = q.heads + 2 * q.kv_heads, of_warp = HeadsOfWarp(q);

@@ -6,6 +6,47 @@
 namespace hone::cuda {
 namespace {
 
+// A thread holds what it has of the row, at most kPacks times four numbers.
+template <typename T, int kPacks>
+__global__ void __launch_bounds__(kThreadsOfRow) NormHeldRows(const DeviceNorm n) {
+  __shared__ float shared[32];
+  LetNextKernelStart();
+  auto column_of = [](int pack) {
+    return (pack * kThreadsOfRow + static_cast<int>(threadIdx.x)) * 4;
+  };
+  Pack<float, 4> in[kPacks] = {}, w[kPacks] = {};
+#pragma unroll
+  for (int p = 0; p < kPacks; ++p) {
+    if (column_of(p) < n.width) w[p] = Load<4>(n.weight + column_of(p));
+  }
+  WaitForKernelBefore();
+  const int64_t row = blockIdx.x;
+  const float* from = n.x + (n.row_of == nullptr ? row : int64_t{n.row_of[row]}) * n.width;
+  T* out = static_cast<T*>(n.out) + row * n.width;
+#pragma unroll
+  for (int p = 0; p < kPacks; ++p) {
+    if (column_of(p) < n.width) in[p] = Load<4>(from + column_of(p));
+  }
+  float squares = 0;
+#pragma unroll
+  for (int p = 0; p < kPacks; ++p) {
+    for (int j = 0; j < 4; ++j) squares = fmaf(in[p].value[j], in[p].value[j], squares);
+  }
+  squares = BlockSum(squares, shared);
+  const float scale = 1.0f / sqrtf(squares / static_cast<float>(n.width) + n.eps);
+  if (n.scale != nullptr && threadIdx.x == 0) n.scale[row] = scale;
+#pragma unroll
+  for (int p = 0; p < kPacks; ++p) {
+    if (column_of(p) >= n.width) break;
+    Pack<T, 4> result;
+    for (int j = 0; j < 4; ++j) {
+      result.value[j] = FromFloat<T>(w[p].value[j] * (in[p].value[j] * scale));
+    }
+    Store(result, out + column_of(p));
+  }
+}
+
+// The same for any width.
 template <typename T, int N>
 __global__ void NormRows(const DeviceNorm n) {
   __shared__ float shared[32];
@@ -214,8 +255,21 @@ void RmsNorm(DeviceContext* context, const DeviceNorm& n) {
   if (n.rows == 0) return;
   WithElement(n.element, [&](auto* type) {
     using T = TypeOf<decltype(type)>;
-    LaunchEarly(context, {"rms_norm", dim3(BlocksFor(n.rows, 1)), dim3(kThreadsOfRow)},
-                Whole(n.width, 4) ? NormRows<T, 4> : NormRows<T, 1>, n);
+    auto kernel = Whole(n.width, 4) ? NormRows<T, 4> : NormRows<T, 1>;
+    if (Whole(n.width, 4)) {
+      switch ((n.width + 4 * kThreadsOfRow - 1) / (4 * kThreadsOfRow)) {
+        case 1: kernel = NormHeldRows<T, 1>; break;
+        case 2: kernel = NormHeldRows<T, 2>; break;
+        case 3: kernel = NormHeldRows<T, 3>; break;
+        case 4: kernel = NormHeldRows<T, 4>; break;
+        case 5:
+        case 6:
+        case 7:
+        case 8: kernel = NormHeldRows<T, 8>; break;
+        default: break;
+      }
+    }
+    LaunchEarly(context, {"rms_norm", dim3(BlocksFor(n.rows, 1)), dim3(kThreadsOfRow)}, kernel, n);
   });
 }
 

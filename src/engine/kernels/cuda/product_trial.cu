@@ -3,8 +3,12 @@
 #include <cuda_bf16.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "engine/kernels/cuda/early.cuh"
 
 namespace hone::cuda {
 namespace {
@@ -33,6 +37,15 @@ __global__ void CompareResults(const uint16_t* x, const uint16_t* y, int64_t n, 
   }
 }
 
+// Does nothing for about as long as a norm takes, on all multiprocessors.
+__global__ void Pause() {
+  LetNextKernelStart();
+  WaitForKernelBefore();
+  constexpr int64_t kCycles = 4000;
+  for (const int64_t start = clock64(); clock64() - start < kCycles;) {
+  }
+}
+
 }  // namespace
 
 void FillMadeUp(DeviceContext* context, void* bfloat16s, int64_t count, uint32_t seed) {
@@ -52,16 +65,30 @@ bool SameBytes(DeviceContext* context, const void* x, const void* y, int64_t byt
 
 float TimeOf(DeviceContext* context, cudaEvent_t begin, cudaEvent_t end,
              const std::function<void(int)>& run) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t recording = nullptr;
+  if (cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+    return kNever;
+  }
+  for (int i = 0; i < kTimedRuns; ++i) run(i);
+  const bool recorded = cudaStreamEndCapture(context->stream, &graph) == cudaSuccess &&
+                        cudaGraphInstantiate(&recording, graph, 0) == cudaSuccess;
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  if (!recorded) {
+    cudaGetLastError();  // such a way is not used
+    return kNever;
+  }
   float best = kNever;
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < 3; ++round) {
     cudaEventRecord(begin, context->stream);
-    for (int i = 0; i < kTimedRuns; ++i) run(i);
+    cudaGraphLaunch(recording, context->stream);
     cudaEventRecord(end, context->stream);
     cudaEventSynchronize(end);
     float elapsed = kNever;
     cudaEventElapsedTime(&elapsed, begin, end);
     best = std::min(best, elapsed);
   }
+  cudaGraphExecDestroy(recording);
   return best;
 }
 
@@ -164,7 +191,10 @@ bool Trial::SameBits(const Way& way, int64_t rows, int64_t from, int of) {
 
 float Trial::Milliseconds(const Way& way, int64_t rows) {
   DeviceProduct p = Rows(rows, 0, result_);
+  const dim3 blocks(static_cast<unsigned>(context_->properties.multiProcessorCount));
   return TimeOf(context_, begin_, end_, [&](int run) {
+    // A step of drawing has small kernels between its products, which may start beside these.
+    if (rows <= kFewRows) LaunchEarly(context_, {"product", blocks, dim3(32)}, Pause);
     p.b = static_cast<const char*>(weight_) + run % copies_ * shape_.n * shape_.k * 2;
     RunWay(context_, p, way, parts_);
   });
@@ -201,10 +231,26 @@ namespace {
 struct Candidate {
   std::vector<RowClass> chosen;
   std::vector<float> time;
+  float own_time = kNever;  // of our own kernels, for the last size
 
   void AddSize(int64_t rows) {
-    chosen.push_back({rows, {}});
+    chosen.push_back({rows, {}, {}});
     time.push_back(kNever);
+    own_time = kNever;
+  }
+  void Add(const Way& way, float milliseconds) {
+    if (milliseconds < time.back()) {
+      time.back() = milliseconds;
+      chosen.back().way = way;
+    }
+    if (way.few_rows && milliseconds < own_time) {
+      own_time = milliseconds;
+      chosen.back().gated = way;
+    }
+  }
+  void EndSize() {
+    constexpr float kSwiGluShare = 1.15f;  // what a kernel for swiglu alone would add
+    if (own_time > kSwiGluShare * time.back()) chosen.back().gated = chosen.back().way;
   }
 };
 
@@ -215,13 +261,25 @@ std::vector<Way> WaysFor(const Trial& trial, int64_t rows) {
     for (const Way& way : trial.For(more)) {
       const bool known = std::any_of(ways.begin(), ways.end(), [&](const Way& other) {
         return other.few_rows == way.few_rows && other.plan.columns == way.plan.columns &&
-               other.plan.sharers == way.plan.sharers &&
+               other.plan.stage_steps == way.plan.stage_steps &&
                std::memcmp(&other.algorithm, &way.algorithm, sizeof way.algorithm) == 0;
       });
       if (!known) ways.push_back(way);
     }
   }
   return ways;
+}
+
+// For those who look for the fastest way: what each took, where HONE_CUDA_TRIALS is set.
+void SayTrial(const Trial& trial, int64_t rows, const Way& way, float milliseconds) {
+  static const bool wanted = std::getenv("HONE_CUDA_TRIALS") != nullptr;
+  if (!wanted) return;
+  std::fprintf(stderr, "product %ldx%ld of %ld rows: %.2f us, %s", long{trial.shape().n},
+               long{trial.shape().k}, long{rows}, 1000 * milliseconds / kTimedRuns,
+               way.few_rows ? "own" : "cuBLASLt\n");
+  if (way.few_rows) {
+    std::fprintf(stderr, " of %d columns, %d steps\n", way.plan.columns, way.plan.stage_steps);
+  }
 }
 
 // Tries all ways for the last of the sizes, which all candidates have.
@@ -240,12 +298,10 @@ void TrySize(const std::vector<int64_t>& sizes, Trial* trial, std::vector<Candid
       continue;
     }
     const float time = trial->Milliseconds(way, rows);
-    Candidate& candidate = (*candidates)[static_cast<size_t>(of)];
-    if (time < candidate.time.back()) {
-      candidate.time.back() = time;
-      candidate.chosen.back().way = way;
-    }
+    SayTrial(*trial, rows, way, time);
+    (*candidates)[static_cast<size_t>(of)].Add(way, time);
   }
+  for (Candidate& candidate : *candidates) candidate.EndSize();
 }
 
 // Of all sizes together, each as a multiple of the best; kNever or more where one is lacking.

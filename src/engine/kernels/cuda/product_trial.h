@@ -29,7 +29,8 @@ bool RunWay(DeviceContext* context, const DeviceProduct& p, const Way& way, int 
 void FillMadeUp(DeviceContext* context, void* bfloat16s, int64_t count, uint32_t seed);
 // Whether `bytes` bytes, an even number, are the same. `differs` is room of the device.
 bool SameBytes(DeviceContext* context, const void* x, const void* y, int64_t bytes, int* differs);
-// The shorter of two times that some runs take, in milliseconds; `run` is told the number of each.
+// The shortest of some times that some runs take together, in milliseconds; `run` is told which
+// it is. They are recorded first: one by one, the host would be slower than small kernels are.
 float TimeOf(DeviceContext* context, cudaEvent_t begin, cudaEvent_t end,
              const std::function<void(int)>& run);
 
@@ -44,6 +45,7 @@ class Trial {
   bool ok() const { return ok_; }  // false: there was not so much memory
 
   int64_t rows() const { return shape_.most_rows; }
+  const DeviceProductShape& shape() const { return shape_; }
   // cuBLASLt's, then our own.
   std::vector<Way> For(int64_t rows) const;
   // The class of bits that a way belongs to: the number of one that was seen before, or a new one

@@ -115,7 +115,7 @@ std::string Describe(const Library& library, const RowClass& of) {
   char text[80];
   if (of.way.few_rows) {
     std::snprintf(text, sizeof text, "%lld:own/%d/%d", static_cast<long long>(of.rows),
-                  of.way.plan.columns, of.way.plan.sharers);
+                  of.way.plan.columns, of.way.plan.stage_steps);
     return text;
   }
   int32_t id = 0;
@@ -154,10 +154,10 @@ const std::vector<RowClass>* ClassesOf(DeviceContext* context, const DeviceProdu
 }
 
 // How so many rows are computed, at most those of the last class.
-const Way& WayFor(const std::vector<RowClass>& classes, int64_t rows) {
+const RowClass& ClassFor(const std::vector<RowClass>& classes, int64_t rows) {
   size_t c = 0;
   while (classes[c].rows < rows) ++c;
-  return classes[c].way;
+  return classes[c];
 }
 
 // A product of a prepared shape, in pieces that the classes have.
@@ -171,7 +171,7 @@ void RunClasses(DeviceContext* context, const DeviceProduct& p,
     part.a = static_cast<const char*>(p.a) + first * p.a_row * BytesOf(p.input);
     part.out = static_cast<char*>(p.out) + out_at;
     if (p.addend != nullptr) part.addend = static_cast<const char*>(p.addend) + out_at;
-    if (!RunWay(context, part, WayFor(classes, part.m), parts)) {
+    if (!RunWay(context, part, ClassFor(classes, part.m).way, parts)) {
       context->error = "product: what was chosen for this shape is refused now";
       return;
     }
@@ -247,7 +247,7 @@ void ProductSwiGlu(DeviceContext* context, const DeviceProduct& p, const DeviceS
                    p.output == Element::kBf16 && p.addend == nullptr &&
                    found != context->products->forward.end() && !found->second.empty();
   if (few && found->second.back().rows >= p.m && context->error.empty()) {
-    const Way& way = WayFor(found->second, p.m);
+    const Way& way = ClassFor(found->second, p.m).gated;
     if (way.few_rows && RunFewRowsGated(context, p, way.plan, swiglu.activated)) return;
   }
   Product(context, p);
