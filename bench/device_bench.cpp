@@ -59,7 +59,8 @@ class Bench {
 
   // Prompts of 256 tokens, 128 new ones each: as transformers' generate counts.
   void Decode(int64_t sequences) {
-    double whole = 0, steps = 0;
+    double whole = 0, steps = 0, busy = 0;
+    auto busy_seconds = [&] { return engine_->Use() ? engine_->Use()->busy_seconds : 0; };
     for (int round = 0; round < 3; ++round) {  // the first one warms up
       auto sampler = engine_->NewSampler();
       most_live_ = std::max(most_live_, sequences);
@@ -74,12 +75,15 @@ class Bench {
       while (sampler->counters().drawn < sequences) sampler->Step();
       const double middle = Now();
       const int64_t before = sampler->counters().drawn;
+      const double busy_before = busy_seconds();
       while (!sampler->idle()) sampler->Step();
+      busy = (busy_seconds() - busy_before) / (Now() - middle);
       whole = static_cast<double>(sequences * 128) / (Now() - start);
       steps = static_cast<double>(sampler->counters().drawn - before) / (Now() - middle);
     }
     Say(shape_, fmt::format("decode {}", sequences), whole, "tokens/s", "prompts of 256 included");
     Say(shape_, fmt::format("decode {} steps", sequences), steps, "tokens/s");
+    Say(shape_, fmt::format("decode {} busy", sequences), busy, "of the steps' time");
     const double bytes = 2.0 * static_cast<double>(engine_->config().ParameterCount());
     Say(shape_, fmt::format("decode {} bandwidth", sequences),
         bytes * steps / static_cast<double>(sequences) / 1e12, "TB/s", "of weights alone");

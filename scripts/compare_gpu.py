@@ -151,14 +151,17 @@ def main():
             arguments.out.mkdir(parents=True, exist_ok=True)
             (arguments.out / "compare.json").write_text(json.dumps(everything, indent=1))
 
-    for shape in shapes:
-        measure(shape, "train eager", lambda model: train(model, False))
+    # What Hone is measured by comes first, the largest model ahead of the others.
+    order = shapes[::-1]
+    for shape in order:
         measure(shape, "train compiled", lambda model: train(model, True))
     for sequences in (64, 256):  # a compiled graph belongs to a batch size
-        for shape in shapes:
+        for shape in order:
             measure(shape, f"decode {sequences} compiled", lambda model: generate(model.eval(), sequences, True))
+    for shape in order:
+        measure(shape, "train eager", lambda model: train(model, False))
     for sequences in (64, 256):
-        for shape in shapes:
+        for shape in order:
             if not arguments.skip_eager:
                 measure(shape, f"decode {sequences} eager", lambda model: generate(model.eval(), sequences, False))
     table(everything, shapes)

@@ -93,6 +93,8 @@ class Engine {
   ThreadPool* pool() const { return pool_.get(); }
   // Tokens that went through the layers so far, in sampling, scoring and training.
   int64_t tokens_computed() const { return runner_->rows_computed(); }
+  // Whether something else is well done between Sampler::Begin and Sampler::End.
+  bool computes_beside() const { return runner_->computes_beside(); }
   // What computes: the processor's instruction set, or the device with its libraries.
   std::string Description() const { return runner_->Description(); }
   // What it takes of the device that computes; none for the processor.

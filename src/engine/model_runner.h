@@ -43,9 +43,15 @@ class ModelRunner {
   virtual int64_t rows_per_step() const = 0;
   // Computes the tokens of some chunks, whose pages are of NewPages, and draws the token after each
   // chunk that has an order with a request; the others' entries are left as they are. As many
-  // orders as chunks.
-  virtual std::vector<DrawnToken> Advance(std::span<const Chunk> chunks, PagePool* pages,
-                                          std::span<const DrawOrder> orders) = 0;
+  // orders as chunks. In two halves: a device computes between them, so that the host may do
+  // something else meanwhile, but nothing with this runner. What was given stays as it is until
+  // EndAdvance, or AbandonAdvance for whoever does not want to know any more.
+  virtual void BeginAdvance(std::span<const Chunk> chunks, PagePool* pages,
+                            std::span<const DrawOrder> orders) = 0;
+  virtual std::vector<DrawnToken> EndAdvance() = 0;
+  virtual void AbandonAdvance() = 0;
+  // Whether there is something to gain between the halves.
+  virtual bool computes_beside() const = 0;
 
   // While false, LoRA adapters are left out: the base model answers.
   virtual void UseAdapters(bool use) = 0;

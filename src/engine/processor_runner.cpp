@@ -14,8 +14,8 @@ std::unique_ptr<PagePool> ProcessorRunner::NewPages(int64_t bytes) {
 }
 
 // Only rows that draw go through the output layer, whose matrix is the largest of all.
-std::vector<DrawnToken> ProcessorRunner::Advance(std::span<const Chunk> chunks, PagePool* pages,
-                                                 std::span<const DrawOrder> orders) {
+void ProcessorRunner::BeginAdvance(std::span<const Chunk> chunks, PagePool* pages,
+                                   std::span<const DrawOrder> orders) {
   const int64_t width = config().width, vocab = config().vocab;
   decoder_.Forward(chunks, static_cast<KvPages*>(pages), &hidden_);
   std::vector<size_t> drawing;
@@ -28,18 +28,18 @@ std::vector<DrawnToken> ProcessorRunner::Advance(std::span<const Chunk> chunks, 
                 last_.data() + static_cast<int64_t>(drawing.size()) * width);
     drawing.push_back(i);
   }
-  std::vector<DrawnToken> drawn(chunks.size());
-  if (drawing.empty()) return drawn;
+  drawn_.assign(chunks.size(), {});
+  if (drawing.empty()) return;
   decoder_.Logits(last_.data(), static_cast<int64_t>(drawing.size()), &logits_);
   pool_->ParallelFor(drawing.size(), 4, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const DrawOrder& order = orders[drawing[i]];
       float* logits = logits_.data() + static_cast<int64_t>(i) * vocab;
       decoder_.MaskForbidden(order.request->sampling, logits);
-      drawn[drawing[i]] = DrawFrom({logits, static_cast<size_t>(vocab)}, order, decoder_.kernels());
+      drawn_[drawing[i]] =
+          DrawFrom({logits, static_cast<size_t>(vocab)}, order, decoder_.kernels());
     }
   });
-  return drawn;
 }
 
 // Gradients and moments take memory only when something is trained.

@@ -17,8 +17,11 @@ class ProcessorRunner : public ModelRunner {
   const ModelConfig& config() const override { return model_->config; }
   std::unique_ptr<PagePool> NewPages(int64_t bytes) override;
   int64_t rows_per_step() const override { return 512; }
-  std::vector<DrawnToken> Advance(std::span<const Chunk> chunks, PagePool* pages,
-                                  std::span<const DrawOrder> orders) override;
+  void BeginAdvance(std::span<const Chunk> chunks, PagePool* pages,
+                    std::span<const DrawOrder> orders) override;
+  std::vector<DrawnToken> EndAdvance() override { return std::move(drawn_); }
+  void AbandonAdvance() override { drawn_.clear(); }
+  bool computes_beside() const override { return false; }
 
   void UseAdapters(bool use) override { decoder_.UseAdapters(use); }
   std::vector<TreeLogprobs> LogProbs(std::span<const Tree> trees) override {
@@ -47,7 +50,8 @@ class ProcessorRunner : public ModelRunner {
   Decoder decoder_;
   std::optional<Optimizer> optimizer_;  // from the first training on
   Gradients gradients_;
-  Floats hidden_, last_, logits_;  // of Advance
+  Floats hidden_, last_, logits_;  // of BeginAdvance
+  std::vector<DrawnToken> drawn_;
 };
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,10 @@ Sampler::Sampler(ModelRunner* runner, const SamplerOptions& options)
     : runner_(runner), options_(options), pages_(runner->NewPages(options.memory)) {
   if (options_.rows_per_step == 0) options_.rows_per_step = runner->rows_per_step();
   CHECK(options_.rows_per_step > 0);
+}
+
+Sampler::~Sampler() {
+  if (step_ && !step_->batch.empty()) runner_->AbandonAdvance();
 }
 
 Sampler::Sequence& Sampler::At(Id id) {
@@ -86,6 +91,9 @@ SampleResult Sampler::Take(Id id) {
 }
 
 void Sampler::Release(Id id) {
+  CHECK(!step_ || std::none_of(step_->batch.begin(), step_->batch.end(),
+                               [&](const Work& work) { return work.id == id; }),
+        "a sequence of the step that is under way");
   At(id);
   sequences_.erase(id);
 }
@@ -223,33 +231,39 @@ std::vector<Sampler::Work> Sampler::Plan(const std::vector<Waiting>& waiting) {
   return batch;
 }
 
-// Computes the batch and draws: the last row of a sequence that is all computed predicts its next
-// token. Returns those that got one.
-std::vector<Sampler::Id> Sampler::Compute(const std::vector<Work>& batch) {
-  std::vector<Chunk> chunks;
-  std::vector<DrawOrder> orders(batch.size());  // of each chunk; those of no request draw nothing
-  for (size_t i = 0; i < batch.size(); ++i) {
-    const Work& work = batch[i];
+// Has the batch computed and drawn: the last row of a sequence that is all computed predicts its
+// next token.
+void Sampler::BeginCompute(StepUnderWay* step) {
+  step->orders.resize(step->batch.size());
+  for (size_t i = 0; i < step->batch.size(); ++i) {
+    const Work& work = step->batch[i];
     const Sequence& sequence = *work.sequence;
-    chunks.push_back({sequence.kv.table(),
-                      work.from,
-                      std::span(sequence.tokens)
-                          .subspan(static_cast<size_t>(work.from), static_cast<size_t>(work.count)),
-                      {}});
+    step->chunks.push_back(
+        {sequence.kv.table(),
+         work.from,
+         std::span(sequence.tokens)
+             .subspan(static_cast<size_t>(work.from), static_cast<size_t>(work.count)),
+         {}});
     counters_.rows += work.count;
     // A prompt that is half computed, or one that is computed for its forks alone, draws nothing.
     if (!sequence.generating || sequence.pending() > 0) continue;
-    orders[i] = {&sequence.request, sequence.result.tokens,
-                 static_cast<int64_t>(sequence.tokens.size())};
+    step->orders[i] = {&sequence.request, sequence.result.tokens,
+                       static_cast<int64_t>(sequence.tokens.size())};
   }
   ++counters_.steps;
-  std::vector<DrawnToken> drawn = runner_->Advance(chunks, pages_.get(), orders);
+  runner_->BeginAdvance(step->chunks, pages_.get(), step->orders);
+}
+
+// Returns those that got a token.
+std::vector<Sampler::Id> Sampler::EndCompute(const StepUnderWay& step) {
+  std::vector<DrawnToken> drawn = runner_->EndAdvance();
   std::vector<Id> ids;
-  for (size_t i = 0; i < batch.size(); ++i) {
-    Sequence& sequence = *batch[i].sequence;
+  for (size_t i = 0; i < step.batch.size(); ++i) {
+    const Work& work = step.batch[i];
+    Sequence& sequence = *work.sequence;
     // Only now may forks take these positions over: Extend has made room for them, no more.
-    sequence.computed = batch[i].from + batch[i].count;
-    if (orders[i].request == nullptr) continue;
+    sequence.computed = work.from + work.count;
+    if (step.orders[i].request == nullptr) continue;
     sequence.tokens.push_back(drawn[i].token);
     SampleResult& result = sequence.result;
     result.tokens.push_back(drawn[i].token);
@@ -259,42 +273,51 @@ std::vector<Sampler::Id> Sampler::Compute(const std::vector<Work>& batch) {
       result.likeliest.push_back(std::move(drawn[i].likeliest));
     }
     if (sequence.request.supports) result.supports.push_back(std::move(drawn[i].support));
-    ids.push_back(batch[i].id);
+    ids.push_back(work.id);
   }
   counters_.drawn += static_cast<int64_t>(ids.size());
   return ids;
 }
 
-std::vector<Sampler::Id> Sampler::Step() {
-  std::vector<Id> ended;
+void Sampler::Finish(Id id, Sequence* sequence, std::vector<Id>* ended) {
+  sequence->generating = false;
+  sequence->request.stop = nullptr;  // what the asker gave it to hold need not outlive the turn
+  sequence->request.allow = nullptr;
+  ended->push_back(id);
+}
+
+void Sampler::Begin() {
+  CHECK(!step_, "one step at a time");
+  StepUnderWay step;
   std::vector<Waiting> waiting;
-  auto finish = [&](Id id, Sequence* sequence) {
-    sequence->generating = false;
-    sequence->request.stop = nullptr;  // what the asker gave it to hold need not outlive the turn
-    sequence->request.allow = nullptr;
-    ended.push_back(id);
-  };
   for (auto& [id, sequence] : sequences_) {
     if (!sequence.generating) continue;
     if (TurnIsOver(sequence)) {  // nothing was asked for, or there is no position left
-      finish(id, &sequence);
+      Finish(id, &sequence, &step.ended);
     } else {
       waiting.push_back({id, &sequence});
     }
   }
-  const std::vector<Work> batch = Plan(waiting);
-  if (batch.empty()) {
-    CHECK(waiting.empty() || !ended.empty(), "the sampler cannot go on");
-    return ended;
-  }
+  step.batch = Plan(waiting);
+  CHECK(!step.batch.empty() || waiting.empty() || !step.ended.empty(), "the sampler cannot go on");
+  if (step.batch.empty() && step.ended.empty()) return;
+  if (!step.batch.empty()) BeginCompute(&step);
+  step_ = std::move(step);  // what the runner was told stays where it is
+}
+
+std::vector<Sampler::Id> Sampler::End() {
+  if (!step_) return {};
+  const StepUnderWay step = *std::exchange(step_, std::nullopt);
+  std::vector<Id> ended = step.ended;
+  if (step.batch.empty()) return ended;
   // By one thread: `stop` is the asker's, who need not expect to be asked by several at a time.
-  for (const Id id : Compute(batch)) {
+  for (const Id id : EndCompute(step)) {
     Sequence& sequence = At(id);
     SampleResult& result = sequence.result;
     const auto& stops = sequence.request.stop_tokens;
     result.stopped = std::find(stops.begin(), stops.end(), result.tokens.back()) != stops.end() ||
                      (sequence.request.stop && sequence.request.stop(result.tokens));
-    if (TurnIsOver(sequence)) finish(id, &sequence);
+    if (TurnIsOver(sequence)) Finish(id, &sequence, &ended);
   }
   std::sort(ended.begin(), ended.end());
   return ended;

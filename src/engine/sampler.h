@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,7 @@ class Sampler {
 
   // `runner` must outlive it.
   Sampler(ModelRunner* runner, const SamplerOptions& options);
+  ~Sampler();
   Sampler(const Sampler&) = delete;  // sequences point into its pages
   Sampler& operator=(const Sampler&) = delete;
 
@@ -60,7 +62,17 @@ class Sampler {
   Result<void> Generate(Id id, TurnRequest request);
   // Computes some tokens, and draws one for each sequence that is ready. Returns those whose turn
   // ended, in the order they were started.
-  std::vector<Id> Step();
+  std::vector<Id> Step() {
+    Begin();
+    return End();
+  }
+  // The same in two halves, between which a device computes. In between, all may be asked but to
+  // release a sequence whose turn was under way at the beginning, and to ask anything else of the
+  // runner; what is asked for has its effect in the next step. Begin does nothing where no turn is
+  // under way, and End then gives nothing.
+  void Begin();
+  std::vector<Id> End();
+  bool under_way() const { return step_.has_value(); }  // begun and not ended
   // What a turn has given so far, while it is under way.
   const SampleResult& Drawn(Id id) const { return At(id).result; }
   // Of a turn that ended. Its tokens are part of the sequence.
@@ -109,7 +121,17 @@ class Sampler {
   };
   void ScheduleTurn(const Waiting& turn, int64_t* budget, std::vector<Work>* batch);
   std::vector<Work> Plan(const std::vector<Waiting>& waiting);
-  std::vector<Id> Compute(const std::vector<Work>& batch);
+  // A step that was begun: what is computed, as the runner was told, and the turns that were over
+  // before.
+  struct StepUnderWay {
+    std::vector<Work> batch;
+    std::vector<Chunk> chunks;
+    std::vector<DrawOrder> orders;  // of each chunk; those of no request draw nothing
+    std::vector<Id> ended;
+  };
+  void Finish(Id id, Sequence* sequence, std::vector<Id>* ended);
+  void BeginCompute(StepUnderWay* step);
+  std::vector<Id> EndCompute(const StepUnderWay& step);
   bool TurnIsOver(const Sequence& sequence) const;
 
   ModelRunner* runner_;
@@ -117,6 +139,7 @@ class Sampler {
   std::unique_ptr<PagePool> pages_;  // outlives the sequences
   Id next_ = 0;
   std::map<Id, Sequence> sequences_;  // oldest first
+  std::optional<StepUnderWay> step_;
   Counters counters_;
 };
 

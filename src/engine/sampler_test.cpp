@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "engine/engine.h"
 #include "support/golden_models.h"
@@ -73,6 +74,49 @@ TEST(Sampler, AppendedTokensCostOnlyThemselves) {
   EXPECT_EQ(sampler->counters().rows, rows + 1 + 9 + 2);
   ExpectSameBits(engine.get(), prompt, {}, first);
   ExpectSameBits(engine.get(), before, {}, second);
+}
+
+// What is asked for while a step is under way is part of the next one, and nothing of it is seen in
+// what is drawn.
+TEST(Sampler, AStepInTwoHalvesLetsOthersComeAndGoInBetween) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
+  constexpr uint64_t kTurns = 6;
+  auto prompt_of = [](uint64_t i) { return RandomTokens(Rng(50 + i), 20 + 9 * i); };
+  std::vector<SampleResult> alone;
+  for (uint64_t i = 0; i < kTurns; ++i) {
+    auto sampler = engine->NewSampler();
+    const auto id = sampler->Start(prompt_of(i));
+    ASSERT_TRUE(sampler->Generate(id, Turn(i, 5)).ok());
+    alone.push_back(Finish(sampler.get(), id));
+  }
+  auto sampler = engine->NewSampler();
+  EXPECT_TRUE(sampler->End().empty()) << "nothing was begun";
+  sampler->Begin();
+  EXPECT_FALSE(sampler->under_way()) << "there is nothing to do";
+  std::map<Sampler::Id, uint64_t> turns;
+  std::vector<Sampler::Id> ended;
+  for (uint64_t begun = 0, done = 0; done < kTurns;) {
+    sampler->Begin();
+    if (begun < kTurns) {
+      const auto id = sampler->Start(prompt_of(begun));
+      ASSERT_TRUE(sampler->Generate(id, Turn(begun, 5)).ok());
+      turns[id] = begun++;
+    }
+    for (const Sampler::Id id : ended) {
+      const SampleResult result = sampler->Take(id);
+      EXPECT_EQ(result.tokens, alone[turns.at(id)].tokens);
+      EXPECT_EQ(result.logprobs, alone[turns.at(id)].logprobs);
+      sampler->Release(id);
+      ++done;
+    }
+    ended = sampler->End();
+  }
+  const auto left = sampler->Start(prompt_of(0));
+  ASSERT_TRUE(sampler->Generate(left, Turn(1, 5)).ok());
+  sampler->Begin();
+  EXPECT_TRUE(sampler->under_way());
+  sampler.reset();  // what was begun is given up
+  EXPECT_EQ(engine->NewSampler()->counters().steps, 0);
 }
 
 TEST(Sampler, AGroupComputesItsPromptOnce) {

@@ -72,19 +72,24 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   const int64_t computed_before = policy_.engine().tokens_computed();
   {
     const Stopwatch total(clock_, &counts.seconds.total);
+    std::vector<Sampler::Id> turns;  // that ended in the last step
     while (true) {
       if (stop.stop_requested()) return Error(ErrorCode::kStopped, "the rollout was stopped");
+      // A device draws for the others while the turns that ended are played. Which step a turn is
+      // part of is not seen in what it draws.
+      if (policy_.engine().computes_beside()) {
+        const Stopwatch sampling(clock_, &counts.seconds.sampling);
+        sampler_->Begin();
+      }
+      for (const Sampler::Id sequence : turns) HONE_RETURN_IF_ERROR(OnTurn(sequence));
+      turns.clear();
       HONE_RETURN_IF_ERROR(AdmitFromQueue());
       HONE_RETURN_IF_ERROR(TakeOutcomes());
       while (LiveTrajectory* stepped = steps_.Poll()) HONE_RETURN_IF_ERROR(OnStepped(stepped));
       // While somebody draws, calls come in beside it; only when nobody does is there time to wait.
       if (!drawing_.empty()) {
-        std::vector<Sampler::Id> ended;
-        {
-          const Stopwatch sampling(clock_, &counts.seconds.sampling);
-          ended = sampler_->Step();
-        }
-        for (const Sampler::Id sequence : ended) HONE_RETURN_IF_ERROR(OnTurn(sequence));
+        const Stopwatch sampling(clock_, &counts.seconds.sampling);
+        turns = sampler_->under_way() ? sampler_->End() : sampler_->Step();
         continue;
       }
       if (steps_.under_way() > 0) {
@@ -114,18 +119,6 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   counts.passes = sampler_->counters().steps;
   counts.preemptions = sampler_->counters().preemptions;
   return std::move(result_);
-}
-
-// Outcomes before the next step: whoever has its results draws in that step. Calls that take no
-// virtual time are answered now; left to the wait at the end, they would come one by one, and each
-// trajectory would draw its next turn alone.
-Result<void> Scheduler::TakeOutcomes() {
-  while (true) {
-    executor_->CatchUp();
-    std::optional<CallOutcome> outcome = executor_->Poll();
-    if (!outcome) return {};
-    HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
-  }
 }
 
 // --- trajectories --------------------------------------------------------------------------------

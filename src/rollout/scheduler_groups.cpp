@@ -191,6 +191,18 @@ void Scheduler::FinishGroup(LiveGroup* group) {
   groups_.erase(group->index);
 }
 
+// Outcomes before the next step: whoever has its results draws in that step. Calls that take no
+// virtual time are answered now; left to the wait at the end, they would come one by one, and each
+// trajectory would draw its next turn alone.
+Result<void> Scheduler::TakeOutcomes() {
+  while (true) {
+    executor_->CatchUp();
+    std::optional<CallOutcome> outcome = executor_->Poll();
+    if (!outcome) return {};
+    HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
+  }
+}
+
 // Nobody draws, and somebody's environment is at work: calls that end meanwhile go on soon.
 Result<void> Scheduler::WaitForStep() {
   constexpr std::chrono::milliseconds kLook{1}, kLong{20};

@@ -11,6 +11,7 @@
 #include "rollout/demonstration.h"
 #include "rollout/rollout.h"
 #include "support/env_player.h"
+#include "support/tested_device.h"
 #include "text/bpe_trainer.h"
 
 namespace hone {
@@ -113,6 +114,7 @@ class DeskPolicy {
     InitializeModel(11, &model);
     Engine::Options engine_options;
     engine_options.threads = options_.threads;
+    engine_options.device = TestedDevice();
     engine_options.forbidden = ForbiddenTokens(*dialect_, *tokenizer_, config.vocab);
     engine_options.sampler.memory = options_.sampler_memory;
     engine_ = std::make_unique<Engine>(std::move(model), engine_options);

@@ -93,6 +93,7 @@ constexpr DeviceApi kCountingApi = {
     .end_recording = [](DeviceContext*) -> void* { return nullptr; },
     .launch = &DoNothing,
     .forget = &DoNothing,
+    .end_work = &DoNothing,
     .prepare_product = &CountTrial,
     .product = &CountGradientTrial,
     .product_swiglu = &DoNothing,

@@ -176,6 +176,16 @@ void* Device::Allocate(int64_t bytes) const {
   throw DeviceError(DeviceError::Kind::kFull, FullText(info(), bytes));
 }
 
+void* Device::AllocateHost(int64_t bytes) const {
+  void* memory = api_->allocate_host(context_, bytes);
+  if (memory != nullptr) return memory;
+  if (*api_->error(context_) != '\0') ThrowLost();
+  throw DeviceError(DeviceError::Kind::kFull,
+                    fmt::format("this machine has no {} bytes of memory left that {} could write "
+                                "to; end other programs",
+                                bytes, name()));
+}
+
 void Device::Release(void* memory, int64_t bytes) const {
   api_->release(context_, memory);
   taken_bytes_ -= bytes;

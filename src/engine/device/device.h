@@ -70,6 +70,8 @@ class Device {
   // These throw DeviceError: when there is not so much memory (DeviceBuffer gives it back); when
   // anything that was called so far has failed, for which the other two wait.
   void* Allocate(int64_t bytes) const;
+  // DeviceApi::allocate_host, whose memory goes back by release_host.
+  void* AllocateHost(int64_t bytes) const;
   // Gives back what Allocate gave for so many bytes.
   void Release(void* memory, int64_t bytes) const;
   void Synchronize() const;

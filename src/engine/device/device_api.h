@@ -27,7 +27,7 @@
 
 namespace hone {
 
-inline constexpr uint32_t kDeviceApiVersion = 3;
+inline constexpr uint32_t kDeviceApiVersion = 4;
 
 // Positions of a page of keys and values, and keys per block of a device's attention.
 inline constexpr int kDevicePage = 64;
@@ -425,6 +425,10 @@ struct DeviceApi {
   void (*launch)(DeviceContext*, void* recording);
   void (*forget)(DeviceContext*, void* recording);
 
+  // Nothing is called for now, and the host waits later: for busy_seconds, the work ends where what
+  // was called so far does.
+  void (*end_work)(DeviceContext*);
+
   // Chooses how products of this shape are computed so that a row's bits do not depend on the
   // number of rows, and checks it. False, with error set, when no way is found. `chosen` gets a
   // description, for the record of a run.
@@ -472,7 +476,8 @@ struct DeviceApi {
 
   // Seconds since the context was opened in which the device was at work for it: the sum of spans
   // that begin when the first call reaches a device that has none, and end when everything that
-  // the host then waits for is done. Measured by the device's clock. What the host does while
+  // the host then waits for is done, or what was called before end_work. Measured by the device's
+  // clock. What the host does while
   // nothing is under way is no part of it; where the device waits for the next call within a span,
   // that is. Transfers are work, prepare_product is not. A span that is not over is not counted.
   double (*busy_seconds)(DeviceContext*);

@@ -25,6 +25,19 @@ void DeviceBuffer::Release() {
   bytes_ = 0;
 }
 
+void HostBuffer::Grow(int64_t bytes) {
+  if (bytes <= bytes_) return;
+  Release();
+  data_ = device_->AllocateHost(bytes);
+  bytes_ = bytes;
+}
+
+void HostBuffer::Release() {
+  if (data_ != nullptr) device_->api().release_host(device_->context(), data_);
+  data_ = nullptr;
+  bytes_ = 0;
+}
+
 void DeviceBuffer::Swap(DeviceBuffer* other) noexcept {
   std::swap(device_, other->device_);
   std::swap(data_, other->data_);

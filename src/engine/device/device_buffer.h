@@ -43,4 +43,27 @@ class DeviceBuffer {
   int64_t bytes_ = 0;
 };
 
+// Memory of the host that a device can write to while the host does something else.
+class HostBuffer {
+ public:
+  explicit HostBuffer(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
+  ~HostBuffer() { Release(); }
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+
+  // As DeviceBuffer::Grow. Not while the device writes to it.
+  void Grow(int64_t bytes);
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void Release();
+
+  std::shared_ptr<const Device> device_;
+  void* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
 }  // namespace hone

@@ -61,6 +61,7 @@ struct RowTables {
 struct DeviceRunner::Drawing {
   Staging staging;
   DeviceBuffer states, logits, kept, drawn, likely, likely_logprob;
+  HostBuffer seen;  // `drawn`, here
   int64_t rows = 0;
 
   explicit Drawing(const std::shared_ptr<Device>& device)
@@ -70,7 +71,8 @@ struct DeviceRunner::Drawing {
         kept(device),
         drawn(device),
         likely(device),
-        likely_logprob(device) {
+        likely_logprob(device),
+        seen(device) {
     staging.Reserve(kStagingBytes);
   }
 };
@@ -231,6 +233,7 @@ bool DeviceRunner::ReserveDraws(int64_t draws) {
   d.drawn.Grow(draws * int64_t{sizeof(DrawnRow)});
   d.likely.Grow(draws * kMostLikely * int64_t{sizeof(int32_t)});
   d.likely_logprob.Grow(draws * kMostLikely * int64_t{sizeof(float)});
+  d.seen.Grow(draws * int64_t{sizeof(DrawnRow)});
   d.rows = draws;
   return true;
 }
@@ -252,8 +255,9 @@ DeviceDraw DeviceRunner::DrawOf(int64_t draws, bool plain) const {
   return draw;
 }
 
-std::vector<DrawnToken> DeviceRunner::Advance(std::span<const Chunk> chunks, PagePool* pool,
-                                              std::span<const DrawOrder> orders) {
+void DeviceRunner::BeginAdvance(std::span<const Chunk> chunks, PagePool* pool,
+                                std::span<const DrawOrder> orders) {
+  CHECK(!under_way_, "one step at a time");
   auto* pages = static_cast<DevicePages*>(pool);
   Drawing& d = *drawing_;
   StepTables step(chunks, orders);
@@ -299,7 +303,13 @@ std::vector<DrawnToken> DeviceRunner::Advance(std::span<const Chunk> chunks, Pag
   } else {
     run();
   }
-  return Drawn(orders, step.drawing, step.plain);
+  if (!step.drawing.empty()) {
+    api_.download_later(context_, d.drawn.data(),
+                        std::ssize(step.drawing) * int64_t{sizeof(DrawnRow)},
+                        d.seen.as<DrawnRow>());
+  }
+  api_.end_work(context_);
+  under_way_ = UnderWay{orders, std::move(step.drawing), step.plain};
 }
 
 // The first time a kind of step is run as it is, which makes everything that it needs; the second
@@ -325,30 +335,36 @@ void DeviceRunner::RunRecorded(const Recording& kind, const std::function<void()
   run();
 }
 
-std::vector<DrawnToken> DeviceRunner::Drawn(std::span<const DrawOrder> orders,
-                                            std::span<const size_t> drawing, bool plain) {
-  std::vector<DrawnToken> result(orders.size());
-  const Drawing& d = *drawing_;
-  const auto count = static_cast<int64_t>(drawing.size());
-  if (count == 0) {
-    device_->Synchronize();
-    return result;
+std::vector<DrawnToken> DeviceRunner::EndAdvance() {
+  CHECK(under_way_.has_value(), "a step that was not begun");
+  const UnderWay step = *std::exchange(under_way_, std::nullopt);
+  device_->Synchronize();
+  const DrawnRow* seen = drawing_->seen.as<DrawnRow>();
+  std::vector<DrawnToken> drawn(step.orders.size());
+  for (size_t i = 0; i < step.drawing.size(); ++i) {
+    DrawnToken& token = drawn[step.drawing[i]];
+    token.token = seen[i].token;
+    token.logprob = seen[i].logprob;
+    token.entropy = seen[i].entropy;
   }
-  std::vector<DrawnRow> drawn(drawing.size());
-  device_->Download(d.drawn.data(), count * int64_t{sizeof(DrawnRow)}, drawn.data());
+  if (!step.plain && !step.drawing.empty()) AddLists(step, &drawn);
+  return drawn;
+}
+
+// Of each draw: the tokens that it could have given, and the likeliest, where that was asked for.
+void DeviceRunner::AddLists(const UnderWay& step, std::vector<DrawnToken>* result) const {
+  const Drawing& d = *drawing_;
+  const std::span<const DrawOrder> orders = step.orders;
+  const std::vector<size_t>& drawing = step.drawing;
+  const DrawnRow* drawn = d.seen.as<DrawnRow>();
+  const auto count = std::ssize(drawing);
   int64_t most_kept = 0, most_likely = 0;
   for (size_t i = 0; i < drawing.size(); ++i) {
-    const DrawnRow& row = drawn[i];
-    DrawnToken& token = result[drawing[i]];
-    token.token = row.token;
-    token.logprob = row.logprob;
-    token.entropy = row.entropy;
     if (orders[drawing[i]].request->supports) {
-      most_kept = std::max<int64_t>(most_kept, row.kept);
+      most_kept = std::max<int64_t>(most_kept, drawn[i].kept);
     }
-    most_likely = std::max<int64_t>(most_likely, row.likeliest);
+    most_likely = std::max<int64_t>(most_likely, drawn[i].likeliest);
   }
-  if (plain) return result;
   const int64_t vocab = config().vocab;
   std::vector<int32_t> kept(static_cast<size_t>(count * most_kept));
   std::vector<int32_t> likely(static_cast<size_t>(count * most_likely));
@@ -361,7 +377,7 @@ std::vector<DrawnToken> DeviceRunner::Drawn(std::span<const DrawOrder> orders,
   fetch(d.likely, kMostLikely, most_likely, &likely);
   fetch(d.likely_logprob, kMostLikely, most_likely, &logprobs);
   for (size_t i = 0; i < drawing.size(); ++i) {
-    DrawnToken& token = result[drawing[i]];
+    DrawnToken& token = (*result)[drawing[i]];
     if (orders[drawing[i]].request->supports) {
       const auto first = kept.begin() + static_cast<std::ptrdiff_t>(i) * most_kept;
       token.support.kept.assign(first, first + drawn[i].kept);
@@ -371,7 +387,6 @@ std::vector<DrawnToken> DeviceRunner::Drawn(std::span<const DrawOrder> orders,
       token.likeliest.push_back({likely[at], logprobs[at]});
     }
   }
-  return result;
 }
 
 void DeviceRunner::PrepareTraining() {

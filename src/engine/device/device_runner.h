@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +39,11 @@ class DeviceRunner : public ModelRunner {
   const ModelConfig& config() const override { return model_->config; }
   std::unique_ptr<PagePool> NewPages(int64_t bytes) override;
   int64_t rows_per_step() const override { return 8192; }
-  std::vector<DrawnToken> Advance(std::span<const Chunk> chunks, PagePool* pages,
-                                  std::span<const DrawOrder> orders) override;
+  void BeginAdvance(std::span<const Chunk> chunks, PagePool* pages,
+                    std::span<const DrawOrder> orders) override;
+  std::vector<DrawnToken> EndAdvance() override;
+  void AbandonAdvance() override { under_way_.reset(); }
+  bool computes_beside() const override { return true; }
 
   void UseAdapters(bool use) override { decoder_.UseAdapters(use); }
   std::vector<TreeLogprobs> LogProbs(std::span<const Tree> trees) override;
@@ -71,8 +76,14 @@ class DeviceRunner : public ModelRunner {
                     Staging* staging);
   bool ReserveDraws(int64_t draws);
   DeviceDraw DrawOf(int64_t draws, bool plain) const;
-  std::vector<DrawnToken> Drawn(std::span<const DrawOrder> orders, std::span<const size_t> drawing,
-                                bool plain);
+  // What EndAdvance has to know of the step under way: what was ordered, and which of the orders
+  // draw; `plain` as in DeviceDraw.
+  struct UnderWay {
+    std::span<const DrawOrder> orders;
+    std::vector<size_t> drawing;
+    bool plain;
+  };
+  void AddLists(const UnderWay& step, std::vector<DrawnToken>* drawn) const;
   void RunRecorded(const Recording& kind, const std::function<void()>& run);
   void ForgetRecordings();
   void PrepareTraining();
@@ -97,9 +108,10 @@ class DeviceRunner : public ModelRunner {
   int64_t rows_computed_ = 0;
   DeviceBuffer forbidden_;
 
-  Staging staging_;  // of Advance
+  Staging staging_;  // of BeginAdvance
   Staging tree_tables_, loss_tables_, embedding_tables_;
   std::unique_ptr<Drawing> drawing_;
+  std::optional<UnderWay> under_way_;
   std::vector<std::unique_ptr<Recording>> recordings_;
   DevicePages tree_pages_;  // of the trees of a call; empty between calls
   DeviceBuffer states_, logits_, dlogits_, dstates_, hidden_, dhidden_, scale_, scores_, values_;

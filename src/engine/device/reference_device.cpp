@@ -272,6 +272,7 @@ constexpr DeviceApi kReferenceApi = {
     .launch = &LaunchRecording,
     .forget = [](DeviceContext*,
                  void* recording) { delete static_cast<RecordedCalls*>(recording); },
+    .end_work = [](DeviceContext*) {},  // every call ends before it returns
     .prepare_product = &RememberProduct,
     .product = &ComputeProduct,
     .product_swiglu =

@@ -28,16 +28,24 @@ void Say(const std::string& text, char* error, int64_t room) {
 // A span of work begins with the first call after a wait. What is recorded runs when it is
 // launched.
 void BeginWork(DeviceContext* context) {
+  context->end_is_known = false;
   if (context->at_work || context->records) return;
   context->at_work = true;
   cudaSetDevice(context->index);
   Check(context, cudaEventRecord(context->work_begin, context->stream), "busy_seconds");
 }
 
+// work_end is passed when all is done that was called so far.
+void MarkEnd(DeviceContext* context) {
+  if (!context->at_work || context->end_is_known) return;
+  Check(context, cudaEventRecord(context->work_end, context->stream), "busy_seconds");
+  context->end_is_known = true;
+}
+
 // After the host has waited for work_end.
 void EndWork(DeviceContext* context) {
   float milliseconds = 0;
-  context->at_work = false;
+  context->at_work = context->end_is_known = false;
   if (!context->error.empty()) return;
   Check(context, cudaEventElapsedTime(&milliseconds, context->work_begin, context->work_end),
         "busy_seconds");
@@ -172,9 +180,7 @@ void DownloadLater(DeviceContext* context, const void* from, int64_t bytes, void
 }
 
 bool Synchronize(DeviceContext* context) {
-  if (context->at_work) {
-    Check(context, cudaEventRecord(context->work_end, context->stream), "busy_seconds");
-  }
+  MarkEnd(context);
   Check(context, cudaStreamSynchronize(context->stream), "synchronize");
   if (context->at_work) EndWork(context);
   return context->error.empty();
@@ -257,6 +263,7 @@ constexpr DeviceApi kApi = {
     .end_recording = &EndRecording,
     .launch = &Work<&Launch>::Do,
     .forget = &Forget,
+    .end_work = &MarkEnd,
     .prepare_product = &PrepareProduct,
     .product = &Work<&Product>::Do,
     .product_swiglu = &Work<&ProductSwiGlu>::Do,

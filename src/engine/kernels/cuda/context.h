@@ -24,7 +24,7 @@ struct DeviceContext {
   int64_t scratch_bytes = 0;
   // The span of work under way, DeviceApi::busy_seconds; and those that are over.
   cudaEvent_t work_begin = nullptr, work_end = nullptr;
-  bool at_work = false, records = false;
+  bool at_work = false, end_is_known = false, records = false;
   double busy_seconds = 0;
 };
 
