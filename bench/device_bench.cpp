@@ -60,7 +60,6 @@ class Bench {
   // Prompts of 256 tokens, 128 new ones each: as transformers' generate counts.
   void Decode(int64_t sequences) {
     double whole = 0, steps = 0, busy = 0;
-    auto busy_seconds = [&] { return engine_->Use() ? engine_->Use()->busy_seconds : 0; };
     for (int round = 0; round < 3; ++round) {  // the first one warms up
       auto sampler = engine_->NewSampler();
       most_live_ = std::max(most_live_, sequences);
@@ -75,9 +74,9 @@ class Bench {
       while (sampler->counters().drawn < sequences) sampler->Step();
       const double middle = Now();
       const int64_t before = sampler->counters().drawn;
-      const double busy_before = busy_seconds();
+      const double busy_before = BusySeconds();
       while (!sampler->idle()) sampler->Step();
-      busy = (busy_seconds() - busy_before) / (Now() - middle);
+      busy = (BusySeconds() - busy_before) / (Now() - middle);
       whole = static_cast<double>(sequences * 128) / (Now() - start);
       steps = static_cast<double>(sampler->counters().drawn - before) / (Now() - middle);
     }
@@ -139,15 +138,19 @@ class Bench {
   void Train(bool lora) {
     if (lora != lora_) Open(lora);
     const std::vector<Tree> trees = Sequences();
-    double best = 1e9;
+    double best = 1e9, busy = 0;
     for (int round = 0; round < 6; ++round) {
-      const double start = Now();
+      const double start = Now(), busy_before = BusySeconds();
       TrainOnce(trees);
-      best = std::min(best, Now() - start);
+      const double seconds = Now() - start;
+      if (seconds >= best) continue;
+      best = seconds;
+      busy = (BusySeconds() - busy_before) / seconds;
     }
     const double rate = 16 * 512 / best;
     const std::string name = lora ? "train lora" : "train";
     Say(shape_, name, rate, "tokens/s");
+    Say(shape_, name + " busy", busy, "of the step's time");
     const double work = lora ? 4.0 : 6.0;  // no gradients of frozen weights
     Say(shape_, name + " rate",
         rate * work * static_cast<double>(engine_->config().ParameterCount()) / 1e12, "TFLOP/s");
@@ -234,6 +237,7 @@ class Bench {
   }
 
  private:
+  double BusySeconds() const { return engine_->Use() ? engine_->Use()->busy_seconds : 0; }
   // Of all that this engine did so far: the most that was taken, and what was derived for it.
   void SayPeak(const std::string& name) {
     const std::optional<DeviceUse> use = engine_->Use();

@@ -427,7 +427,9 @@ void DeviceRunner::Accumulate(std::span<const Tree> trees, const Loss& loss, Sha
     read.to = dembedding;
     api_.add_rows(context_, read);
   }
-  device_->Synchronize();  // whatever failed is told here
+  // Nobody waits: the host prepares the next call meanwhile. Whatever failed is told by that one, or
+  // by the step.
+  api_.end_work(context_);
 }
 
 }  // namespace hone

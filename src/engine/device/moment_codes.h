@@ -14,10 +14,15 @@
 
 namespace hone {
 
+// What numbers of a block are multiplied with before they are coded: one division for all of them.
+// 0 where nothing is left of them.
+HONE_HOST_DEVICE inline float OverScale(float scale) {
+  return scale >= 1e-37f ? 1.0f / scale : 0.0f;
+}
+
 // First moments: the sign and 127 steps of the square root, as an int8. |x| <= scale.
 HONE_HOST_DEVICE inline uint8_t FirstMomentCode(float x, float scale) {
-  if (!(scale > 0)) return 0;
-  const int steps = static_cast<int>(rintf(127.0f * sqrtf(fabsf(x) / scale)));
+  const int steps = static_cast<int>(rintf(127.0f * sqrtf(fabsf(x) * OverScale(scale))));
   return static_cast<uint8_t>(static_cast<int8_t>(x < 0 ? -steps : steps));
 }
 
@@ -29,8 +34,9 @@ HONE_HOST_DEVICE inline float FirstMomentOf(uint8_t code, float scale) {
 // Second moments: 255 steps of the fourth root. 0 <= x <= scale. One that is positive stays so:
 // the step divides by its root.
 HONE_HOST_DEVICE inline uint8_t SecondMomentCode(float x, float scale) {
-  if (!(scale > 0) || !(x > 0)) return 0;
-  const int steps = static_cast<int>(rintf(255.0f * sqrtf(sqrtf(x / scale))));
+  const float over = OverScale(scale);
+  if (over == 0 || !(x > 0)) return 0;
+  const int steps = static_cast<int>(rintf(255.0f * sqrtf(sqrtf(x * over))));
   return static_cast<uint8_t>(steps < 1 ? 1 : steps);
 }
 

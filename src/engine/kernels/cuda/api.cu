@@ -25,16 +25,6 @@ void Say(const std::string& text, char* error, int64_t room) {
     std::snprintf(error, static_cast<size_t>(room), "%s", text.c_str());
 }
 
-// A span of work begins with the first call after a wait. What is recorded runs when it is
-// launched.
-void BeginWork(DeviceContext* context) {
-  context->end_is_known = false;
-  if (context->at_work || context->records) return;
-  context->at_work = true;
-  cudaSetDevice(context->index);
-  Check(context, cudaEventRecord(context->work_begin, context->stream), "busy_seconds");
-}
-
 // work_end is passed when all is done that was called so far.
 void MarkEnd(DeviceContext* context) {
   if (!context->at_work || context->end_is_known) return;
@@ -42,7 +32,7 @@ void MarkEnd(DeviceContext* context) {
   context->end_is_known = true;
 }
 
-// After the host has waited for work_end.
+// After work_end was passed.
 void EndWork(DeviceContext* context) {
   float milliseconds = 0;
   context->at_work = context->end_is_known = false;
@@ -50,6 +40,20 @@ void EndWork(DeviceContext* context) {
   Check(context, cudaEventElapsedTime(&milliseconds, context->work_begin, context->work_end),
         "busy_seconds");
   context->busy_seconds += milliseconds / 1e3;
+}
+
+// A span of work begins with the first call that reaches an idle device. What is recorded runs when
+// it is launched.
+void BeginWork(DeviceContext* context) {
+  if (context->at_work && context->end_is_known) {
+    if (cudaEventQuery(context->work_end) == cudaSuccess) EndWork(context);
+    cudaGetLastError();  // that it has not ended is no error
+  }
+  context->end_is_known = false;
+  if (context->at_work || context->records) return;
+  context->at_work = true;
+  cudaSetDevice(context->index);
+  Check(context, cudaEventRecord(context->work_begin, context->stream), "busy_seconds");
 }
 
 // An entry of the table that gives the device something to do.

@@ -9,23 +9,22 @@ namespace {
 
 constexpr int kWarpsPerBlock = 8;
 
-// One head of one row: a warp. Lane i has the pairs (i, half + i), (i + 32, half + i + 32), ...: N
-// of them, 4 for heads of up to 256 numbers.
+// One head of one row: a warp. A number of its first half and one of its second turn together. A
+// lane has two such pairs that lie side by side, from pair 2 lane on, and the same from 64 pairs
+// further on: N times two, 2 for heads of up to 256 numbers.
 template <int N>
 struct HeadPairs {
-  float first[N], second[N];
+  Pack<float, 2> first[N], second[N];
 };
 constexpr int kHeadsAtOnce = 4;  // of a row, whose numbers are loaded together
 
-// Calls f with how many pairs a lane has, as a type.
+// Calls f with how many times two pairs a lane has, as a type.
 template <typename F>
 void WithPairs(int head_dim, F f) {
-  if (head_dim <= 64) {
+  if (head_dim <= 128) {
     f(std::integral_constant<int, 1>());
-  } else if (head_dim <= 128) {
-    f(std::integral_constant<int, 2>());
   } else {
-    f(std::integral_constant<int, 4>());
+    f(std::integral_constant<int, 2>());
   }
 }
 
@@ -52,29 +51,37 @@ __device__ __forceinline__ HeadOf FindHead(const DeviceQkv& q, int64_t row, int 
   return of;
 }
 
-// Calls body(j, pair): the j-th pair of this lane is the pair-th of the head.
+// Calls body(j, pair): the j-th two pairs of this lane are the head's from the pair-th on.
 template <int N, typename Body>
-__device__ __forceinline__ void ForPairs(int half, Body body) {
+__device__ __forceinline__ void ForTwoPairs(int half, Body body) {
 #pragma unroll
   for (int j = 0; j < N; ++j) {
-    const int pair = static_cast<int>(threadIdx.x % 32) + 32 * j;
+    const int pair = static_cast<int>(threadIdx.x % 32) * 2 + 64 * j;
     if (pair < half) body(j, pair);
   }
+}
+// Calls body(j, c, pair) for each of them: value[c] of the j-th.
+template <int N, typename Body>
+__device__ __forceinline__ void ForPairs(int half, Body body) {
+  ForTwoPairs<N>(half, [&](int j, int pair) {
+    body(j, 0, pair);
+    body(j, 1, pair + 1);
+  });
 }
 
 // What the heads of a row turn by.
 template <int N>
 struct Angles {
-  float cosine[N], sine[N];
+  Pack<float, 2> cosine[N], sine[N];
 };
 template <int N>
 __device__ __forceinline__ Angles<N> AnglesOf(const DeviceQkv& q, int position) {
   Angles<N> angles = {};
   const int half = q.head_dim / 2;
   const int64_t at = int64_t{position} * half;
-  ForPairs<N>(half, [&](int j, int pair) {
-    angles.cosine[j] = q.cosines[at + pair];
-    angles.sine[j] = q.sines[at + pair];
+  ForTwoPairs<N>(half, [&](int j, int pair) {
+    angles.cosine[j] = Load<2>(q.cosines + at + pair);
+    angles.sine[j] = Load<2>(q.sines + at + pair);
   });
   return angles;
 }
@@ -83,9 +90,9 @@ __device__ __forceinline__ Angles<N> AnglesOf(const DeviceQkv& q, int position) 
 template <int N>
 __device__ __forceinline__ void LoadBias(const HeadOf& of, HeadPairs<N>* bias) {
   if (of.bias == nullptr) return;
-  ForPairs<N>(of.half, [&](int j, int pair) {
-    bias->first[j] = of.bias[pair];
-    bias->second[j] = of.bias[of.half + pair];
+  ForTwoPairs<N>(of.half, [&](int j, int pair) {
+    bias->first[j] = Load<2>(of.bias + pair);
+    bias->second[j] = Load<2>(of.bias + of.half + pair);
   });
 }
 
@@ -95,13 +102,14 @@ __device__ __forceinline__ void LoadRaw(const DeviceQkv& q, const HeadOf& of,
                                         const HeadPairs<N>& bias, HeadPairs<N>* x) {
   const int64_t width = int64_t{q.heads + 2 * q.kv_heads} * q.head_dim;
   const float* from = q.raw + of.row * width + of.head * q.head_dim;
-  ForPairs<N>(of.half, [&](int j, int pair) {
-    x->first[j] = from[pair];
-    x->second[j] = from[of.half + pair];
-    if (of.bias != nullptr) {
-      x->first[j] += bias.first[j];
-      x->second[j] += bias.second[j];
-    }
+  ForTwoPairs<N>(of.half, [&](int j, int pair) {
+    x->first[j] = Load<2>(from + pair);
+    x->second[j] = Load<2>(from + of.half + pair);
+  });
+  if (of.bias == nullptr) return;
+  ForPairs<N>(of.half, [&](int j, int c, int) {
+    x->first[j].value[c] += bias.first[j].value[c];
+    x->second[j].value[c] += bias.second[j].value[c];
   });
 }
 
@@ -114,39 +122,47 @@ __device__ __forceinline__ void LoadBiased(const DeviceQkv& q, const HeadOf& of,
 }
 
 template <typename T, int N>
+__device__ __forceinline__ void StoreHead(const HeadOf& of, const HeadPairs<N>& x, T* to) {
+  ForTwoPairs<N>(of.half, [&](int j, int pair) {
+    Pack<T, 2> first, second;
+    for (int c = 0; c < 2; ++c) {
+      first.value[c] = FromFloat<T>(x.first[j].value[c]);
+      second.value[c] = FromFloat<T>(x.second[j].value[c]);
+    }
+    Store(first, to + pair);
+    Store(second, to + of.half + pair);
+  });
+}
+
+template <typename T, int N>
 __device__ __forceinline__ void FinishHead(const DeviceQkv& q, const HeadOf& of,
                                            const RowPlace& place, const Angles<N>& angles,
                                            HeadPairs<N> x) {
   if (of.norm != nullptr) {
     float squares = 0;
-    ForPairs<N>(of.half, [&](int j, int) {
-      squares = fmaf(x.first[j], x.first[j], squares);
-      squares = fmaf(x.second[j], x.second[j], squares);
+    ForPairs<N>(of.half, [&](int j, int c, int) {
+      squares = fmaf(x.first[j].value[c], x.first[j].value[c], squares);
+      squares = fmaf(x.second[j].value[c], x.second[j].value[c], squares);
     });
     squares = WarpSum(squares);
     const float scale = 1.0f / sqrtf(squares / static_cast<float>(q.head_dim) + q.norm_eps);
-    ForPairs<N>(of.half, [&](int j, int pair) {
-      x.first[j] = of.norm[pair] * (x.first[j] * scale);
-      x.second[j] = of.norm[of.half + pair] * (x.second[j] * scale);
+    ForPairs<N>(of.half, [&](int j, int c, int pair) {
+      x.first[j].value[c] = of.norm[pair] * (x.first[j].value[c] * scale);
+      x.second[j].value[c] = of.norm[of.half + pair] * (x.second[j].value[c] * scale);
     });
     if (q.head_scale != nullptr && threadIdx.x % 32 == 0) {
       q.head_scale[of.row * (q.heads + q.kv_heads) + of.head] = scale;
     }
   }
   if (!of.is_value) {
-    ForPairs<N>(of.half, [&](int j, int) {
-      const float cosine = angles.cosine[j], sine = angles.sine[j];
-      const float first = x.first[j], second = x.second[j];
-      x.first[j] = first * cosine - second * sine;
-      x.second[j] = second * cosine + first * sine;
+    ForPairs<N>(of.half, [&](int j, int c, int) {
+      const float cosine = angles.cosine[j].value[c], sine = angles.sine[j].value[c];
+      const float first = x.first[j].value[c], second = x.second[j].value[c];
+      x.first[j].value[c] = first * cosine - second * sine;
+      x.second[j].value[c] = second * cosine + first * sine;
     });
   }
-  auto write = [&](T* to) {
-    ForPairs<N>(of.half, [&](int j, int pair) {
-      to[pair] = FromFloat<T>(x.first[j]);
-      to[of.half + pair] = FromFloat<T>(x.second[j]);
-    });
-  };
+  auto write = [&](T* to) { StoreHead(of, x, to); };
   const int64_t at = of.row * (q.heads + 2 * q.kv_heads) + of.head;
   write(static_cast<T*>(q.qkv) + at * q.head_dim);
   if (of.is_query || place.slot < 0) return;
@@ -209,12 +225,16 @@ __device__ __forceinline__ void LoadTurnedBack(const DeviceQkvBackward& b, const
   const DeviceQkv& q = b.forward;
   const int64_t width = int64_t{q.heads + 2 * q.kv_heads} * q.head_dim;
   const float* from = b.dqkv + of.row * width + of.head * q.head_dim;
-  ForPairs<N>(of.half, [&](int j, int pair) {
-    const float first = from[pair], second = from[of.half + pair];
-    const float cosine = of.is_value ? 1.0f : angles.cosine[j];
-    const float sine = of.is_value ? 0.0f : angles.sine[j];
-    d->first[j] = first * cosine + second * sine;
-    d->second[j] = second * cosine - first * sine;
+  ForTwoPairs<N>(of.half, [&](int j, int pair) {
+    d->first[j] = Load<2>(from + pair);
+    d->second[j] = Load<2>(from + of.half + pair);
+  });
+  ForPairs<N>(of.half, [&](int j, int c, int) {
+    const float first = d->first[j].value[c], second = d->second[j].value[c];
+    const float cosine = of.is_value ? 1.0f : angles.cosine[j].value[c];
+    const float sine = of.is_value ? 0.0f : angles.sine[j].value[c];
+    d->first[j].value[c] = first * cosine + second * sine;
+    d->second[j].value[c] = second * cosine - first * sine;
   });
 }
 
@@ -227,22 +247,22 @@ __device__ __forceinline__ void FinishHeadBackward(const DeviceQkvBackward& b, c
     LoadBiased(q, of, &x);
     const float scale = q.head_scale[of.row * (q.heads + q.kv_heads) + of.head];
     float inner = 0;
-    ForPairs<N>(of.half, [&](int j, int pair) {
-      inner = fmaf(d.first[j] * of.norm[pair], x.first[j], inner);
-      inner = fmaf(d.second[j] * of.norm[of.half + pair], x.second[j], inner);
+    ForPairs<N>(of.half, [&](int j, int c, int pair) {
+      inner = fmaf(d.first[j].value[c] * of.norm[pair], x.first[j].value[c], inner);
+      inner = fmaf(d.second[j].value[c] * of.norm[of.half + pair], x.second[j].value[c], inner);
     });
     const float common = WarpSum(inner) * scale * scale * scale / static_cast<float>(q.head_dim);
-    ForPairs<N>(of.half, [&](int j, int pair) {
-      d.first[j] = d.first[j] * of.norm[pair] * scale - x.first[j] * common;
-      d.second[j] = d.second[j] * of.norm[of.half + pair] * scale - x.second[j] * common;
+    auto through = [&](float slope, float weight, float number) {
+      return slope * weight * scale - number * common;
+    };
+    ForPairs<N>(of.half, [&](int j, int c, int pair) {
+      d.first[j].value[c] = through(d.first[j].value[c], of.norm[pair], x.first[j].value[c]);
+      d.second[j].value[c] =
+          through(d.second[j].value[c], of.norm[of.half + pair], x.second[j].value[c]);
     });
   }
   const int64_t at = of.row * (q.heads + 2 * q.kv_heads) + of.head;
-  T* to = static_cast<T*>(b.draw) + at * q.head_dim;
-  ForPairs<N>(of.half, [&](int j, int pair) {
-    to[pair] = FromFloat<T>(d.first[j]);
-    to[of.half + pair] = FromFloat<T>(d.second[j]);
-  });
+  StoreHead(of, d, static_cast<T*>(b.draw) + at * q.head_dim);
 }
 
 template <typename T, int N>
@@ -293,17 +313,14 @@ __global__ void HeadNormPartials(DeviceQkvBackward b, int first_head, int heads,
       LoadTurnedBack(b, of, angles, &d);
       LoadBiased(q, of, &x);
       const float scale = q.head_scale[row * (q.heads + q.kv_heads) + head];
-      ForPairs<N>(of.half, [&](int j, int) {
-        sum.first[j] += d.first[j] * (x.first[j] * scale);
-        sum.second[j] += d.second[j] * (x.second[j] * scale);
+      ForPairs<N>(of.half, [&](int j, int c, int) {
+        sum.first[j].value[c] += d.first[j].value[c] * (x.first[j].value[c] * scale);
+        sum.second[j].value[c] += d.second[j].value[c] * (x.second[j].value[c] * scale);
       });
     }
   }
-  const int half = q.head_dim / 2;
-  ForPairs<N>(half, [&](int j, int pair) {
-    partial[slice * q.head_dim + pair] = sum.first[j];
-    partial[slice * q.head_dim + half + pair] = sum.second[j];
-  });
+  const HeadOf of = FindHead(q, begin, first_head);
+  StoreHead(of, sum, partial + slice * q.head_dim);
 }
 
 }  // namespace

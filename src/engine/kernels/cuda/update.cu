@@ -85,42 +85,83 @@ __global__ void AdamWNumbers(DeviceAdamW u) {
   if (u.rounded != nullptr) reinterpret_cast<Pack<__nv_bfloat16, N>*>(u.rounded)[i] = rounded;
 }
 
-// The largest of a block of kMomentBlock threads; all get it.
-__device__ __forceinline__ float BlockMax(float x, float* shared) {
-  x = WarpMax(x);
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = x;
-  __syncthreads();
-  const float largest =
-      WarpMax(threadIdx.x % 32 < kMomentBlock / 32 ? shared[threadIdx.x % 32] : 0.0f);
-  __syncthreads();
-  return largest;
+// Some numbers from `at` on, or as many of them as there are before the end; zeros behind it.
+template <int N, typename T>
+__device__ __forceinline__ Pack<T, N> LoadBefore(int64_t end, const T* from, int64_t at) {
+  if (at + N <= end) return Load<N>(from + at);
+  Pack<T, N> pack = {};
+  for (int i = 0; i < N && at + i < end; ++i) pack.value[i] = from[at + i];
+  return pack;
+}
+template <int N, typename T>
+__device__ __forceinline__ void StoreBefore(int64_t end, const Pack<T, N>& pack, T* to,
+                                            int64_t at) {
+  if (at + N <= end) return Store(pack, to + at);
+  for (int i = 0; i < N && at + i < end; ++i) to[at + i] = pack.value[i];
 }
 
-// A block of threads per block of moments.
-__global__ void AdamWCodes(DeviceAdamW u) {
-  __shared__ float shared[32];
-  const int64_t block = blockIdx.x, i = block * kMomentBlock + threadIdx.x;
-  const float scale = *u.scale;
-  const bool here = i < u.n;
-  float m = 0, v = 0;
-  if (here) {
-    const float g = u.gradient[i] * scale;
-    m = u.beta1 * FirstMomentOf(u.first_code[i], u.first_scale[block]) + u.rest1 * g;
-    v = u.beta2 * SecondMomentOf(u.second_code[i], u.second_scale_of[block]) + u.rest2 * (g * g);
+constexpr int kCodesOfLane = kMomentBlock / 32;
+
+// What codes stand for where the scale is 1: to be looked up, for to divide takes long.
+struct CodeTables {
+  float first[256], second[256];
+};
+
+// A warp per block of moments.
+__device__ __forceinline__ void UpdateBlock(const DeviceAdamW& u, const CodeTables& codes,
+                                            int64_t block, float scale) {
+  constexpr int N = kCodesOfLane;
+  const int64_t at = block * kMomentBlock + threadIdx.x % 32 * N;
+  // All of it is asked for before anything is written.
+  const Pack<float, N> g = LoadBefore<N>(u.n, u.gradient, at);
+  Pack<float, N> value = LoadBefore<N, float>(u.n, u.value, at);
+  Pack<uint8_t, N> first = LoadBefore<N, uint8_t>(u.n, u.first_code, at);
+  Pack<uint8_t, N> second = LoadBefore<N, uint8_t>(u.n, u.second_code, at);
+  const float first_scale = u.first_scale[block], second_scale = u.second_scale_of[block];
+  float m[N], v[N], most_first = 0, most_second = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const float slope = g.value[i] * scale;
+    m[i] = u.beta1 * (codes.first[first.value[i]] * first_scale) + u.rest1 * slope;
+    v[i] = u.beta2 * (codes.second[second.value[i]] * second_scale) + u.rest2 * (slope * slope);
+    most_first = fmaxf(most_first, fabsf(m[i]));
+    most_second = fmaxf(most_second, v[i]);
   }
-  if (!isfinite(scale)) return;  // the same for all threads
-  const float most_first = BlockMax(fabsf(m), shared), most_second = BlockMax(v, shared);
-  if (threadIdx.x == 0) {
+  most_first = WarpMax(most_first);
+  most_second = WarpMax(most_second);
+  Pack<__nv_bfloat16, N> rounded;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    first.value[i] = FirstMomentCode(m[i], most_first);
+    second.value[i] = SecondMomentCode(v[i], most_second);
+    value.value[i] = Moved(u, value.value[i], m[i], v[i]);
+    rounded.value[i] = __float2bfloat16_rn(value.value[i]);
+  }
+  if (threadIdx.x % 32 == 0) {
     u.first_scale[block] = most_first;
     u.second_scale_of[block] = most_second;
   }
-  if (!here) return;
-  u.first_code[i] = FirstMomentCode(m, most_first);
-  u.second_code[i] = SecondMomentCode(v, most_second);
-  const float value = Moved(u, u.value[i], m, v);
-  u.value[i] = value;
+  StoreBefore(u.n, first, u.first_code, at);
+  StoreBefore(u.n, second, u.second_code, at);
+  StoreBefore(u.n, value, u.value, at);
   if (u.rounded != nullptr) {
-    reinterpret_cast<__nv_bfloat16*>(u.rounded)[i] = __float2bfloat16_rn(value);
+    StoreBefore(u.n, rounded, reinterpret_cast<__nv_bfloat16*>(u.rounded), at);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) AdamWCodes(const DeviceAdamW u) {
+  __shared__ CodeTables codes;
+  for (int code = threadIdx.x; code < 256; code += kThreads) {
+    codes.first[code] = FirstMomentOf(static_cast<uint8_t>(code), 1.0f);
+    codes.second[code] = SecondMomentOf(static_cast<uint8_t>(code), 1.0f);
+  }
+  __syncthreads();
+  const float scale = *u.scale;
+  if (!isfinite(scale)) return;
+  const int64_t blocks = (u.n + kMomentBlock - 1) / kMomentBlock;
+  for (int64_t block = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32; block < blocks;
+       block += int64_t{gridDim.x} * (kThreads / 32)) {
+    UpdateBlock(u, codes, block, scale);
   }
 }
 
@@ -195,8 +236,11 @@ void AdamW(DeviceContext* context, const DeviceAdamW& update) {
       AdamWNumbers<1><<<Blocks(update.n), kThreads, 0, context->stream>>>(update);
     }
   } else {
-    const auto blocks = static_cast<unsigned>((update.n + kMomentBlock - 1) / kMomentBlock);
-    AdamWCodes<<<blocks, kMomentBlock, 0, context->stream>>>(update);
+    constexpr int64_t kBlocksOfProcessor = 16;  // so that tables are made for many moments
+    const int64_t most = context->properties.multiProcessorCount * kBlocksOfProcessor;
+    const auto blocks =
+        static_cast<unsigned>(std::min<int64_t>(Blocks(update.n / kCodesOfLane + 1), most));
+    AdamWCodes<<<blocks, kThreads, 0, context->stream>>>(update);
   }
   Launched(context, "adamw");
 }
