@@ -450,6 +450,7 @@ std::vector<std::pair<std::string, int64_t>> DeviceRunner::Memory() const {
 }
 
 std::optional<DeviceUse> DeviceRunner::Use() const {
+  device_->Synchronize();  // what is under way is part of it
   const DeviceInfo info = device_->info();
   return DeviceUse{device_->taken_bytes(), device_->peak_bytes(), info.memory, info.free_memory,
                    device_->busy_seconds()};
