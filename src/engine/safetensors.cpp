@@ -6,16 +6,12 @@
 #include <optional>
 #include <set>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/bfloat16.h"
+#include "engine/weights/file_aside.h"
 
 namespace hone {
 namespace {
@@ -119,30 +115,13 @@ void CopyAsF32(const TensorView& view, std::span<float> out) {
   }
 }
 
-struct SafetensorsFile::Mapping {
-  void* data = nullptr;
-  size_t size = 0;
-  ~Mapping() {
-    if (data != nullptr) ::munmap(data, size);
-  }
-};
-
 Result<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return ErrnoError("cannot open " + name);
-  struct stat status {};
-  const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  auto mapping = std::make_shared<Mapping>();
-  mapping->size = known ? static_cast<size_t>(status.st_size) : 0;
-  if (mapping->size >= sizeof(uint64_t)) {
-    void* data = ::mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data != MAP_FAILED) mapping->data = data;
+  HONE_ASSIGN_OR_RETURN(auto mapping, MappedFile::Open(path));
+  const std::span<const std::byte> all = mapping->bytes();
+  if (all.size() < sizeof(uint64_t)) {
+    return Bad(name + ": not a safetensors file; it is too short");
   }
-  ::close(fd);
-  if (mapping->data == nullptr) return Bad(name + ": not a safetensors file; it is too short");
-
-  const std::span<const std::byte> all(static_cast<const std::byte*>(mapping->data), mapping->size);
   uint64_t header_size = 0;
   std::memcpy(&header_size, all.data(), sizeof header_size);
   if (header_size > kLongestHeader || header_size > all.size() - sizeof header_size) {
@@ -201,14 +180,12 @@ Result<void> WriteSafetensors(const std::filesystem::path& path,
   std::string text = DumpJson(header);
   while (text.size() % kHeaderAlignment != 0) text += ' ';
   const uint64_t header_size = text.size();
-  std::string content;
-  content.reserve(sizeof header_size + text.size() + at);
-  content.append(reinterpret_cast<const char*>(&header_size), sizeof header_size);
-  content += text;
-  for (const auto& [name, view] : tensors) {
-    content.append(reinterpret_cast<const char*>(view.bytes.data()), view.bytes.size());
-  }
-  return WriteFileAtomic(path, content);
+  HONE_ASSIGN_OR_RETURN(FileAside file, FileAside::Create(path));
+  HONE_RETURN_IF_ERROR(
+      file.Append({reinterpret_cast<const char*>(&header_size), sizeof header_size}));
+  HONE_RETURN_IF_ERROR(file.Append(text));
+  for (const auto& [name, view] : tensors) HONE_RETURN_IF_ERROR(file.Append(view.bytes));
+  return file.Commit();
 }
 
 Result<CheckpointTensors> CheckpointTensors::Open(const std::filesystem::path& folder) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/weights_difference.h"
+#include "engine/weights/weights_difference.h"
 #include "record/difference.h"
 
 namespace hone {

@@ -1,4 +1,4 @@
-#include "engine/weights_difference.h"
+#include "engine/weights/weights_difference.h"
 
 #include <cstring>
 
