@@ -60,6 +60,35 @@ TEST(EngineCommands, AnExportCarriesTheChatTemplateOfItsDialectAndMergedAdapters
   ExpectError(Hone({"model", "convert", kModel, out, "--adapter", out}), 1, "adapter_config.json");
 }
 
+TEST(EngineCommands, AModelGoesIntoAGgufFileAndBack) {
+  TemporaryDirectory directory;
+  const auto in = [&](const char* name) { return (directory.path() / name).string(); };
+  const std::string tiny = in("tiny"), file = in("tiny.gguf"), back = in("back");
+  ASSERT_EQ(Hone({"model", "new", tiny, "layers=2", "width=64", "heads=2", "vocab=5000", "--type",
+                  "f32", "family=llama"})
+                .exit_code,
+            0);
+  std::filesystem::copy(std::string(HONE_SOURCE_DIR "/") + kTokenizer + "/tokenizer.json",
+                        tiny + "/tokenizer.json");
+  ASSERT_EQ(
+      Hone({"model", "convert", tiny, file, "--type", "f32", "--dialect", "hermes"}).exit_code, 0);
+  const Json info = LineOf(Hone({"model", "info", file, "--json"}));
+  EXPECT_EQ(*info.Find("layers"), Json(2));
+  EXPECT_EQ(*info.Find("chat_template"), Json(true));
+  ASSERT_EQ(Hone({"model", "convert", file, back, "--type", "f32"}).exit_code, 0);
+  EXPECT_EQ(*ReadFile(back + "/model.safetensors"), *ReadFile(tiny + "/model.safetensors"));
+  EXPECT_EQ(*ReadFile(back + "/tokenizer.json"), *ReadFile(tiny + "/tokenizer.json"));
+  const std::vector<std::string> text = {"Hello, world!", "--json"};
+  EXPECT_EQ(Hone({"logprobs", back, text[0], text[1]}).standard_output,
+            Hone({"logprobs", tiny, text[0], text[1]}).standard_output);
+  ASSERT_EQ(Hone({"model", "convert", tiny, file, "--type", "q8_0"}).exit_code, 0);
+  EXPECT_NE(Hone({"model", "info", file}).standard_output.find("Q8_0"), std::string::npos);
+  ExpectError(Hone({"logprobs", file, "Hello"}), 1, "hone model convert");
+  ExpectError(Hone({"model", "convert", tiny, back, "--type", "q8_0"}), 1, "ends in .gguf");
+  ASSERT_TRUE(WriteFileAtomic(file, ReadFile(file)->substr(0, 9000)).ok());
+  ExpectError(Hone({"model", "info", file}), 1, "tiny.gguf");
+}
+
 TEST(EngineCommands, BenchMeasuresAModelAndTheMachine) {
   const Json costs =
       LineOf(Hone({"bench", "model", kModel, "--tokens", "32", "--recompute", "--json"}));

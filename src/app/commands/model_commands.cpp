@@ -9,6 +9,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/device_option.h"
+#include "app/gguf_conversion.h"
 #include "app/installed/shipped_files.h"
 #include "app/report.h"
 #include "app/terminal.h"
@@ -18,6 +19,7 @@
 #include "engine/engine.h"
 #include "engine/lora.h"
 #include "engine/safetensors.h"
+#include "engine/weights/gguf_model.h"
 #include "text/dialect.h"
 #include "text/template_dialect.h"
 #include "text/tokenizer.h"
@@ -78,17 +80,8 @@ Result<void> CarryAlong(const std::filesystem::path& from, const std::filesystem
   return {};
 }
 
-std::string_view FamilyName(ModelConfig::Family family) {
-  switch (family) {
-    case ModelConfig::Family::kQwen2: return "qwen2";
-    case ModelConfig::Family::kQwen3: return "qwen3";
-    case ModelConfig::Family::kLlama: return "llama";
-  }
-  return "unknown";
-}
-
 Json InfoJson(const ModelConfig& c) {
-  return Json::Of({{"family", FamilyName(c.family)},
+  return Json::Of({{"family", ArchitectureName(c.family)},
                    {"parameters", c.ParameterCount()},
                    {"layers", c.layers},
                    {"width", c.width},
@@ -108,9 +101,32 @@ Result<ModelArguments> Found(ModelArguments arguments) {
   return arguments;
 }
 
-Result<std::string> Info(const ModelArguments& named, bool json) {
-  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+std::string ShownInfo(const Json& info, bool json) {
+  if (json) return DumpJson(info) + "\n";
+  std::string out;
+  for (const auto& [key, value] : info.AsObject()) {
+    out += fmt::format("{} {}\n", Fitted(key, 16),
+                       value.is_string() ? value.AsString() : DumpJson(value));
+  }
+  return out;
+}
 
+// Also of a file whose model Hone cannot compute: then with the reason.
+Result<std::string> GgufInfo(const std::string& path, bool json) {
+  HONE_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
+  const Result<ModelConfig> config = ModelConfigOfGguf(file);
+  const std::string* family = file.Text("general.architecture");
+  Json info = config.ok() ? InfoJson(*config)
+                          : Json::Of({{"family", family == nullptr ? "" : Printable(*family)},
+                                      {"unreadable", Printable(config.error().message())}});
+  const Json facts = GgufFacts(file);
+  for (const auto& [key, value] : facts.AsObject()) info.Set(key, value);
+  return ShownInfo(info, json);
+}
+
+Result<std::string> Info(const ModelArguments& named, bool json) {
+  if (IsGgufName(named.model)) return GgufInfo(named.model, json);
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(arguments.model));
   HONE_ASSIGN_OR_RETURN(const CheckpointTensors tensors, CheckpointTensors::Open(arguments.model));
   Json info = InfoJson(config);
@@ -121,13 +137,7 @@ Result<std::string> Info(const ModelArguments& named, bool json) {
   for (const auto& [type, count] : types)
     stored += fmt::format("{}{} {}", stored.empty() ? "" : ", ", count, type);
   info.Set("stored", stored);
-  if (json) return DumpJson(info) + "\n";
-  std::string out;
-  for (const auto& [key, value] : info.AsObject()) {
-    out += fmt::format("{} {}\n", Fitted(key, 16),
-                       value.is_string() ? value.AsString() : DumpJson(value));
-  }
-  return out;
+  return ShownInfo(info, json);
 }
 
 // A fresh model from a recipe: layers, width, heads, kv_heads, ffn, vocab and the like.
@@ -193,34 +203,69 @@ Result<void> WriteChatTemplate(const std::string& name, const std::filesystem::p
   return WriteFileAtomic(config_path, DumpJson(config, JsonStyle::kPretty) + "\n");
 }
 
-Result<std::string> Convert(const ModelArguments& named, bool json) {
-  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
-  HONE_ASSIGN_OR_RETURN(Model model, LoadModel(arguments.model));
+// Merges the adapters that are asked for, or those that lie with the model. Which, or none.
+Result<std::string> MergeAdapter(const ModelArguments& arguments, Model* model) {
   std::filesystem::path adapter = arguments.adapter;
-  std::error_code ignored;
-  if (const auto own = std::filesystem::path(arguments.model) / "adapter";
-      adapter.empty() && std::filesystem::exists(own, ignored)) {
-    adapter = own;
-  }
-  if (!adapter.empty()) {
-    HONE_RETURN_IF_ERROR(LoadLora(adapter, &model));
-    MergeLora(&model);
-  }
-  HONE_RETURN_IF_ERROR(SaveModel(model, TypeOf(arguments), arguments.out));
-  HONE_RETURN_IF_ERROR(CarryAlong(arguments.model, arguments.out));
+  const auto own = std::filesystem::path(arguments.model) / "adapter";
+  if (adapter.empty() && Exists(own)) adapter = own;
+  if (adapter.empty()) return std::string();
+  HONE_RETURN_IF_ERROR(LoadLora(adapter, model));
+  MergeLora(model);
+  return adapter.string();
+}
+
+// The file at `out` with the weights, and what the folder has besides.
+Result<void> WriteGgufOf(const Model& model, const ModelArguments& arguments) {
+  std::string chat_template;
   if (!arguments.dialect.empty()) {
-    HONE_RETURN_IF_ERROR(WriteChatTemplate(arguments.dialect, arguments.out));
+    HONE_ASSIGN_OR_RETURN(const auto dialect,
+                          NewDialect(DialectIn(arguments.dialect, arguments.model)));
+    chat_template = dialect->ChatTemplate();
+  }
+  HONE_ASSIGN_OR_RETURN(const GgufMetadata tokenizer,
+                        TokenizerMetadataOf(arguments.model, model.config, chat_template));
+  return WriteGgufModel(model, GgmlTypeNamed(arguments.type), tokenizer, arguments.out);
+}
+
+Result<std::string> Convert(const ModelArguments& named, bool json) {
+  HONE_RETURN_IF_ERROR(CheckConversion(named.model, named.out, named.type));
+  ModelArguments arguments = named;
+  Model model;
+  std::vector<std::pair<std::string, std::string>> files;
+  const bool from_gguf = IsGgufName(named.model), to_gguf = IsGgufName(named.out);
+  if (from_gguf) {
+    HONE_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(named.model));
+    HONE_ASSIGN_OR_RETURN(files, TokenizerFilesOf(file));
+    HONE_ASSIGN_OR_RETURN(model, LoadGgufModel(file));
+  } else {
+    HONE_ASSIGN_OR_RETURN(arguments, Found(named));
+    HONE_ASSIGN_OR_RETURN(model, LoadModel(arguments.model));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::string adapter, MergeAdapter(arguments, &model));
+  if (to_gguf) {
+    HONE_RETURN_IF_ERROR(WriteGgufOf(model, arguments));
+  } else {
+    HONE_RETURN_IF_ERROR(SaveModel(model, TypeOf(arguments), arguments.out));
+    if (!from_gguf) HONE_RETURN_IF_ERROR(CarryAlong(arguments.model, arguments.out));
+    for (const auto& [name, text] : files) {
+      HONE_RETURN_IF_ERROR(WriteFileAtomic(std::filesystem::path(arguments.out) / name, text));
+    }
+    if (!arguments.dialect.empty()) {
+      HONE_RETURN_IF_ERROR(WriteChatTemplate(arguments.dialect, arguments.out));
+    }
   }
   if (json) {
     return DumpJson(Json::Of({{"out", arguments.out},
                               {"type", arguments.type},
-                              {"merged", adapter.string()},
+                              {"merged", adapter},
                               {"dialect", arguments.dialect}})) +
            "\n";
   }
-  return fmt::format("{}: {} parameters as {}{}{}\n", arguments.out, model.config.ParameterCount(),
-                     arguments.type, adapter.empty() ? "" : ", adapters merged",
-                     arguments.dialect.empty() ? "" : ", chat template of " + arguments.dialect);
+  return fmt::format("{}: {} parameters as {}{}{}{}\n", arguments.out,
+                     model.config.ParameterCount(), arguments.type,
+                     adapter.empty() ? "" : ", adapters merged",
+                     arguments.dialect.empty() ? "" : ", chat template of " + arguments.dialect,
+                     to_gguf && model.scalar_head >= 0 ? ", without its head for values" : "");
 }
 
 constexpr std::string_view kCheckText =
@@ -358,8 +403,10 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
   group.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   auto arguments = std::make_shared<ModelArguments>();
   Command info = group.AddCommand("info", "Show the shape of a model");
-  info.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
-  info.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
+  info.AddOption("model", &arguments->model, "a Hugging Face folder, a run, or a GGUF file")
+      .Required();
+  info.Footer(
+      "Examples:\n  hone model info tests/golden/models/qwen3\n  hone model info model.gguf\n");
   info.Action([=] { Finish(context.get(), Info(*arguments, context->json)); });
 
   Command fresh = group.AddCommand("new", "Make a fresh model with random weights");
@@ -372,17 +419,25 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
   fresh.Action([=] { Finish(context.get(), New(*arguments, context->json)); });
 
   Command convert = group.AddCommand(
-      "convert", "Write a model in another number type, with the files that belong to it");
-  convert.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
-  convert.AddOption("out", &arguments->out, "the folder to write").Required();
-  AddType(convert, arguments.get());
+      "convert",
+      "Write a model in another number type or as a GGUF file, with the files that belong to it");
+  convert.AddOption("model", &arguments->model, "a Hugging Face folder, a run, or a GGUF file")
+      .Required();
+  convert.AddOption("out", &arguments->out, "the folder, or the file that ends in .gguf, to write")
+      .Required();
+  convert
+      .AddOption("--type", &arguments->type,
+                 "of the weights in the file: f32 or bf16; of a GGUF file also f16 or q8_0")
+      .OneOf({"f32", "bf16", "f16", "q8_0"})
+      .ShowDefault();
   convert.AddOption("--adapter", &arguments->adapter,
                     "a PEFT folder to merge (its own folder \"adapter\" when absent)");
   convert.AddOption("--dialect", &arguments->dialect,
                     "write the chat template that renders as this dialect does");
   convert.Footer(
-      "Example:\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3-bf16 --type bf16 "
-      "--dialect hermes\n");
+      "Examples:\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3-bf16 --type bf16 "
+      "--dialect hermes\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3.gguf --type "
+      "q8_0\n  hone model convert model.gguf /tmp/model\n");
   convert.Action([=] { Finish(context.get(), Convert(*arguments, context->json)); });
 
   Command check = group.AddCommand(

@@ -58,6 +58,12 @@ Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::stri
                              "checkpoints, or a Hugging Face folder",
                              named.string()));
   }
+  if (named.extension() == ".gguf") {
+    return Error(
+        ErrorCode::kUnsupported,
+        fmt::format("\"{}\" is a GGUF file; make a folder of it: hone model convert {} OUT",
+                    named.string(), named.string()));
+  }
   if (Exists(named / "config.json")) return ModelPlace{named, RunOf(named)};
   if (Exists(named / "recipe.toml")) {
     HONE_ASSIGN_OR_RETURN(const int64_t step, StepOf(named, which));
