@@ -176,7 +176,10 @@ TurnDelta ServedTurn::Read(std::string_view text, std::optional<TurnEnd> end) co
   }
   told.calls = std::move(parsed.calls);
   for (ParsedCall& call : told.calls) {
-    call.range = {call.range.begin + at - thought.size(), call.range.end + at - thought.size()};
+    for (ByteRange* range : {&call.range, &call.name_range, &call.arguments_range}) {
+      if (range->end == 0) continue;  // not told
+      *range = {range->begin + at - thought.size(), range->end + at - thought.size()};
+    }
   }
   return told;
 }

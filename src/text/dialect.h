@@ -49,6 +49,9 @@ struct ParsedCall {
   std::string name;
   Json arguments;   // an object
   ByteRange range;  // of the turn, opening to closing marker
+  // Inside of it, where the format has them in one piece and its reader tells; else empty.
+  ByteRange name_range = {};
+  ByteRange arguments_range = {};
 };
 
 struct ParsedFault {
@@ -64,6 +67,8 @@ struct ParsedTurn {
   std::vector<ParsedCall> calls;      // in the order written
   std::optional<std::string> answer;  // present when the turn answers instead of calling
   std::vector<ParsedFault> faults;
+  // For people: what is odd about a turn that can be read. Nothing depends on it.
+  std::string note = {};
 };
 
 // Puts what was parsed from the node's own tokens on the node, byte ranges turned into token spans.
@@ -88,6 +93,10 @@ struct DialectTraits {
   std::vector<std::string> markers;
   size_t specials = 0;
   TurnMarks marks;
+  // How the calls of a model's own template are spelled (call_format.h), and how that was found;
+  // for people. Empty where the dialect has its own way.
+  std::string call_format = {};
+  std::string call_format_found = {};
 };
 
 // Its markers, for a tokenizer that is made for it.

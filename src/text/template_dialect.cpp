@@ -86,7 +86,6 @@ class TemplateDialect final : public Dialect {
                                *settings_.name, fmt::join(names, ", ")));
     }
     const std::string& source = SourceFor(true);
-    calls_ = settings_.calls.value_or(GuessCallFormat(source));
     habits_.reasoning_apart = source.find("reasoning_content") != source.npos;
     traits_.name = settings_.dialect;
     probe_.messages.push_back({.role = Role::kSystem, .content = kProbe});
@@ -98,7 +97,7 @@ class TemplateDialect final : public Dialect {
       AddStop(eos->second);
     }
     traits_.markers = traits_.stops;
-    traits_.marks = MarksOf(calls_);
+    traits_.marks = MarksOf(calls_, source);
     traits_.marks.ends = traits_.stops;
     ReserveMarkers();
     return {};
@@ -149,7 +148,9 @@ class TemplateDialect final : public Dialect {
   }
 
   ParsedTurn Parse(std::string_view turn, TurnEnd end) const override {
-    return ParseTurnIn(calls_, turn, traits_.stops, end);
+    ParsedTurn parsed = ParseTurnIn(calls_, turn, traits_.stops, end);
+    if (parsed.answer) parsed.note = NoteOnUnreadCall(*parsed.answer);
+    return parsed;
   }
 
   std::string ChatTemplate() const override { return SourceFor(true); }
@@ -206,29 +207,83 @@ class TemplateDialect final : public Dialect {
     return {};
   }
 
-  // Which shape of a call the template shows, tried one after the other.
+  // How the model calls: as was said, else as its template writes a call, else as its text looks.
+  void ChooseFormat(std::string_view turn, const MessageCall& call) {
+    const std::string& source = SourceFor(true);
+    std::optional<CallFormat> shown;
+    if (!turn.empty()) shown = CallFormatReading(turn, call, traits_.stops);
+    if (shown == CallFormat::kLlama3 && GuessCallFormat(source) == CallFormat::kLlama3Tag) {
+      shown = CallFormat::kLlama3Tag;
+    }
+    calls_ = settings_.calls.value_or(shown.value_or(GuessCallFormat(source)));
+    traits_.call_format = CallFormatName(calls_);
+    traits_.call_format_found = settings_.calls               ? "by the setting"
+                                : shown                       ? "by a call that its template wrote"
+                                : calls_ != CallFormat::kNone ? "by the text of its template"
+                                                              : "its template shows no calls";
+  }
+
+  // What the template writes for a turn, behind what it writes before it.
+  std::string TurnShown(const Conversation& before, const JinjaText& spoken) const {
+    const Result<JinjaText> prompt = TextFor(before, true);
+    if (!prompt.ok()) return "";
+    const std::string_view whole = spoken.view(), opening = prompt->view();
+    size_t common = 0;
+    while (common < std::min(whole.size(), opening.size()) && whole[common] == opening[common]) {
+      ++common;
+    }
+    // A prompt may hold a thought that the turn does not: then it begins with the mark that
+    // differs.
+    if (common < opening.size()) {
+      const size_t mark = whole.rfind('<', common);
+      if (mark != whole.npos && whole.find('>', mark) >= common) common = mark;
+    }
+    return std::string(whole.substr(common));
+  }
+
+  // Which shape of a call the template shows, tried one after the other, with tools and without.
   void FindCallHabits() {
-    Conversation probe;
-    probe.messages.push_back({.role = Role::kUser, .content = "a"});
-    probe.messages.push_back(
-        {.role = Role::kAssistant, .calls = {{kProbeCall, Json::Of({{"x", kProbe}})}}});
+    Conversation before;
+    before.messages.push_back({.role = Role::kUser, .content = "a"});
+    const MessageCall call{kProbeCall, Json::Of({{"x", kProbe}})};
     using EmptyContent = TemplateHabits::EmptyContent;
     const TemplateHabits usual = habits_;
-    for (const bool as_text : {false, true}) {
-      for (const EmptyContent empty :
-           {EmptyContent::kText, EmptyContent::kNone, EmptyContent::kAbsent}) {
-        habits_.arguments_as_text = as_text;
-        habits_.empty_content = empty;
-        const Result<JinjaText> text = TextFor(probe, false);
-        if (!text.ok() || text->view().find(kProbeCall) == std::string_view::npos ||
-            text->view().find(kProbe) == std::string_view::npos) {
-          continue;
+    for (const bool with_tools : {true, false}) {
+      before.tools = with_tools ? probe_.tools : Json::Array();
+      Conversation probe = before;
+      probe.messages.push_back({.role = Role::kAssistant, .calls = {call}});
+      for (const bool as_text : {false, true}) {
+        for (const EmptyContent empty :
+             {EmptyContent::kText, EmptyContent::kNone, EmptyContent::kAbsent}) {
+          habits_.arguments_as_text = as_text;
+          habits_.empty_content = empty;
+          const Result<JinjaText> text = TextFor(probe, false);
+          if (!text.ok()) continue;
+          const std::string turn = TurnShown(before, *text);
+          if (turn.find(kProbeCall) == turn.npos || turn.find(kProbe) == turn.npos) continue;
+          ChooseFormat(turn, call);
+          AddCallStop(turn);
+          return;
         }
-        AddStop(LastTag(Trim(text->view())));
-        return;
       }
     }
     habits_ = usual;  // it shows no calls at all
+    ChooseFormat("", call);
+  }
+
+  // The last mark of a turn that calls ends it, unless it is a part of the call.
+  void AddCallStop(std::string_view turn) {
+    const ParsedTurn parsed = ParseTurnIn(calls_, turn, {}, TurnEnd::kEnded);
+    const std::string_view tag = LastTag(Trim(turn));
+    const bool in_call = !parsed.calls.empty() && !tag.empty() &&
+                         RangeIn(turn, tag).begin < parsed.calls.back().range.end;
+    if (!in_call && tag.find(kProbe) == tag.npos) AddStop(tag);
+    // A mark that calls begin with ends no turn.
+    const TurnMarks marks = MarksOf(calls_);
+    std::erase_if(traits_.stops, [&](const std::string& stop) {
+      return std::any_of(marks.call_opens.begin(), marks.call_opens.end(),
+                         [&](const std::string& open) { return open.starts_with(stop); });
+    });
   }
 
   // What the template writes: what stands in its text, and what it puts together while it runs.
@@ -453,7 +508,9 @@ Result<std::unique_ptr<Dialect>> NewTemplateDialect(std::string_view name) {
     const std::string_view value = setting.substr(std::min(equals + 1, setting.size()));
     if (key == "calls") {
       settings.calls = CallFormatOf(value);
-      if (!settings.calls) return bad("calls is hermes, llama3, qwen-xml or none");
+      if (!settings.calls) {
+        return bad(fmt::format("calls is one of {}", fmt::join(CallFormatNames(), ", ")));
+      }
     } else if (key == "name") {
       settings.name = value;
     } else if (key == "date") {
