@@ -118,13 +118,32 @@ TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEndWhateverTheTextIs) {
       "</parameter>",
       "<tool_call><function=f><parameter=x>1</parameter></function></tool_call>",
       R"(<action>{"type": "answer", "when": false, "content": "x"}</action>)",
-      R"(<action>{"type": "call", "when": true, "which": "f", "how": {}}</action>)"};
+      R"(<action>{"type": "call", "when": true, "which": "f", "how": {}}</action>)",
+      "[f(a=1), g(b='x')]",
+      "[",
+      "[TOOL_CALLS]f[ARGS]",
+      "<｜tool▁calls▁begin｜>",
+      "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+      "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>",
+      "<minimax:tool_call><invoke name=\"f\"></invoke></minimax:tool_call>",
+      "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+      "<|channel|>analysis<|message|>hm<|end|><|start|>assistant",
+      "<|channel|>commentary to=functions.f<|message|>{}<|call|>",
+      "<|channel|>final<|message|>",
+      "<|START_ACTION|>[{\"tool_name\": \"f\", \"parameters\": {}}]<|END_ACTION|>",
+      "<|tool_call>call:f{a:1}<tool_call|>",
+      "<|tool_call|>",
+      "functools",
+      "[THINK]hm[/THINK]",
+      "<channel|>",
+      "all\n",
+      "f\n"};
   std::vector<std::unique_ptr<Dialect>> dialects;
   for (const auto& [name, about] : BuiltInDialects()) {
     if (name.ends_with(".toml") || name.starts_with("template:")) continue;
     dialects.push_back(NewDialect(name).value());
   }
-  for (const char* calls : {"hermes", "llama3", "qwen-xml", "none"}) {
+  for (const std::string& calls : CallFormatNames()) {
     ModelTemplate model;
     model.where = "a test";
     model.sources.emplace_back("default",

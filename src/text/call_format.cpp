@@ -267,17 +267,20 @@ CallFormat GuessCallFormat(std::string_view source) {
 
 std::optional<CallFormat> CallFormatReading(std::string_view turn, const MessageCall& call,
                                             const std::vector<std::string>& stops) {
-  const auto reads = [&](CallFormat format) {
+  const auto reads = [&](CallFormat format, bool alone) {
     const ParsedTurn parsed = ParseTurnIn(format, turn, stops, TurnEnd::kEnded);
     return parsed.faults.empty() && parsed.calls.size() == 1 && parsed.calls[0].name == call.name &&
-           parsed.calls[0].arguments == call.arguments;
+           parsed.calls[0].arguments == call.arguments && !(alone && !Trim(parsed.content).empty());
   };
-  // Others read what these write as well.
-  for (const CallFormat format : {CallFormat::kHermes, CallFormat::kQwenXml, CallFormat::kLlama3}) {
-    if (reads(format)) return format;
-  }
-  for (const CallSpelling& spelling : CallSpellings()) {
-    if (reads(spelling.format)) return spelling.format;
+  // A format that leaves no text over fits better, and some read what these first ones write.
+  for (const bool alone : {true, false}) {
+    for (const CallFormat format :
+         {CallFormat::kHermes, CallFormat::kQwenXml, CallFormat::kLlama3}) {
+      if (reads(format, alone)) return format;
+    }
+    for (const CallSpelling& spelling : CallSpellings()) {
+      if (reads(spelling.format, alone)) return spelling.format;
+    }
   }
   // Some templates write texts without their quotes.
   const bool pythonic = Trim(turn).starts_with("[" + call.name + "(");

@@ -67,8 +67,6 @@ struct ParsedTurn {
   std::vector<ParsedCall> calls;      // in the order written
   std::optional<std::string> answer;  // present when the turn answers instead of calling
   std::vector<ParsedFault> faults;
-  // For people: what is odd about a turn that can be read. Nothing depends on it.
-  std::string note = {};
 };
 
 // Puts what was parsed from the node's own tokens on the node, byte ranges turned into token spans.

@@ -18,6 +18,12 @@ bool IsWordsOrBlank(std::string_view token) {
   return true;
 }
 
+// <|...|>, also with wide bars: what no dialect writes by chance, and nobody else should.
+bool IsControlMark(std::string_view token) {
+  const bool opens = token.starts_with("<|") || token.starts_with("<｜");
+  return opens && (token.ends_with("|>") || token.ends_with("｜>"));
+}
+
 }  // namespace
 
 void ReservedTokens::ReserveAllIn(std::string_view text) {
@@ -40,7 +46,7 @@ void ReservedTokens::ReserveForPolicy(const TurnMarks& marks) {
 
 bool ReservedTokens::Has(std::string_view token, Author author) const {
   if (author == Author::kPolicy && of_policy_.contains(token)) return false;
-  if (listed_.contains(token)) return true;
+  if (listed_.contains(token) || IsControlMark(token)) return true;
   return !IsWordsOrBlank(token) && written_.find(token) != std::string::npos;
 }
 

@@ -12,7 +12,8 @@ struct TurnMarks;
 
 // The added tokens that only a dialect may write. Where somebody else writes one of them, in a
 // message or a tool's result, it is plain characters, whether or not the tokenizer calls it
-// special: Qwen3's "<tool_response>" and DeepSeek's "<｜User｜>" are not. A plain value.
+// special: Qwen3's "<tool_response>" and DeepSeek's "<｜User｜>" are not. Marks of control, <|...|>
+// and <｜...｜>, are always reserved, also those that the dialect does not write. A plain value.
 class ReservedTokens {
  public:
   // Reserves exactly this token.

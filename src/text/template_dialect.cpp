@@ -3,8 +3,6 @@
 #include "text/template_dialect.h"
 
 #include <algorithm>
-#include <charconv>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -22,7 +20,8 @@ constexpr char kProbe[] = "hone-probe-words";
 constexpr char kProbeCall[] = "hone_probe_tool";
 constexpr char kProbeTool[] =
     R"({"type": "function", "function": {"name": "hone_probe_tool", "description": "a",
-        "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}})";
+        "parameters": {"type": "object", "properties": {"x": {"type": "string", "description": "a"}},
+        "required": ["x"]}}})";
 
 // A tag at the beginning of a text: <...> or [...]. Nothing when there is none.
 std::string_view FirstTag(std::string_view text) {
@@ -148,9 +147,7 @@ class TemplateDialect final : public Dialect {
   }
 
   ParsedTurn Parse(std::string_view turn, TurnEnd end) const override {
-    ParsedTurn parsed = ParseTurnIn(calls_, turn, traits_.stops, end);
-    if (parsed.answer) parsed.note = NoteOnUnreadCall(*parsed.answer);
-    return parsed;
+    return ParseTurnIn(calls_, turn, traits_.stops, end);
   }
 
   std::string ChatTemplate() const override { return SourceFor(true); }
@@ -190,7 +187,13 @@ class TemplateDialect final : public Dialect {
     Conversation probe;
     probe.messages.push_back({.role = Role::kUser, .content = "a"});
     probe.messages.push_back({.role = Role::kAssistant, .content = kProbe});
-    HONE_ASSIGN_OR_RETURN(const JinjaText text, TextFor(probe, false));
+    Result<JinjaText> rendered = TextFor(probe, false);
+    if (!rendered.ok()) {  // some want tools
+      probe.tools = probe_.tools;
+      const Result<JinjaText> with_tools = TextFor(probe, false);
+      if (with_tools.ok()) rendered = with_tools;
+    }
+    HONE_ASSIGN_OR_RETURN(const JinjaText text, std::move(rendered));
     const size_t at = text.view().find(kProbe);
     if (at == std::string_view::npos) {
       return Error(
@@ -212,15 +215,17 @@ class TemplateDialect final : public Dialect {
     const std::string& source = SourceFor(true);
     std::optional<CallFormat> shown;
     if (!turn.empty()) shown = CallFormatReading(turn, call, traits_.stops);
+    // What ends an answer may stand in a call.
+    if (!turn.empty() && !shown) shown = CallFormatReading(turn, call, {});
     if (shown == CallFormat::kLlama3 && GuessCallFormat(source) == CallFormat::kLlama3Tag) {
       shown = CallFormat::kLlama3Tag;
     }
     calls_ = settings_.calls.value_or(shown.value_or(GuessCallFormat(source)));
     traits_.call_format = CallFormatName(calls_);
-    traits_.call_format_found = settings_.calls               ? "by the setting"
-                                : shown                       ? "by a call that its template wrote"
-                                : calls_ != CallFormat::kNone ? "by the text of its template"
-                                                              : "its template shows no calls";
+    traits_.call_format_found = settings_.calls ? "as the setting says"
+                                : shown         ? "found by a call that its template wrote"
+                                : calls_ != CallFormat::kNone ? "found by the text of its template"
+                                                              : "as its template shows no calls";
   }
 
   // What the template writes for a turn, behind what it writes before it.
@@ -271,19 +276,26 @@ class TemplateDialect final : public Dialect {
     ChooseFormat("", call);
   }
 
-  // The last mark of a turn that calls ends it, unless it is a part of the call.
+  // What stands behind a call ends a turn as well; what stands in it does not.
   void AddCallStop(std::string_view turn) {
     const ParsedTurn parsed = ParseTurnIn(calls_, turn, {}, TurnEnd::kEnded);
-    const std::string_view tag = LastTag(Trim(turn));
-    const bool in_call = !parsed.calls.empty() && !tag.empty() &&
-                         RangeIn(turn, tag).begin < parsed.calls.back().range.end;
-    if (!in_call && tag.find(kProbe) == tag.npos) AddStop(tag);
-    // A mark that calls begin with ends no turn.
-    const TurnMarks marks = MarksOf(calls_);
-    std::erase_if(traits_.stops, [&](const std::string& stop) {
-      return std::any_of(marks.call_opens.begin(), marks.call_opens.end(),
-                         [&](const std::string& open) { return open.starts_with(stop); });
-    });
+    const auto in = [](std::string_view text) {
+      return [text](const std::string& stop) { return text.find(stop) != text.npos; };
+    };
+    if (parsed.calls.empty()) {
+      const std::string_view tag = LastTag(Trim(turn));
+      const bool ends = std::any_of(traits_.stops.begin(), traits_.stops.end(), in(turn));
+      if (!ends && tag.find(kProbe) == tag.npos) AddStop(tag);
+      return;
+    }
+    const std::string_view call = turn.substr(0, parsed.calls.back().range.end);
+    std::erase_if(traits_.stops, in(call));
+    const std::string_view behind = Trim(turn.substr(call.size()));
+    for (const std::string_view tag : {FirstTag(behind), LastTag(behind)}) {
+      if (tag.empty() || call.find(tag) != call.npos) continue;
+      AddStop(tag);
+      break;
+    }
   }
 
   // What the template writes: what stands in its text, and what it puts together while it runs.
@@ -451,78 +463,12 @@ class TemplateDialect final : public Dialect {
   std::shared_ptr<const ReservedTokens> reserved_;
 };
 
-// "2025-01-15" in seconds since 1970.
-std::optional<int64_t> DateOf(std::string_view text) {
-  std::tm date{};
-  const auto number = [&](size_t at, size_t length, int* value) {
-    const std::string_view digits = text.substr(at, length);
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
-    return read.ec == std::errc() && read.ptr == digits.data() + digits.size();
-  };
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !number(0, 4, &date.tm_year) ||
-      !number(5, 2, &date.tm_mon) || !number(8, 2, &date.tm_mday)) {
-    return std::nullopt;
-  }
-  date.tm_year -= 1900;
-  date.tm_mon -= 1;
-  if (date.tm_mon < 0 || date.tm_mon > 11 || date.tm_mday < 1 || date.tm_mday > 31) {
-    return std::nullopt;
-  }
-  return static_cast<int64_t>(timegm(&date));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model, TemplateOptions settings) {
   auto dialect = std::make_unique<TemplateDialect>(std::move(model), std::move(settings));
   HONE_RETURN_IF_ERROR(dialect->Open());
   return std::unique_ptr<Dialect>(std::move(dialect));
-}
-
-std::string DialectIn(std::string_view name, const std::string& folder) {
-  constexpr std::string_view kName = "template";
-  const bool own = name == kName || name.starts_with("template?");
-  if (!own || folder.empty()) return std::string(name);
-  return fmt::format("{}:{}{}", kName, folder, name.substr(kName.size()));
-}
-
-Result<std::unique_ptr<Dialect>> NewTemplateDialect(std::string_view name) {
-  const auto bad = [&](std::string_view problem) {
-    return Error(ErrorCode::kInvalidArgument, fmt::format("the dialect \"{}\": {}", name, problem));
-  };
-  const size_t question = name.find('?');
-  std::string_view path = name.substr(0, question);
-  path.remove_prefix(std::min(path.size(), std::string_view("template:").size()));
-  if (path.empty()) {
-    return bad("it is the template of a model: say template:FOLDER, or name the model's folder");
-  }
-  TemplateOptions settings;
-  settings.dialect = name;
-  for (std::string_view rest = question == name.npos ? "" : name.substr(question + 1);
-       !rest.empty();) {
-    const size_t end = std::min(rest.find('&'), rest.size());
-    const std::string_view setting = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t equals = std::min(setting.find('='), setting.size());
-    const std::string_view key = setting.substr(0, equals);
-    const std::string_view value = setting.substr(std::min(equals + 1, setting.size()));
-    if (key == "calls") {
-      settings.calls = CallFormatOf(value);
-      if (!settings.calls) {
-        return bad(fmt::format("calls is one of {}", fmt::join(CallFormatNames(), ", ")));
-      }
-    } else if (key == "name") {
-      settings.name = value;
-    } else if (key == "date") {
-      const std::optional<int64_t> date = DateOf(value);
-      if (!date) return bad("date is a day, such as 2025-01-15");
-      settings.date = *date;
-    } else {
-      return bad("behind the question mark stand calls, name and date");
-    }
-  }
-  HONE_ASSIGN_OR_RETURN(ModelTemplate model, LoadModelTemplate(std::string(path)));
-  return NewTemplateDialect(std::move(model), std::move(settings));
 }
 
 }  // namespace hone

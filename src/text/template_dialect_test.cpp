@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "support/call_turns.h"
 #include "support/shared_data.h"
 #include "text/bpe_trainer.h"
 
@@ -174,6 +175,46 @@ TEST(TemplateDialect, ThoughtsAreReadWhateverTheCallsLookLike) {
                   TurnEnd::kUnknown);
   ASSERT_EQ(call.calls.size(), 1u);
   EXPECT_EQ(call.calls[0].range.begin, 17u);
+}
+
+// A template that writes calls in some way, made from a call that was written that way.
+std::string TemplateWriting(const CallWriter& writer) {
+  std::string call = writer.write({{"PROBE_NAME", Json::Of({{"x", "PROBE_VALUE"}})}});
+  for (const auto& [word, code] :
+       std::map<std::string, std::string>{{"PROBE_NAME", "{{ c.function.name }}"},
+                                          {"PROBE_VALUE", "{{ c.function.arguments.x }}"}}) {
+    call.replace(call.find(word), word.size(), code);
+  }
+  return "{% for m in messages %}<turn>{{ m.role }}:{{ m.content }}{% for c in m.tool_calls or [] "
+         "%}" +
+         call +
+         "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<turn>assistant:{% "
+         "endif %}";
+}
+
+TEST(TemplateDialect, FindsTheFormatOfCallsByWhatItsTemplateWrites) {
+  for (const CallWriter& writer : CallWriters()) {
+    const auto dialect = Made(TemplateWriting(writer).c_str());
+    std::string_view expected = CallFormatName(writer.format);
+    if (writer.label == "llama3-tag, JSON") expected = "llama3";  // no tool is built in
+    if (writer.label == "phi4, marks") expected = "granite";  // the same, without a closing mark
+    EXPECT_EQ(dialect->traits().call_format, expected) << writer.label;
+    EXPECT_EQ(dialect->traits().call_format_found, "found by a call that its template wrote");
+    const std::vector<std::string> stops = {"<|im_end|>", "<|endoftext|>"};
+    EXPECT_EQ(dialect->traits().stops, stops) << writer.label;
+    // What it renders is what it reads.
+    Conversation said = Asked("a");
+    said.messages.push_back({.role = Role::kAssistant, .calls = {{"f", Json::Of({{"x", "so"}})}}});
+    const auto pieces = dialect->Render(said);
+    ASSERT_TRUE(pieces.ok()) << writer.label;
+    std::string turn;
+    for (const Piece& piece : *pieces) turn += piece.author == Author::kPolicy ? piece.text : "";
+    const ParsedTurn read = dialect->Parse(turn, TurnEnd::kUnknown);
+    ASSERT_EQ(read.calls.size(), 1u) << writer.label;
+    EXPECT_EQ(read.calls[0].name, "f");
+    EXPECT_EQ(read.calls[0].arguments, Json::Of({{"x", "so"}}));
+  }
+  EXPECT_EQ(Made(kForgets)->traits().call_format, "none");
 }
 
 TEST(TemplateDialect, SettingsStandBehindAQuestionMark) {

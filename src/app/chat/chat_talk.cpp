@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "serve/turn_deltas.h"
+#include "text/call_format.h"
 #include "tools/sessions.h"
 
 namespace hone {
@@ -144,6 +145,8 @@ Result<void> Talk::Say(const std::string& text) {
     }
     if (agent.answer) {
       *out_ << terminal_.Bold("agent> ") << Printable(*agent.answer) << "\n";
+      const std::string note = NoteOnUnreadCall(*agent.answer);
+      if (!note.empty()) *out_ << terminal_.Yellow(Printable(note)) << "\n";
     }
     if (agent.calls.empty()) {
       Remember(agent);

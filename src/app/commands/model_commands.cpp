@@ -137,6 +137,13 @@ Result<std::string> Info(const ModelArguments& named, bool json) {
   for (const auto& [type, count] : types)
     stored += fmt::format("{}{} {}", stored.empty() ? "" : ", ", count, type);
   info.Set("stored", stored);
+  // How it calls tools, by its own template.
+  if (LoadModelTemplate(arguments.model).ok()) {
+    const auto dialect = NewDialect("template:" + arguments.model);
+    info.Set("calls", dialect.ok() ? fmt::format("{}, {}", (*dialect)->traits().call_format,
+                                                 (*dialect)->traits().call_format_found)
+                                   : dialect.error().message());
+  }
   return ShownInfo(info, json);
 }
 

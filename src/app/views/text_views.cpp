@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "text/call_format.h"
 
 namespace hone {
 namespace {
@@ -79,11 +80,14 @@ Json ParsedTurnJson(std::string_view turn, const ParsedTurn& parsed, const Token
     error = with_spans(Json::Of({{"kind", FaultKindName(fault.kind)}, {"message", fault.message}}),
                        fault.range);
   }
-  return Json::Of({{"calls", std::move(calls)},
-                   {"answer", parsed.answer ? Json(*parsed.answer) : Json()},
-                   {"error", std::move(error)},
-                   {"content", parsed.content},
-                   {"reasoning", parsed.reasoning}});
+  Json json = Json::Of({{"calls", std::move(calls)},
+                        {"answer", parsed.answer ? Json(*parsed.answer) : Json()},
+                        {"error", std::move(error)},
+                        {"content", parsed.content},
+                        {"reasoning", parsed.reasoning}});
+  const std::string note = parsed.answer ? NoteOnUnreadCall(*parsed.answer) : "";
+  if (!note.empty()) json.Set("note", note);
+  return json;
 }
 
 std::string TokensView(const Tokenizer& tokenizer, std::span<const TokenId> ids,
@@ -129,7 +133,12 @@ std::string ParsedTurnView(std::string_view turn, const ParsedTurn& parsed,
                              DumpJson(call.arguments, JsonStyle::kSpaced), call.range.begin,
                              call.range.end, turn.size()));
   }
-  if (parsed.answer) line("answer", *parsed.answer);
+  if (parsed.answer) {
+    line("answer", *parsed.answer);
+    if (const std::string note = NoteOnUnreadCall(*parsed.answer); !note.empty()) {
+      out += fmt::format("{} {}\n", terminal.Yellow("note     "), Printable(note));
+    }
+  }
   for (const ParsedFault& fault : parsed.faults) {
     out += fmt::format("{} {} (bytes {} to {}): {}\n", terminal.Red("fault    "),
                        FaultKindName(fault.kind), fault.range.begin, fault.range.end,

@@ -27,6 +27,16 @@ TEST(ParsedTurnView, SaysWhatWasReadAndWhatWasNot) {
             "missing\n");
 }
 
+TEST(ParsedTurnView, NotesACallInAFormatThatWasNotChosen) {
+  const auto dialect = NewDialect("hermes").value();
+  const std::string turn = "[TOOL_CALLS]f[ARGS]{\"a\": 1}";
+  const ParsedTurn parsed = dialect->Parse(turn, TurnEnd::kEnded);
+  EXPECT_NE(ParsedTurnView(turn, parsed, {}).find("?calls=mistral"), std::string::npos);
+  EXPECT_TRUE(ParsedTurnJson(turn, parsed, nullptr, {}).Find("note") != nullptr);
+  EXPECT_EQ(ParsedTurnJson("x", dialect->Parse("x", TurnEnd::kEnded), nullptr, {}).Find("note"),
+            nullptr);
+}
+
 TEST(TreesView, AnUnscoredTreeHasNoReward) {
   const std::string view =
       TreesView({{1, 0, "a", 2, 1, 30, std::nullopt}, {2, 0, "b", 2, 1, 30, 0.0}}, {});

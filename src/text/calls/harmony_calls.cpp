@@ -82,8 +82,10 @@ void ReadHarmonyCall(std::string_view recipient, ByteRange body, ByteRange end,
   if (!json.value->is_object()) {
     return cursor->Fault(FaultKind::kBadCall, "the arguments must be an object", end.end);
   }
+  cursor->MoveTo(begin + json.end);  // the mark behind it ends the turn
   cursor->Call(recipient, *std::move(json.value), RangeIn(text, recipient),
                {begin, begin + json.end});
+  cursor->MoveTo(end.end);
 }
 
 }  // namespace

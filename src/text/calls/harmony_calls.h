@@ -12,7 +12,8 @@ namespace hone {
 //   <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}<|call|>
 //
 // "to=" may also stand before the channel. What is for nobody is a thought in the channel analysis,
-// and text in all others. Text without a header is text. What cannot be read is a fault.
+// and text in all others. The range of a call ends before the mark that ends its message. Text
+// without a header is text. What cannot be read is a fault.
 void ReadHarmony(std::string_view text, ParsedTurn* parsed);
 
 }  // namespace hone

@@ -1,6 +1,7 @@
 #include "text/calls/json_calls.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -79,21 +80,17 @@ std::vector<ByteRange> ElementRanges(std::string_view text, size_t begin, size_t
   return ranges;
 }
 
+// What was read between the marks: an object or a list, at text[json], in `whole`.
 void AddJsonValue(std::string_view text, const Json& value, size_t json, ByteRange whole,
-                  ParsedTurn* parsed, bool keyed) {
-  const auto add = keyed ? AddKeyedCall : AddJsonCall;
-  if (!value.is_array()) return add(text, value, {json, whole.end}, whole, parsed);
+                  const std::function<void(const Json&, ByteRange, ByteRange)>& add) {
+  if (!value.is_array()) return add(value, {json, whole.end}, whole);
   const Json::Array& list = value.AsArray();
-  if (list.empty()) {
-    parsed->faults.push_back({FaultKind::kBadCall, "the list of calls is empty", whole});
-    return;
-  }
   const std::vector<ByteRange> ranges = ElementRanges(text, json, list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     ByteRange range = ranges[i];
     if (i == 0) range.begin = whole.begin;
     if (i + 1 == list.size()) range.end = whole.end;
-    add(text, list[i], ranges[i], range, parsed);
+    add(list[i], ranges[i], range);
   }
 }
 
@@ -151,7 +148,14 @@ size_t ReadJsonCalls(std::string_view text, size_t open, const JsonEnclosure& en
         {read.fault, fmt::format("{}: {}", enclosure.open, read.problem), {open, read.end}});
     return read.end;
   }
-  AddJsonValue(text, *read.value, json, {open, read.end}, parsed, enclosure.keyed);
+  const ByteRange whole{open, read.end};
+  if (read.value->is_array() && read.value->AsArray().empty()) {
+    parsed->faults.push_back({FaultKind::kBadCall, "the list of calls is empty", whole});
+  }
+  const auto add_one = enclosure.keyed ? AddKeyedCall : AddJsonCall;
+  AddJsonValue(text, *read.value, json, whole, [&](const Json& one, ByteRange at, ByteRange range) {
+    add_one(text, one, at, range, parsed);
+  });
   return read.end;
 }
 

@@ -149,6 +149,7 @@ size_t ReadNamedSection(const NamedSection& section, std::string_view text, size
       if (!in_section) return cursor.at();
     } else if (cursor.Skip(section.close)) {
       if (first) cursor.Fault(FaultKind::kBadCall, "the section is empty", cursor.at());
+      if (parsed->calls.size() > calls) parsed->calls.back().range.end = cursor.at();
       return cursor.at();
     } else if (cursor.AtEnd() && !first) {
       return cursor.at();  // its end is missing, no call is

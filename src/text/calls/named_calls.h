@@ -9,7 +9,8 @@
 //
 // Each function reads from the opening mark at text[open] and returns where to go on. A call is
 // whole where its own closing mark stands (or its JSON ends, where there is none); the mark that
-// closes a section of several may be missing.
+// closes a section of several may be missing. The first call of a section has the mark that opens
+// it, the last one the mark that closes it.
 
 namespace hone {
 

@@ -167,18 +167,19 @@ void ReadM3Call(CallCursor* cursor) {
 // Calls one after the other, with what opens and closes all of them around.
 template <typename ReadOne>
 size_t ReadXmlSection(const XmlCalls& section, size_t open, const ReadOne& read_one,
-                      CallCursor* cursor, const ParsedTurn& parsed) {
+                      CallCursor* cursor, ParsedTurn* parsed) {
   const bool in_section = !section.open.empty() && cursor->Skip(section.open);
-  const size_t calls = parsed.calls.size(), faults = parsed.faults.size();
+  const size_t calls = parsed->calls.size(), faults = parsed->faults.size();
   while (true) {
     cursor->SkipBlanks();
-    const bool first = parsed.calls.size() == calls && parsed.faults.size() == faults;
+    const bool first = parsed->calls.size() == calls && parsed->faults.size() == faults;
     cursor->Begin(first ? open : cursor->at());
     if (cursor->Skip(section.call_open)) {
       read_one(cursor);
       if (!in_section) return cursor->at();
     } else if (in_section && cursor->Skip(section.close)) {
       if (first) cursor->Fault(FaultKind::kBadCall, "the section is empty", cursor->at());
+      if (parsed->calls.size() > calls) parsed->calls.back().range.end = cursor->at();
       return cursor->at();
     } else if (cursor->AtEnd() && !first) {
       return cursor->at();  // its end is missing, no call is
@@ -195,13 +196,13 @@ size_t ReadXmlCalls(const XmlCalls& spelling, std::string_view text, size_t open
                     ParsedTurn* parsed) {
   CallCursor cursor(text, open, parsed);
   const auto read_one = [&](CallCursor* at) { ReadXmlCall(spelling, at); };
-  return ReadXmlSection(spelling, open, read_one, &cursor, *parsed);
+  return ReadXmlSection(spelling, open, read_one, &cursor, parsed);
 }
 
 size_t ReadMiniMaxM3Calls(std::string_view text, size_t open, ParsedTurn* parsed) {
   constexpr XmlCalls kSection = {kM3Open, kM3Close, kM3CallOpen, kM3CallClose, "", ""};
   CallCursor cursor(text, open, parsed);
-  return ReadXmlSection(kSection, open, ReadM3Call, &cursor, *parsed);
+  return ReadXmlSection(kSection, open, ReadM3Call, &cursor, parsed);
 }
 
 size_t ReadGlmCall(std::string_view text, size_t open, ParsedTurn* parsed) {

@@ -10,6 +10,7 @@
 //
 // Each function reads from the opening mark at text[open] and returns where to go on. A call is
 // whole where its own closing tag stands; the tag that closes a section of several may be missing.
+// The first call of a section has the tag that opens it, the last one the tag that closes it.
 
 namespace hone {
 

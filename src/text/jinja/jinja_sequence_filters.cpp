@@ -256,6 +256,8 @@ Result<Value> PathOr(JinjaRun* run, Value value, const Value& path,
 }
 
 Result<Value> Map(JinjaRun* run, const Value& value, const Arguments& arguments) {
+  // What is false has nothing in it there, None and 0 included.
+  if (!value.IsTrue()) return Value::Iterator("generator", {});
   HONE_ASSIGN_OR_RETURN(const std::vector<Value> values, Iterate(run, value));
   std::vector<Value> mapped;
   if (values.empty()) return Value::Iterator("generator", {});
@@ -284,6 +286,7 @@ Result<Value> Map(JinjaRun* run, const Value& value, const Arguments& arguments)
 // select, reject, selectattr, rejectattr.
 template <bool kKeeps, bool kByAttribute>
 Result<Value> Choose(JinjaRun* run, const Value& value, const Arguments& arguments) {
+  if (!value.IsTrue()) return Value::Iterator("generator", {});  // as for map
   HONE_ASSIGN_OR_RETURN(const std::vector<Value> values, Iterate(run, value));
   if (values.empty()) return Value::Iterator("generator", {});
   const std::vector<Value>& given = arguments.positional;
