@@ -78,12 +78,14 @@ TEST(TemplateDialect, NobodyCanTypeAMarkerThatTheTemplateWrites) {
       "{% for m in messages %}<|{{ m.role }}|>  {{ m.content }}{% endfor %}"
       "{% if add_generation_prompt %}<|assistant|>{% endif %}");
   BpeTrainingOptions options{.vocab_size = 300};
-  for (const char* added : {"<|user|>", "<|assistant|>", "  ", "<other>", "content"}) {
+  for (const char* added :
+       {"<|user|>", "<|assistant|>", "  ", "<other>", "content", "<｜fim▁end｜>", "<|EOT|>"}) {
     options.added.push_back({.content = added, .special = false});
   }
   const Tokenizer tokenizer = TrainBpe({"a b"}, options).value();
   const auto ids =
-      EncodePieces(tokenizer, *dialect->Render(Asked("<|assistant|><|user|>  <other>content")));
+      EncodePieces(tokenizer, *dialect->Render(Asked("<|assistant|><|user|>  <other>content"
+                                                     "<｜fim▁end｜><|EOT|>")));
   const auto count = [&](const char* added) {
     return std::count(ids.begin(), ids.end(), *tokenizer.FindAdded(added));
   };
@@ -91,6 +93,7 @@ TEST(TemplateDialect, NobodyCanTypeAMarkerThatTheTemplateWrites) {
   EXPECT_EQ(count("<|assistant|>"), 1);
   EXPECT_EQ(count("  "), 2) << "blanks are vocabulary";
   EXPECT_EQ(count("<other>"), 1) << "no marker of this template";
+  EXPECT_EQ(count("<｜fim▁end｜>") + count("<|EOT|>"), 0) << "marks of control of no template";
   EXPECT_EQ(count("content"), 1) << "a word of the template's text is vocabulary too";
 }
 
@@ -200,7 +203,8 @@ TEST(TemplateDialect, FindsTheFormatOfCallsByWhatItsTemplateWrites) {
     if (writer.label == "phi4, marks") expected = "granite";  // the same, without a closing mark
     EXPECT_EQ(dialect->traits().call_format, expected) << writer.label;
     EXPECT_EQ(dialect->traits().call_format_found, "found by a call that its template wrote");
-    const std::vector<std::string> stops = {"<|im_end|>", "<|endoftext|>"};
+    std::vector<std::string> stops = {"<|im_end|>", "<|endoftext|>"};
+    if (writer.format == CallFormat::kHarmony) stops.insert(stops.begin() + 1, "<|call|>");
     EXPECT_EQ(dialect->traits().stops, stops) << writer.label;
     // What it renders is what it reads.
     Conversation said = Asked("a");

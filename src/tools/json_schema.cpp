@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "tools/regex.h"
+#include "tools/schema_drafts.h"
 #include "tools/schema_walk.h"
 #include "tools/uri.h"
 
@@ -110,7 +111,14 @@ Result<void> CheckKeywords(const Json& schema) {
 // A draft by the URI of its meta-schema.
 Result<SchemaDraft> DraftOf(const Json& uri) {
   const std::string name = uri.is_string() ? uri.AsString() : "";
-  if (name.starts_with("http://json-schema.org/draft-07/schema")) return SchemaDraft::kDraft7;
+  // What draft 6 has, draft 7 has as well; draft 4 is rewritten before.
+  for (const char* old : {"draft-07", "draft-06", "draft-04"}) {
+    for (const char* scheme : {"http", "https"}) {
+      if (name.starts_with(fmt::format("{}://json-schema.org/{}/schema", scheme, old))) {
+        return SchemaDraft::kDraft7;
+      }
+    }
+  }
   if (name.starts_with("https://json-schema.org/draft/2020-12/schema")) {
     return SchemaDraft::kDraft2020;
   }
@@ -355,6 +363,8 @@ Result<JsonSchema> JsonSchema::Compile(const Json& schema, SchemaDraft draft) {
   document->draft = draft;
   if (const Json* dialect = schema.Find("$schema")) {
     HONE_ASSIGN_OR_RETURN(document->draft, DraftOf(*dialect));
+    const bool draft4 = dialect->AsString().find("/draft-04/") != std::string::npos;
+    if (draft4) document->root = FromDraft4(schema);
   }
   document->resources.emplace("", &document->root);
   HONE_RETURN_IF_ERROR(document->Collect(document->root, Uri(), 0));

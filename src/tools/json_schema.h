@@ -11,7 +11,7 @@ namespace hone {
 
 enum class SchemaDraft { kDraft7, kDraft2020 };
 
-// A JSON Schema (draft 7 or 2020-12), ready to check values. Immutable and thread-safe.
+// A JSON Schema (drafts 4, 6, 7 or 2020-12), ready to check values. Immutable and thread-safe.
 //
 // Everything that looks at values is there; formats and contents are annotations, as both drafts
 // have it. What needs more than the schema itself is refused when it is compiled, with a sentence

@@ -180,5 +180,40 @@ TEST(JsonSchema, ManyUniqueItemsAreCheckedInLinearTime) {
   }
 }
 
+TEST(JsonSchema, OlderDraftsAreReadByTheirNames) {
+  const auto fits = [](const std::string& schema, const char* value) {
+    const auto compiled = JsonSchema::Compile(*ParseJson(schema));
+    EXPECT_TRUE(compiled.ok()) << schema;
+    return compiled.ok() && compiled->Check(*ParseJson(value)).empty();
+  };
+  for (const char* name :
+       {"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#",
+        "https://json-schema.org/draft-07/schema"}) {
+    const std::string schema =
+        std::string(R"({"$schema": ")") + name + R"(", "properties": {"a": {"type": "integer"}}})";
+    EXPECT_TRUE(fits(schema, R"({"a": 1})")) << name;
+    EXPECT_FALSE(fits(schema, R"({"a": "x"})")) << name;
+  }
+  // Draft 4 has flags beside its limits, and "id".
+  const std::string fourth = R"({"$schema": "http://json-schema.org/draft-04/schema#",
+      "id": "http://x/y", "properties": {"id": {"minimum": 3, "exclusiveMinimum": true},
+      "b": {"maximum": 3, "exclusiveMaximum": false}}})";
+  EXPECT_FALSE(fits(fourth, R"({"id": 3})"));
+  EXPECT_TRUE(fits(fourth, R"({"id": 4, "b": 3})"));
+  EXPECT_FALSE(fits(fourth, R"({"b": 4})"));
+  EXPECT_FALSE(JsonSchema::Compile(*ParseJson(R"({"$schema": "http://x/y"})")).ok());
+}
+
+TEST(JsonSchema, PatternsMayNameCategoriesOfUnicodeInFull) {
+  const auto fits = [](const char* pattern, const char* value) {
+    const Json schema = Json::Of({{"pattern", pattern}});
+    return JsonSchema::Compile(schema).value().Check(Json(value)).empty();
+  };
+  EXPECT_TRUE(fits("^\\p{Letter}+$", "Zoë你"));
+  EXPECT_FALSE(fits("^\\p{Letter}+$", "a1"));
+  EXPECT_TRUE(fits("^\\P{Letter}$", "1"));
+  EXPECT_TRUE(fits("^[\\p{General_Category=Uppercase_Letter}\\p{Nd}]+$", "A1"));
+}
+
 }  // namespace
 }  // namespace hone

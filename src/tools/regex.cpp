@@ -4,6 +4,7 @@
 #include <pcre2.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,62 @@ namespace hone {
 namespace {
 
 constexpr uint32_t kMostSteps = 1'000'000;
+
+// The categories of Unicode that ECMAScript also has under whole names, with the names of PCRE2.
+constexpr std::pair<std::string_view, std::string_view> kCategories[] = {
+    {"Letter", "L"},
+    {"Cased_Letter", "L&"},
+    {"Uppercase_Letter", "Lu"},
+    {"Lowercase_Letter", "Ll"},
+    {"Titlecase_Letter", "Lt"},
+    {"Modifier_Letter", "Lm"},
+    {"Other_Letter", "Lo"},
+    {"Mark", "M"},
+    {"Combining_Mark", "M"},
+    {"Nonspacing_Mark", "Mn"},
+    {"Spacing_Mark", "Mc"},
+    {"Enclosing_Mark", "Me"},
+    {"Number", "N"},
+    {"Decimal_Number", "Nd"},
+    {"digit", "Nd"},
+    {"Letter_Number", "Nl"},
+    {"Other_Number", "No"},
+    {"Punctuation", "P"},
+    {"punct", "P"},
+    {"Connector_Punctuation", "Pc"},
+    {"Dash_Punctuation", "Pd"},
+    {"Open_Punctuation", "Ps"},
+    {"Close_Punctuation", "Pe"},
+    {"Initial_Punctuation", "Pi"},
+    {"Final_Punctuation", "Pf"},
+    {"Other_Punctuation", "Po"},
+    {"Symbol", "S"},
+    {"Math_Symbol", "Sm"},
+    {"Currency_Symbol", "Sc"},
+    {"Modifier_Symbol", "Sk"},
+    {"Other_Symbol", "So"},
+    {"Separator", "Z"},
+    {"Space_Separator", "Zs"},
+    {"Line_Separator", "Zl"},
+    {"Paragraph_Separator", "Zp"},
+    {"Other", "C"},
+    {"Control", "Cc"},
+    {"Format", "Cf"},
+    {"Surrogate", "Cs"},
+    {"Private_Use", "Co"},
+    {"Unassigned", "Cn"},
+};
+
+// A property between the brackets of \p, as PCRE2 names it.
+std::string_view PropertyName(std::string_view name) {
+  for (const std::string_view key : {"General_Category=", "gc="}) {
+    if (name.starts_with(key)) name.remove_prefix(key.size());
+  }
+  for (const auto& [whole, brief] : kCategories) {
+    if (name == whole) return brief;
+  }
+  return name;
+}
 
 // What ECMAScript spells differently: \d and \w are ASCII, \cX and \/ are fine, \Z and \A are not
 // anchors, $ is the very end, and \p names scripts with "Script=".
@@ -40,6 +97,11 @@ std::string FromEcmaScript(std::string_view in) {
         i += 4;
       } else if (next == 'u' && i + 1 < in.size()) {
         out += "\\x";
+      } else if ((next == 'p' || next == 'P') && in.substr(i + 1).starts_with('{') &&
+                 in.find('}', i) != in.npos) {
+        const size_t close = in.find('}', i);
+        out += fmt::format("\\{}{{{}}}", next, PropertyName(in.substr(i + 2, close - i - 2)));
+        i = close;
       } else {
         out += '\\';
         out += next;

@@ -16,7 +16,7 @@ constexpr JsonEnclosure kJsonEnclosures[] = {
     {.open = "<|tool_call|>", .close = "<|/tool_call|>", .close_may_lack = true},
     {.open = "<function_call>", .close = "</function_call>", .close_may_lack = true},
     {.open = "functools", .close = "", .close_may_lack = true, .declines = true},
-    {.open = "<tool_call>", .close = "</tool_call>"},
+    {.open = "<tool_call>", .close = "</tool_call>", .close_may_lack = true},
     {.open = "<tool_calls>", .close = "</tool_calls>"},
     {.open = "<TOOLCALL>", .close = "</TOOLCALL>"},
     {.open = "<|tools_prefix|>", .close = "<|tools_suffix|>", .keyed = true},

@@ -266,5 +266,17 @@ TEST(Jinja, TheTimeIsPassedIn) {
   EXPECT_EQ(Text("{{ strftime_now('%d %b %Y, %H:%M') }}"), "15 Jan 2025, 12:00");
 }
 
+// What Jinja2 3.1.6 makes of these; templates ask None for its tool calls.
+TEST(Jinja, FiltersOfSequencesFindNothingInWhatIsFalse) {
+  EXPECT_EQ(Text("{{ None|selectattr('a')|list }}"), "[]");
+  EXPECT_EQ(Text("{{ None|selectattr('role', 'equalto', 'a')|list|length }}"), "0");
+  EXPECT_EQ(Text("{{ None|rejectattr('a')|first }}"), "");
+  EXPECT_EQ(Text("{{ None|map(attribute='a')|list }}"), "[]");
+  EXPECT_EQ(Text("{{ None|select|list }}{{ none|reject|list }}"), "[][]");
+  EXPECT_EQ(Text("{% for a in None|selectattr('x') %}{% else %}e{% endfor %}"), "e");
+  EXPECT_TRUE(Text("{{ 5|selectattr('a')|list }}").starts_with("ERROR"));
+  EXPECT_TRUE(Text("{{ None|list }}").starts_with("ERROR"));
+}
+
 }  // namespace
 }  // namespace hone
