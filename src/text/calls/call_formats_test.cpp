@@ -218,6 +218,7 @@ const Malformed kMalformed[] = {
     {"tool-calls", "<tool_calls>[]</tool_calls>", kBadCall},
     {"tool-calls", "<TOOLCALL>f</TOOLCALL>", kBadJson},
     {"tool-calls", "<|tools_prefix|>[{\"f\": 1}]<|tools_suffix|>", kBadCall},
+    {"tool-calls", "<|tools_prefix|>[{\"\": {}}]<|tools_suffix|>", kBadCall},
     {"gigachat", "<|function_call|>{\"name\": 1, \"arguments\": {}}", kBadCall},
     {"gigachat", "<|function_call|>hello", kBadJson},
     {"minicpm", "<function name=\"f\">x</function>", kBadCall},

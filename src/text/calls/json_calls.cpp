@@ -54,7 +54,7 @@ void AddJsonCall(std::string_view text, const Json& object, ByteRange json, Byte
 void AddKeyedCall(std::string_view text, const Json& object, ByteRange json, ByteRange range,
                   ParsedTurn* parsed) {
   if (!object.is_object() || object.AsObject().size() != 1 ||
-      !object.AsObject().begin()->second.is_object()) {
+      object.AsObject().begin()->first.empty() || !object.AsObject().begin()->second.is_object()) {
     parsed->faults.push_back(
         {FaultKind::kBadCall, "the call: an object {NAME: {arguments}} is wanted", range});
     return;
