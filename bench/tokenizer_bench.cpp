@@ -12,8 +12,8 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "text/splitter.h"
 #include "text/tokenizer.h"
+#include "text/vocabulary/splitter.h"
 
 namespace hone {
 namespace {

@@ -35,7 +35,8 @@ Result<Node> TurnAt(const TurnCodec& codec, const Conversation& conversation, si
   if (last == pieces.rend()) return cannot("it has no text");
   Node node;
   node.author = Author::kPolicy;
-  node.tokens = EncodePiece(codec.tokenizer(), *last);
+  const auto at = static_cast<size_t>(pieces.rend() - last) - 1;
+  node.tokens = EncodePieceAt(codec.tokenizer(), pieces, at);
   node.logprobs.assign(node.tokens.size(), 0.0f);
   node.entropies.assign(node.tokens.size(), 0.0f);
   node.policy_version = kDemonstrated;
@@ -99,9 +100,10 @@ Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conver
     Result<Piece> piece = Error(ErrorCode::kUnsupported, "one turn follows the other");
     if (!between.messages.empty()) piece = codec.dialect().Continue(written, between);
     if (piece.ok()) {
-      tree.nodes.push_back({.parent = static_cast<NodeId>(tree.nodes.size()) - 1,
-                            .author = Author::kUser,
-                            .tokens = EncodePiece(codec.tokenizer(), *piece)});
+      tree.nodes.push_back(
+          {.parent = static_cast<NodeId>(tree.nodes.size()) - 1,
+           .author = Author::kUser,
+           .tokens = EncodePiece(codec.tokenizer(), *piece, tree.nodes.back().tokens)});
     } else if (piece.error().code() == ErrorCode::kUnsupported) {
       HONE_RETURN_IF_ERROR(begin_segment(next));
     } else {

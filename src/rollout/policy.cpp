@@ -11,10 +11,10 @@
 namespace hone {
 namespace {
 
-Node NodeOfPiece(const Tokenizer& tokenizer, const Piece& piece) {
+Node NodeOfPiece(const Tokenizer& tokenizer, const Piece& piece, std::span<const TokenId> before) {
   Node node;
   node.author = piece.author == Author::kPolicy ? Author::kSystem : piece.author;
-  node.tokens = EncodePiece(tokenizer, piece);
+  node.tokens = EncodePiece(tokenizer, piece, before);
   return node;
 }
 
@@ -50,7 +50,8 @@ Result<std::vector<Node>> TurnCodec::Prompt(const Opening& opening) const {
   HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect_->Render(conversation));
   std::vector<Node> nodes;
   for (const Piece& piece : pieces) {
-    Node node = NodeOfPiece(*tokenizer_, piece);
+    const auto before = nodes.empty() ? std::span<const TokenId>() : nodes.back().tokens;
+    Node node = NodeOfPiece(*tokenizer_, piece, before);
     if (!node.tokens.empty()) nodes.push_back(std::move(node));
   }
   if (nodes.empty()) return Error(ErrorCode::kInvalidArgument, "the opening has no messages");
@@ -78,7 +79,7 @@ Result<Node> TurnCodec::After(const Node& turn, const AgentTurn& agent,
   }
   HONE_ASSIGN_OR_RETURN(const Piece piece,
                         dialect_->Continue(tokenizer_->BytesOf(turn.tokens), next));
-  Node node = NodeOfPiece(*tokenizer_, piece);
+  Node node = NodeOfPiece(*tokenizer_, piece, turn.tokens);
   node.author = agent.results.empty() ? Author::kUser : Author::kTool;
   node.results = agent.results;
   return node;
@@ -108,7 +109,8 @@ Result<std::vector<TokenId>> TurnCodec::Spell(const Conversation& before,
   });
   if (last == pieces.rend()) return cannot("it has no text");
   Node node;
-  node.tokens = EncodePiece(*tokenizer_, *last);
+  const auto index = static_cast<size_t>(pieces.rend() - last) - 1;
+  node.tokens = EncodePieceAt(*tokenizer_, pieces, index);
   const AgentTurn read = ReadTurn(TurnEnd::kEnded, &node);
   if (!read.faults.empty()) return cannot(read.faults[0].message);
   if (!SameCalls(read.calls, turn.calls) || read.answer != turn.answer) {
@@ -164,8 +166,7 @@ std::vector<TokenId> ForbiddenTokens(const Dialect& dialect, const Tokenizer& to
   std::set<TokenId> forbidden, own;
   const auto collect = [&](const Piece& piece, std::set<TokenId>* tokens) {
     for (const TokenId token : EncodePiece(tokenizer, piece)) {
-      const std::string bytes(tokenizer.TokenBytes(token));
-      if (tokenizer.FindAdded(bytes) == token) tokens->insert(token);
+      if (tokenizer.IsAdded(token)) tokens->insert(token);
     }
   };
   // What others say, and what the policy itself says where the dialect lets it say so.

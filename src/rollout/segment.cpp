@@ -45,7 +45,8 @@ Result<std::vector<Node>> SegmentOf(const TurnCodec& codec, const Conversation& 
   for (const Piece& piece : pieces) {
     Node node;
     node.author = piece.author == Author::kPolicy ? Author::kSystem : piece.author;
-    node.tokens = EncodePiece(codec.tokenizer(), piece);
+    const auto before = nodes.empty() ? std::span<const TokenId>() : nodes.back().tokens;
+    node.tokens = EncodePiece(codec.tokenizer(), piece, before);
     // Results stand on the node that has them, which is in the segment before.
     if (node.author == Author::kTool) node.author = Author::kUser;
     if (!node.tokens.empty()) nodes.push_back(std::move(node));

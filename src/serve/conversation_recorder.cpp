@@ -44,10 +44,10 @@ std::string Beginning(const ServedChat& request) {
                                                 : Json()}}));
 }
 
-Node NodeOf(const Tokenizer& tokenizer, const Piece& piece) {
+Node NodeOf(const Tokenizer& tokenizer, const Piece& piece, std::span<const TokenId> before) {
   Node node;
   node.author = piece.author == Author::kPolicy ? Author::kSystem : piece.author;
-  node.tokens = EncodePiece(tokenizer, piece);
+  node.tokens = EncodePiece(tokenizer, piece, before);
   return node;
 }
 
@@ -162,7 +162,8 @@ Result<std::vector<Node>> PromptNodes(const Dialect& dialect, const Tokenizer& t
   HONE_RETURN_IF_ERROR(limit.Check("messages", bytes));
   std::vector<Node> nodes;
   for (const Piece& piece : pieces) {
-    Node node = NodeOf(tokenizer, piece);
+    const auto before = nodes.empty() ? std::span<const TokenId>() : nodes.back().tokens;
+    Node node = NodeOf(tokenizer, piece, before);
     if (!node.tokens.empty()) nodes.push_back(std::move(node));
   }
   if (nodes.empty()) {
@@ -255,7 +256,7 @@ Result<void> ConversationRecorder::Continue(const ServedChat& request, size_t kn
   place->tree = mark.tree;
   if (const Result<Piece> piece = dialect_->Continue(bytes, next); piece.ok()) {
     HONE_RETURN_IF_ERROR(limit_.Check("messages", piece->text.size()));
-    Node node = NodeOf(*tokenizer_, *piece);
+    Node node = NodeOf(*tokenizer_, *piece, turn);
     node.author = results.empty() ? Author::kUser : Author::kTool;
     node.results = std::move(results);
     place->parent = mark.node;

@@ -1,21 +1,15 @@
 #include "text/added_tokens.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <utf8proc.h>
 
 #include "base/utf8.h"
+#include "text/normalize.h"
 
 namespace hone {
 namespace {
-
-bool IsSpaceChar(uint32_t c) {
-  if (c >= 0x09 && c <= 0x0D) return true;
-  if (c == 0x85) return true;
-  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
-         category == UTF8PROC_CATEGORY_ZP;
-}
 
 bool IsWordChar(uint32_t c) {
   const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
@@ -40,47 +34,55 @@ bool TouchesWord(std::string_view text, size_t begin, size_t end) {
 
 }  // namespace
 
-AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-  std::erase_if(tokens_, [](const AddedToken& token) { return token.content.empty(); });
-  for (size_t i = 0; i < tokens_.size(); ++i) {
-    by_first_byte_[static_cast<uint8_t>(tokens_[i].content[0])].push_back(static_cast<int>(i));
+AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedToken> tokens,
+                                     std::vector<std::string> spellings)
+    : tokens_(std::move(tokens)) {
+  for (size_t i = spellings.size(); i < tokens_.size(); ++i) {
+    spellings.push_back(tokens_[i].content);
   }
-  for (std::vector<int>& candidates : by_first_byte_) {
-    std::stable_sort(candidates.begin(), candidates.end(), [&](int a, int b) {
-      return tokens_[a].content.size() > tokens_[b].content.size();
-    });
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    if (spellings[i].empty()) continue;
+    if (!by_spelling_.emplace(spellings[i], static_cast<int>(i)).second) continue;
+    std::vector<size_t>& lengths = lengths_[static_cast<uint8_t>(spellings[i][0])];
+    const size_t length = spellings[i].size();
+    const auto place = std::lower_bound(lengths.begin(), lengths.end(), length, std::greater<>());
+    if (place == lengths.end() || *place != length) lengths.insert(place, length);
   }
 }
 
-const AddedToken* AddedTokenMatcher::LongestAt(std::string_view text, size_t at,
-                                               const Allowed& allowed) const {
-  for (const int index : by_first_byte_[static_cast<uint8_t>(text[at])]) {
-    const AddedToken& token = tokens_[index];
-    const size_t end = at + token.content.size();
-    if (text.substr(at, token.content.size()) != token.content) continue;
-    if (token.single_word && TouchesWord(text, at, end)) continue;
-    if (allowed && !allowed(token, at, end)) continue;
-    return &token;
+AddedTokenMatcher::Candidate AddedTokenMatcher::LongestAt(std::string_view text, size_t at,
+                                                          const Allowed& allowed) const {
+  for (const size_t length : lengths_[static_cast<uint8_t>(text[at])]) {
+    if (length > text.size() - at) continue;
+    const auto found = by_spelling_.find(text.substr(at, length));
+    if (found == by_spelling_.end()) continue;
+    const AddedToken& token = tokens_[found->second];
+    if (allowed && !allowed(token, at, at + length)) continue;
+    return {&token, at + length};
   }
-  return nullptr;
+  return {};
 }
 
 std::optional<AddedTokenMatcher::Match> AddedTokenMatcher::Find(std::string_view text, size_t from,
                                                                 const Allowed& allowed) const {
   for (size_t at = from; at < text.size(); ++at) {
-    if (by_first_byte_[static_cast<uint8_t>(text[at])].empty()) continue;
-    const AddedToken* token = LongestAt(text, at, allowed);
+    if (lengths_[static_cast<uint8_t>(text[at])].empty()) continue;
+    const auto [token, end] = LongestAt(text, at, allowed);
     if (token == nullptr) continue;
-    Match match{at, at + token->content.size(), token};
+    if (token->single_word && TouchesWord(text, at, end)) {
+      at = end - 1;  // a token that touches a word is passed over whole, and shorter ones with it
+      continue;
+    }
+    Match match{at, end, token};
     while (token->lstrip && match.begin > from) {
       const size_t before = StartOfCharBefore(text, match.begin);
       size_t position = before;
-      if (!IsSpaceChar(NextCodePoint(text, &position))) break;
+      if (!IsWhiteSpace(NextCodePoint(text, &position))) break;
       match.begin = before;
     }
     while (token->rstrip && match.end < text.size()) {
       size_t position = match.end;
-      if (!IsSpaceChar(NextCodePoint(text, &position))) break;
+      if (!IsWhiteSpace(NextCodePoint(text, &position))) break;
       match.end = position;
     }
     return match;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "record/sampling.h"
@@ -25,7 +26,9 @@ struct AddedToken {
 // Finds added tokens in text: leftmost first, longest of those that begin there.
 class AddedTokenMatcher {
  public:
-  explicit AddedTokenMatcher(std::vector<AddedToken> tokens);
+  // `spellings`: what the tokens are found by, where it is not their content; as many, or none.
+  explicit AddedTokenMatcher(std::vector<AddedToken> tokens,
+                             std::vector<std::string> spellings = {});
 
   struct Match {
     size_t begin, end;  // white space taken along included
@@ -39,10 +42,21 @@ class AddedTokenMatcher {
   bool empty() const { return tokens_.empty(); }
 
  private:
-  const AddedToken* LongestAt(std::string_view text, size_t at, const Allowed& allowed) const;
+  struct Candidate {
+    const AddedToken* token = nullptr;
+    size_t end = 0;
+  };
+  Candidate LongestAt(std::string_view text, size_t at, const Allowed& allowed) const;
 
   std::vector<AddedToken> tokens_;
-  std::array<std::vector<int>, 256> by_first_byte_;  // indices, longest content first
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, int, Hash, std::equal_to<>> by_spelling_;  // indices
+  // By first byte, how long the spellings are that begin with it, longest first. A vocabulary can
+  // have thousands of added tokens that begin with '<'.
+  std::array<std::vector<size_t>, 256> lengths_;
 };
 
 }  // namespace hone

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+#include "base/utf8.h"
+
 namespace hone {
 namespace {
 
@@ -43,44 +46,64 @@ Result<Bpe> Bpe::Create(std::vector<std::string> token_bytes, std::vector<Merge>
   bpe.token_bytes_ = std::move(token_bytes);
   bpe.merges_ = std::move(merges);
   bpe.ignore_merges_ = ignore_merges;
-
-  bpe.by_bytes_.assign(std::bit_ceil(bpe.token_bytes_.size() * 2 + 2), -1);
-  const uint64_t token_mask = bpe.by_bytes_.size() - 1;
-  for (size_t id = 0; id < bpe.token_bytes_.size(); ++id) {
-    const std::string& bytes = bpe.token_bytes_[id];
-    if (bytes.empty() || bpe.Find(bytes) >= 0) continue;
-    uint64_t slot = HashBytes(bytes) & token_mask;
-    while (bpe.by_bytes_[slot] >= 0) slot = (slot + 1) & token_mask;
-    bpe.by_bytes_[slot] = static_cast<TokenId>(id);
-  }
-
+  bpe.BuildTables();
   int missing = 0;
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
     bpe.byte_ids_[byte] = bpe.Find(std::string_view(&c, 1));
-    if (bpe.byte_ids_[byte] < 0) ++missing;
+    const bool in_utf8 = byte < 0xC0 || (byte > 0xC1 && byte < 0xF5);
+    if (bpe.byte_ids_[byte] < 0 && in_utf8) ++missing;
   }
   if (missing > 0) {
-    return Error(ErrorCode::kUnsupported,
-                 fmt::format("the vocabulary has no token for {} of the 256 bytes, so some texts "
-                             "could not be encoded; train it with the full byte alphabet",
-                             missing));
+    return Error(
+        ErrorCode::kUnsupported,
+        fmt::format("the vocabulary has no token for {} of the 243 bytes that text is made "
+                    "of, so some texts could not be encoded; train it with the full byte "
+                    "alphabet",
+                    missing));
+  }
+  return bpe;
+}
+
+Bpe Bpe::CreateOfCharacters(std::vector<std::string> token_texts, std::vector<Merge> merges,
+                            bool ignore_merges, Unknowns unknowns) {
+  Bpe bpe;
+  bpe.token_bytes_ = std::move(token_texts);
+  bpe.merges_ = std::move(merges);
+  bpe.ignore_merges_ = ignore_merges;
+  bpe.of_characters_ = true;
+  bpe.unknowns_ = unknowns;
+  bpe.BuildTables();
+  for (int byte = 0; byte < 256; ++byte) {
+    bpe.byte_ids_[byte] = bpe.Find(fmt::format("<0x{:02X}>", byte));
+  }
+  return bpe;
+}
+
+void Bpe::BuildTables() {
+  by_bytes_.assign(std::bit_ceil(token_bytes_.size() * 2 + 2), -1);
+  const uint64_t token_mask = by_bytes_.size() - 1;
+  for (size_t id = 0; id < token_bytes_.size(); ++id) {
+    const std::string& bytes = token_bytes_[id];
+    if (bytes.empty() || Find(bytes) >= 0) continue;
+    uint64_t slot = HashBytes(bytes) & token_mask;
+    while (by_bytes_[slot] >= 0) slot = (slot + 1) & token_mask;
+    by_bytes_[slot] = static_cast<TokenId>(id);
   }
 
-  bpe.joins_.assign(std::bit_ceil(bpe.merges_.size() * 2 + 2), Join());
-  const uint64_t join_mask = bpe.joins_.size() - 1;
-  for (size_t rank = 0; rank < bpe.merges_.size(); ++rank) {
-    const Merge& merge = bpe.merges_[rank];
+  joins_.assign(std::bit_ceil(merges_.size() * 2 + 2), Join());
+  const uint64_t join_mask = joins_.size() - 1;
+  for (size_t rank = 0; rank < merges_.size(); ++rank) {
+    const Merge& merge = merges_[rank];
     const uint64_t pair = PairOf(merge.left, merge.right);
     uint64_t slot = Mix(pair) & join_mask;
-    while (bpe.joins_[slot].pair != Join::kNoPair && bpe.joins_[slot].pair != pair) {
+    while (joins_[slot].pair != Join::kNoPair && joins_[slot].pair != pair) {
       slot = (slot + 1) & join_mask;
     }
     // A pair listed twice keeps its later rank, as a hash map filled in order would.
-    bpe.joins_[slot] = {pair, static_cast<int32_t>(rank), merge.merged};
+    joins_[slot] = {pair, static_cast<int32_t>(rank), merge.merged};
   }
-  bpe.reaches_itself_ = std::make_unique<std::atomic<uint8_t>[]>(bpe.token_bytes_.size());
-  return bpe;
+  reaches_itself_ = std::make_unique<std::atomic<uint8_t>[]>(token_bytes_.size());
 }
 
 TokenId Bpe::Find(std::string_view bytes) const {
@@ -107,9 +130,10 @@ void Bpe::Encode(std::string_view piece, std::vector<TokenId>* ids) const {
     const uint8_t known = reaches_itself_[whole].load(std::memory_order_relaxed);
     if (known == 1 || ignore_merges_) return ids->push_back(whole);
   }
-  std::vector<TokenId> symbols(piece.size());
-  for (size_t i = 0; i < piece.size(); ++i) symbols[i] = byte_ids_[static_cast<uint8_t>(piece[i])];
-  if (piece.size() <= kShortPiece) {
+  std::vector<TokenId> symbols;
+  symbols.reserve(piece.size());
+  AppendSymbols(piece, &symbols);
+  if (symbols.size() <= kShortPiece) {
     MergeShort(&symbols);
   } else {
     MergeLong(&symbols);
@@ -121,9 +145,50 @@ void Bpe::Encode(std::string_view piece, std::vector<TokenId>* ids) const {
   ids->insert(ids->end(), symbols.begin(), symbols.end());
 }
 
+bool Bpe::AppendBytes(std::string_view character, std::vector<TokenId>* symbols) const {
+  for (const char byte : character) {
+    if (byte_ids_[static_cast<uint8_t>(byte)] < 0) return false;
+  }
+  for (const char byte : character) symbols->push_back(byte_ids_[static_cast<uint8_t>(byte)]);
+  return true;
+}
+
+void Bpe::AppendSymbols(std::string_view piece, std::vector<TokenId>* symbols) const {
+  if (!of_characters_) {
+    for (const char byte : piece) {
+      const TokenId id = byte_ids_[static_cast<uint8_t>(byte)];
+      DCHECK(id >= 0, "a byte that no text has");
+      symbols->push_back(id);
+    }
+    return;
+  }
+  // An unknown character waits for the next, which may be fused with it. Bytes do not end the
+  // waiting: so does the library whose ids these are.
+  bool waiting = false;
+  const auto flush = [&] {
+    if (waiting) symbols->push_back(unknowns_.unknown);
+    waiting = false;
+  };
+  for (size_t at = 0; at < piece.size();) {
+    const size_t begin = at;
+    NextCodePoint(piece, &at);
+    const std::string_view character = piece.substr(begin, at - begin);
+    if (const TokenId known = Find(character); known >= 0) {
+      flush();
+      symbols->push_back(known);
+      continue;
+    }
+    if (unknowns_.byte_fallback && AppendBytes(character, symbols)) continue;
+    if (unknowns_.unknown < 0) continue;
+    if (!unknowns_.fuse) flush();
+    waiting = true;
+  }
+  flush();
+}
+
 void Bpe::EncodeReference(std::string_view piece, std::vector<TokenId>* ids) const {
   std::vector<TokenId> symbols;
-  for (const char byte : piece) symbols.push_back(byte_ids_[static_cast<uint8_t>(byte)]);
+  AppendSymbols(piece, &symbols);
   if (const TokenId whole = Find(piece); ignore_merges_ && whole >= 0) symbols = {whole};
   while (true) {
     const Join* best = nullptr;

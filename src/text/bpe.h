@@ -12,9 +12,9 @@
 
 namespace hone {
 
-// The merging half of byte-level BPE: a piece of bytes becomes token ids by joining, again and
-// again, the neighbouring pair with the lowest rank (the leftmost of equals). Immutable and
-// thread-safe.
+// The merging half of BPE: a piece of text becomes token ids by joining, again and again, the
+// neighbouring pair with the lowest rank (the leftmost of equals). It begins with the tokens of
+// single bytes (GPT-2's way) or of single characters (SentencePiece's). Immutable and thread-safe.
 class Bpe {
  public:
   struct Merge {
@@ -23,9 +23,21 @@ class Bpe {
 
   // token_bytes[id] is what a token stands for ("" for an id without one); merges in order of rank.
   // ignore_merges: a piece that is a token becomes it without merging (Llama 3).
-  // Fails when one of the 256 single bytes has no token: then some texts could not be written.
+  // Fails when a byte that occurs in UTF-8 has no token: then some texts could not be written. The
+  // pieces must be UTF-8 if one of the other thirteen has none.
   static Result<Bpe> Create(std::vector<std::string> token_bytes, std::vector<Merge> merges,
                             bool ignore_merges);
+
+  // What becomes of characters that have no token.
+  struct Unknowns {
+    bool byte_fallback = false;  // the tokens "<0x00>" to "<0xFF>" of its bytes, if they exist
+    TokenId unknown = -1;        // else this one; -1: it is left out
+    bool fuse = false;           // several in a row are one
+  };
+  // Of single characters: token_texts[id] is how a token is spelled, "" for an id without one. The
+  // pieces must be UTF-8.
+  static Bpe CreateOfCharacters(std::vector<std::string> token_texts, std::vector<Merge> merges,
+                                bool ignore_merges, Unknowns unknowns);
 
   // Appends the ids of one piece.
   void Encode(std::string_view piece, std::vector<TokenId>* ids) const;
@@ -49,6 +61,9 @@ class Bpe {
   };
 
   Bpe() = default;
+  void BuildTables();
+  void AppendSymbols(std::string_view piece, std::vector<TokenId>* symbols) const;
+  bool AppendBytes(std::string_view character, std::vector<TokenId>* symbols) const;
   const Join* FindJoin(TokenId left, TokenId right) const;
   void MergeShort(std::vector<TokenId>* symbols) const;
   void MergeLong(std::vector<TokenId>* symbols) const;
@@ -56,7 +71,9 @@ class Bpe {
   std::vector<std::string> token_bytes_;
   std::vector<Merge> merges_;
   bool ignore_merges_ = false;
-  TokenId byte_ids_[256] = {};
+  bool of_characters_ = false;
+  Unknowns unknowns_;
+  TokenId byte_ids_[256] = {};     // of single bytes; of characters: those to fall back to, or -1
   std::vector<Join> joins_;        // open addressing, a power of two
   std::vector<TokenId> by_bytes_;  // open addressing over token_bytes_, -1: free
 

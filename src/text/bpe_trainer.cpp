@@ -184,7 +184,7 @@ Result<Tokenizer> TrainBpe(const std::vector<std::string>& texts,
     parts.merges.push_back({best->first, best->second, found->second});
     trainer.Merge(*best, found->second);
   }
-  parts.nfc = options.nfc;
+  if (options.nfc) parts.normalizers.emplace_back();
   parts.added = options.added;
   auto next = static_cast<TokenId>(parts.token_bytes.size());
   for (AddedToken& token : parts.added) token.id = next++;

@@ -5,8 +5,12 @@
 
 namespace hone {
 
-std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece) {
-  if (piece.reserved == nullptr) return tokenizer.Encode(piece.text, piece.literal);
+std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece,
+                                 std::span<const TokenId> before) {
+  const TextFollows follows = tokenizer.Behind(before);
+  if (piece.reserved == nullptr) {
+    return tokenizer.Encode(piece.text, piece.literal, nullptr, follows);
+  }
   std::map<TokenId, bool> known;  // a text can hold one marker a million times
   const auto reserved = [&](const AddedToken& token, size_t begin, size_t end) {
     const bool ours = std::any_of(
@@ -17,7 +21,17 @@ std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece)
     if (is_new) entry->second = piece.reserved->Has(token.content, piece.author);
     return entry->second;
   };
-  return tokenizer.Encode(piece.text, piece.literal, reserved);
+  return tokenizer.Encode(piece.text, piece.literal, reserved, follows);
+}
+
+std::vector<TokenId> EncodePieceAt(const Tokenizer& tokenizer, std::span<const Piece> pieces,
+                                   size_t index) {
+  // Only the last token before the piece counts, and only for vocabularies that put spaces.
+  std::vector<TokenId> before;
+  for (size_t i = index; i > 0 && before.empty() && tokenizer.PutsSpaces(); --i) {
+    before = EncodePiece(tokenizer, pieces[i - 1]);
+  }
+  return EncodePiece(tokenizer, pieces[index], before);
 }
 
 std::vector<AddedToken> AddedTokensOf(const DialectTraits& traits) {
@@ -59,7 +73,7 @@ void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node) 
 std::vector<TokenId> EncodePieces(const Tokenizer& tokenizer, const std::vector<Piece>& pieces) {
   std::vector<TokenId> ids;
   for (const Piece& piece : pieces) {
-    const std::vector<TokenId> more = EncodePiece(tokenizer, piece);
+    const std::vector<TokenId> more = EncodePiece(tokenizer, piece, ids);
     ids.insert(ids.end(), more.begin(), more.end());
   }
   return ids;

@@ -34,7 +34,13 @@ struct Piece {
   std::vector<ByteRange> own_words;                // in which only special tokens are kept out
 };
 
-std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece);
+// The ids of a piece that stands behind the tokens `before`: some vocabularies put a space before a
+// text, but not into the middle of one.
+std::vector<TokenId> EncodePiece(const Tokenizer& tokenizer, const Piece& piece,
+                                 std::span<const TokenId> before = {});
+// The ids of pieces[index] behind the pieces before it.
+std::vector<TokenId> EncodePieceAt(const Tokenizer& tokenizer, std::span<const Piece> pieces,
+                                   size_t index);
 // Piece by piece, as nodes are: nothing merges across their edges.
 std::vector<TokenId> EncodePieces(const Tokenizer& tokenizer, const std::vector<Piece>& pieces);
 

@@ -1,6 +1,7 @@
 #include "text/model_template.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,51 @@ Result<void> AddFiles(const fs::path& folder, ModelTemplate* model) {
   return {};
 }
 
+// eos_token_id of generation_config.json is a number or a list of them.
+std::vector<int64_t> StopIdsIn(const Json& generation) {
+  std::vector<int64_t> ids;
+  const Json* named = generation.Find("eos_token_id");
+  if (named == nullptr) return ids;
+  if (named->is_integer()) ids.push_back(named->AsInteger());
+  if (named->is_array()) {
+    for (const Json& id : named->AsArray()) {
+      if (id.is_integer()) ids.push_back(id.AsInteger());
+    }
+  }
+  return ids;
+}
+
+// The added token of this id by added_tokens_decoder of tokenizer_config.json, or by the list of
+// tokenizer.json; null when neither has it.
+const std::string* AddedTokenText(const Json& config, const Json& tokenizer, int64_t id) {
+  if (const Json* decoder = config.Find("added_tokens_decoder");
+      decoder != nullptr && decoder->is_object()) {
+    if (const Json* token = decoder->Find(std::to_string(id))) return TokenText(*token);
+  }
+  const Json* added = tokenizer.Find("added_tokens");
+  if (added == nullptr || !added->is_array()) return nullptr;
+  for (const Json& token : added->AsArray()) {
+    const Json* its = token.Find("id");
+    if (its != nullptr && *its == Json(id)) return TokenText(token);
+  }
+  return nullptr;
+}
+
+Result<void> AddStops(const fs::path& folder, const Json& config, ModelTemplate* model) {
+  HONE_ASSIGN_OR_RETURN(const Json generation, ReadObject(folder / "generation_config.json"));
+  const std::vector<int64_t> ids = StopIdsIn(generation);
+  Json tokenizer{Json::Object()};
+  for (const int64_t id : ids) {
+    // The file with the vocabulary is large; most folders name their added tokens twice.
+    if (AddedTokenText(config, tokenizer, id) == nullptr && tokenizer.AsObject().empty()) {
+      HONE_ASSIGN_OR_RETURN(tokenizer, ReadObject(folder / "tokenizer.json"));
+    }
+    const std::string* text = AddedTokenText(config, tokenizer, id);
+    if (text != nullptr && !text->empty()) model->stops.push_back(*text);
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::string* ModelTemplate::Find(std::string_view name) const {
@@ -102,6 +148,7 @@ Result<ModelTemplate> LoadModelTemplate(const fs::path& path) {
   HONE_ASSIGN_OR_RETURN(const Json map, ReadObject(folder / "special_tokens_map.json"));
   AddTokens(config, &model.tokens);
   AddTokens(map, &model.tokens);
+  HONE_RETURN_IF_ERROR(AddStops(folder, config, &model));
   if (!is_folder) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
     model.sources.emplace_back("default", std::move(text));

@@ -18,6 +18,10 @@ struct ModelTemplate {
   // "bos_token", "eos_token", ...
   std::map<std::string, std::string> tokens;
 
+  // What ends a turn according to generation_config.json ("<|eot_id|>", "<|eom_id|>"), in its
+  // order.
+  std::vector<std::string> stops;
+
   // The text of that name; null when there is none.
   const std::string* Find(std::string_view name) const;
 };
@@ -25,8 +29,8 @@ struct ModelTemplate {
 // From a Hugging Face folder, where transformers look: chat_template.jinja (and
 // additional_chat_templates/NAME.jinja), else the chat_template of tokenizer_config.json, which is
 // one text or a list of named ones, else chat_template.json; tokens from tokenizer_config.json and
-// special_tokens_map.json. Or from a file of Jinja (then tokens are those of the folder it is in).
-// kNotFound, with what to do, when the model has none.
+// special_tokens_map.json, stops from generation_config.json. Or from a file of Jinja (then tokens
+// are those of the folder it is in). kNotFound, with what to do, when the model has none.
 Result<ModelTemplate> LoadModelTemplate(const std::filesystem::path& path);
 
 }  // namespace hone

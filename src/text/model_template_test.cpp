@@ -32,6 +32,17 @@ TEST_F(ModelFolder, HasItsTemplateInTheTokenizersConfig) {
   EXPECT_EQ(model.tokens, tokens);
 }
 
+TEST_F(ModelFolder, SaysInItsGenerationConfigWhatEndsATurn) {
+  Write("tokenizer_config.json",
+        R"({"chat_template": "a", "added_tokens_decoder": {"7": {"content": "<|eom_id|>"}}})");
+  Write("tokenizer.json", R"({"added_tokens": [{"id": 9, "content": "<|eot_id|>"}]})");
+  EXPECT_TRUE(Load()->stops.empty());
+  Write("generation_config.json", R"({"eos_token_id": 7})");
+  EXPECT_EQ(Load()->stops, std::vector<std::string>{"<|eom_id|>"});
+  Write("generation_config.json", R"({"eos_token_id": [9, 7, 8]})");
+  EXPECT_EQ(Load()->stops, (std::vector<std::string>{"<|eot_id|>", "<|eom_id|>"}));
+}
+
 TEST_F(ModelFolder, MayHaveSeveralByName) {
   Write("tokenizer_config.json",
         R"({"chat_template": [{"name": "default", "template": "a"},

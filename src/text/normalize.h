@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -7,7 +8,13 @@ namespace hone {
 
 bool IsAscii(std::string_view text);
 
-// Unicode normalisation form C. The text must be UTF-8.
+// Unicode's normalisation forms: canonical (D, C) or compatible (KD, KC) decomposition, composed
+// again in C and KC. The text must be UTF-8.
+enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
+std::string ToForm(UnicodeForm form, std::string_view text);
 std::string ToNfc(std::string_view text);
+
+// Unicode's property White_Space.
+bool IsWhiteSpace(uint32_t code_point);
 
 }  // namespace hone

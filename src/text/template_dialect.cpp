@@ -95,6 +95,7 @@ class TemplateDialect final : public Dialect {
     if (const auto eos = model_.tokens.find("eos_token"); eos != model_.tokens.end()) {
       AddStop(eos->second);
     }
+    for (const std::string& stop : model_.stops) AddStop(stop);
     traits_.markers = traits_.stops;
     traits_.marks = MarksOf(calls_, source);
     traits_.marks.ends = traits_.stops;

@@ -17,6 +17,16 @@ std::vector<AddedToken> WithNormalized(const std::vector<AddedToken>& tokens, bo
   return chosen;
 }
 
+// What those that are found after normalisation are spelled like then.
+std::vector<std::string> SpellingsOf(const std::vector<AddedToken>& tokens,
+                                     const Normalizer& normalizer) {
+  std::vector<std::string> spellings;
+  for (const AddedToken& token : tokens) {
+    if (token.normalized) spellings.push_back(normalizer.Apply(token.content));
+  }
+  return spellings;
+}
+
 bool Overlaps(std::span<const ByteRange> ranges, size_t begin, size_t end) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const ByteRange& range) {
     return range.begin < end && begin < range.end;
@@ -25,18 +35,37 @@ bool Overlaps(std::span<const ByteRange> ranges, size_t begin, size_t end) {
 
 }  // namespace
 
-Tokenizer::Tokenizer(Bpe bpe, Splitter splitter, std::vector<AddedToken> added, bool nfc)
-    : bpe_(std::move(bpe)),
-      splitter_(std::move(splitter)),
-      added_(std::move(added)),
-      nfc_(nfc),
+Tokenizer::Tokenizer(Model model, Parts parts)
+    : model_(std::move(model)),
+      normalizer_(std::move(parts.normalizers)),
+      splitter_(std::move(parts.splits)),
+      decoding_(std::move(parts.decoding)),
+      source_(std::move(parts.source)),
+      added_(std::move(parts.added)),
       raw_matcher_(WithNormalized(added_, false)),
-      normalized_matcher_(WithNormalized(added_, true)),
-      bytes_(bpe_.token_bytes()) {
+      normalized_matcher_(WithNormalized(added_, true), SpellingsOf(added_, normalizer_)) {
+  const Unigram* unigram = std::get_if<Unigram>(&model_);
+  FindTokenBytes(unigram != nullptr ? unigram->token_texts() : std::get<Bpe>(model_).token_bytes());
+}
+
+void Tokenizer::FindTokenBytes(const std::vector<std::string>& token_texts) {
+  bytes_ = token_texts;
   for (const AddedToken& token : added_) {
     if (token.id >= vocab_size()) bytes_.resize(static_cast<size_t>(token.id) + 1);
-    bytes_[token.id] = token.content;
+    // One that is found in normalised text stands for what is there.
+    const bool spelled = token.normalized && !decoding_.byte_level;
+    bytes_[token.id] = spelled ? normalizer_.Apply(token.content) : token.content;
     added_by_content_[token.content] = token.id;
+  }
+  is_added_.resize(bytes_.size());
+  for (const AddedToken& token : added_) is_added_[token.id] = true;
+  is_byte_.resize(bytes_.size());
+  if (decoding_.byte_level) return;
+  if (decoding_.first_has_no_space) first_bytes_ = bytes_;
+  for (size_t id = 0; id < bytes_.size(); ++id) {
+    is_byte_[id] = decoding_.ByteOf(bytes_[id]).has_value();
+    if (decoding_.first_has_no_space) first_bytes_[id] = decoding_.TextOf(bytes_[id], true);
+    bytes_[id] = decoding_.TextOf(bytes_[id], false);
   }
 }
 
@@ -52,10 +81,22 @@ Result<Tokenizer> Tokenizer::FromParts(Parts parts) {
     }
   }
   for (const SplitStep& step : parts.splits) HONE_RETURN_IF_ERROR(step.pattern.TryOut());
-  HONE_ASSIGN_OR_RETURN(Bpe bpe, Bpe::Create(std::move(parts.token_bytes), std::move(parts.merges),
-                                             parts.ignore_merges));
-  return Tokenizer(std::move(bpe), Splitter(std::move(parts.splits)), std::move(parts.added),
-                   parts.nfc);
+  std::vector<std::string> texts = std::move(parts.token_bytes);
+  std::vector<Bpe::Merge> merges = std::move(parts.merges);
+  if (parts.kind == Kind::kUnigram) {
+    const Unigram::Options options{parts.unknowns.unknown, parts.unknowns.byte_fallback};
+    HONE_ASSIGN_OR_RETURN(Unigram unigram,
+                          Unigram::Create(std::move(texts), std::move(parts.scores), options));
+    return Tokenizer(std::move(unigram), std::move(parts));
+  }
+  if (parts.kind == Kind::kCharacterBpe) {
+    Bpe bpe = Bpe::CreateOfCharacters(std::move(texts), std::move(merges), parts.ignore_merges,
+                                      parts.unknowns);
+    return Tokenizer(std::move(bpe), std::move(parts));
+  }
+  HONE_ASSIGN_OR_RETURN(Bpe bpe,
+                        Bpe::Create(std::move(texts), std::move(merges), parts.ignore_merges));
+  return Tokenizer(std::move(bpe), std::move(parts));
 }
 
 std::vector<TokenId> Tokenizer::Encode(std::string_view text) const {
@@ -64,7 +105,7 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text) const {
 }
 
 std::vector<TokenId> Tokenizer::Encode(std::string_view text, std::span<const ByteRange> literal,
-                                       const Reserved& reserved) const {
+                                       const Reserved& reserved, TextFollows follows) const {
   DCHECK(IsUtf8(text));
   std::vector<TokenId> ids;
   ids.reserve(text.size() / 3);
@@ -84,7 +125,8 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text, std::span<const By
       return !is_marker(token, at, end);
     };
     EncodeSegment(text.substr(at, end - at),
-                  Overlaps(literal, at, end) ? no_marker : AddedTokenMatcher::Allowed(), &ids);
+                  Overlaps(literal, at, end) ? no_marker : AddedTokenMatcher::Allowed(),
+                  at == 0 ? follows : TextFollows::kAddedToken, &ids);
     if (!match) break;
     ids.push_back(match->token->id);
     at = match->end;
@@ -92,31 +134,73 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text, std::span<const By
   return ids;
 }
 
+TextFollows Tokenizer::Behind(std::span<const TokenId> ids) const {
+  if (ids.empty()) return TextFollows::kNothing;
+  return IsAdded(ids.back()) ? TextFollows::kAddedToken : TextFollows::kText;
+}
+
+bool Tokenizer::PutsSpaces() const {
+  const auto& steps = normalizer_.steps();
+  const auto& splits = splitter_.steps();
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const NormalizeStep& step) {
+                       return step.kind == NormalizeStep::Kind::kPrepend;
+                     }) ||
+         std::any_of(splits.begin(), splits.end(), [](const SplitStep& step) {
+           return step.prefix != SplitStep::Prefix::kNever;
+         });
+}
+
 // A stretch without added tokens of the first kind.
 void Tokenizer::EncodeSegment(std::string_view segment, const AddedTokenMatcher::Allowed& allowed,
-                              std::vector<TokenId>* ids) const {
+                              TextFollows follows, std::vector<TokenId>* ids) const {
+  if (segment.empty()) return;
   std::string normalized;
-  if (nfc_ && !IsAscii(segment)) {
-    normalized = ToNfc(segment);
+  if (!normalizer_.steps().empty() && !(normalizer_.KeepsAscii() && IsAscii(segment))) {
+    normalized = normalizer_.Apply(segment, follows != TextFollows::kText);
     segment = normalized;
   }
-  if (normalized_matcher_.empty()) return EncodePlain(segment, ids);
+  if (normalized_matcher_.empty()) return EncodePlain(segment, follows, ids);
   size_t at = 0;
   while (at < segment.size()) {
     const auto match = normalized_matcher_.Find(segment, at, allowed);
-    EncodePlain(segment.substr(at, (match ? match->begin : segment.size()) - at), ids);
+    EncodePlain(segment.substr(at, (match ? match->begin : segment.size()) - at),
+                at == 0 ? follows : TextFollows::kAddedToken, ids);
     if (!match) break;
     ids->push_back(match->token->id);
     at = match->end;
   }
 }
 
-void Tokenizer::EncodePlain(std::string_view text, std::vector<TokenId>* ids) const {
-  splitter_.Split(text, [&](std::string_view piece) { bpe_.Encode(piece, ids); });
+void Tokenizer::EncodePlain(std::string_view text, TextFollows follows,
+                            std::vector<TokenId>* ids) const {
+  const Unigram* unigram = std::get_if<Unigram>(&model_);
+  const Bpe* bpe = std::get_if<Bpe>(&model_);
+  splitter_.Split(
+      text,
+      [&](std::string_view piece) {
+        if (bpe != nullptr) {
+          bpe->Encode(piece, ids);
+        } else {
+          unigram->Encode(piece, ids);
+        }
+      },
+      follows);
+}
+
+std::string Tokenizer::Join(TokenId id, TextJoiner* joiner) const {
+  const std::string_view bytes = TokenBytes(id);
+  if (is_byte_[id]) return joiner->AddByte(bytes[0]);
+  const bool first = joiner->empty() && decoding_.first_has_no_space;
+  return joiner->AddText(first ? first_bytes_[id] : bytes);
 }
 
 std::string Tokenizer::Decode(std::span<const TokenId> ids) const {
-  return Utf8Lossy(BytesOf(ids));
+  if (decoding_.byte_level) return Utf8Lossy(BytesOf(ids));
+  TextJoiner joiner(decoding_);
+  std::string text;
+  for (const TokenId id : ids) text += Join(id, &joiner);
+  return text + joiner.Finish();
 }
 
 std::string Tokenizer::BytesOf(std::span<const TokenId> ids) const {
@@ -142,6 +226,7 @@ std::optional<TokenId> Tokenizer::FindAdded(std::string_view content) const {
 }
 
 std::string StreamDecoder::Feed(TokenId id) {
+  if (!tokenizer_->decoding_.byte_level) return tokenizer_->Join(id, &joiner_);
   pending_ += tokenizer_->TokenBytes(id);
   const size_t certain = pending_.size() - Utf8IncompleteSuffix(pending_);
   std::string text = Utf8Lossy(std::string_view(pending_).substr(0, certain));
@@ -150,7 +235,7 @@ std::string StreamDecoder::Feed(TokenId id) {
 }
 
 std::string StreamDecoder::Finish() {
-  std::string text = Utf8Lossy(pending_);
+  std::string text = Utf8Lossy(pending_) + joiner_.Finish();
   pending_.clear();
   return text;
 }

@@ -90,11 +90,7 @@ Pass RenderPass() {
           HONE_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, dialect->Render(conversation));
           Json out = Json::Of({{"text", TextOf(pieces)}});
           if (tokenizer != nullptr) {
-            Json::Array ids;
-            for (const Piece& piece : pieces) {
-              for (const TokenId id : EncodePiece(*tokenizer, piece)) ids.emplace_back(id);
-            }
-            out.Set("ids", std::move(ids));
+            out.Set("ids", Json::ArrayOf(EncodePieces(*tokenizer, pieces)));
           }
           return out;
         });

@@ -95,7 +95,7 @@ std::string TokensView(const Tokenizer& tokenizer, std::span<const TokenId> ids,
   std::string text, numbers;
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::string shown = TokenText(tokenizer.TokenBytes(ids[i]));
-    const bool added = tokenizer.FindAdded(tokenizer.TokenBytes(ids[i])) == ids[i];
+    const bool added = tokenizer.IsAdded(ids[i]);
     if (added) {
       text += terminal.Magenta(shown);
     } else if (terminal.colour) {

@@ -106,8 +106,8 @@ Result<TaughtModel> TeachModel(const std::vector<Lesson>& lessons, const Teachin
   for (const std::vector<Piece>& pieces : sequences) {
     std::vector<Piece> question(pieces.begin(), pieces.end() - 1);
     AddExample(EncodePieces(*taught.tokenizer, question),
-               EncodePiece(*taught.tokenizer, pieces.back()), options.model.positions, &examples,
-               report);
+               EncodePieceAt(*taught.tokenizer, pieces, pieces.size() - 1), options.model.positions,
+               &examples, report);
   }
   HONE_ASSIGN_OR_RETURN(taught.engine, TrainOnAnswers(examples, taught.tokenizer->vocab_size(),
                                                       options.model, report, progress));

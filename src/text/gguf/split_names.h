@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/splitter.h"
+#include "text/vocabulary/splitter.h"
 
 namespace hone {
 

@@ -1,56 +1,14 @@
-#include "text/pattern.h"
+#include "text/vocabulary/pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <fmt/format.h>
 #include <pcre2.h>
 
 #include "base/check.h"
+#include "text/vocabulary/oniguruma.h"
 
 namespace hone {
 namespace {
-
-// Unicode's White_Space as members of a character class.
-constexpr std::string_view kSpaceMembers = R"(\t-\r\x{85}\p{Z})";
-
-// Spells `\s` out everywhere and `\S` outside of classes (inside, PCRE2's meaning stays: it differs
-// in U+180E alone).
-std::string WithUnicodeSpaces(std::string_view expression) {
-  std::string out;
-  bool in_class = false;
-  for (size_t i = 0; i < expression.size(); ++i) {
-    const char c = expression[i];
-    if (c != '\\' || i + 1 == expression.size()) {
-      if (c == '[' && !in_class) {
-        in_class = true;
-        if (expression.substr(i + 1, 1) == "^") out += expression[i++];
-        if (expression.substr(i + 1, 1) == "]") out += expression[i++];  // a literal ']'
-        out += expression[i];
-        continue;
-      }
-      if (const size_t end = expression.find(":]", i);
-          in_class && expression.substr(i, 2) == "[:" && end != std::string_view::npos) {
-        out += expression.substr(i, end + 2 - i);  // a POSIX class such as [:alpha:]
-        i = end + 1;
-        continue;
-      }
-      if (c == ']' && in_class) {
-        in_class = false;
-      }
-      out += c;
-      continue;
-    }
-    const char escaped = expression[++i];
-    if (escaped == 's') {
-      out += in_class ? std::string(kSpaceMembers) : fmt::format("[{}]", kSpaceMembers);
-    } else if (escaped == 'S' && !in_class) {
-      out += fmt::format("[^{}]", kSpaceMembers);
-    } else {
-      out += c;
-      out += escaped;
-    }
-  }
-  return out;
-}
 
 // The library's limit of ten million steps would end a match inside a run of as many blanks, and
 // the ids would change. This one is out of reach for the patterns of real tokenizers (it takes a
@@ -67,6 +25,16 @@ pcre2_match_context* MatchLimits() {
   return limits;
 }
 
+// A line ends at "\n" alone, whatever the library was built for.
+pcre2_compile_context* LfLines() {
+  static pcre2_compile_context* const lines = [] {
+    pcre2_compile_context* context = pcre2_compile_context_create(nullptr);
+    pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    return context;
+  }();
+  return lines;
+}
+
 const pcre2_code* CodeOf(const void* code) { return static_cast<const pcre2_code*>(code); }
 
 }  // namespace
@@ -76,12 +44,12 @@ void Pattern::Deleter::operator()(void* code) const {
 }
 
 Result<Pattern> Pattern::Compile(std::string_view expression) {
-  const std::string spelled = WithUnicodeSpaces(expression);
+  HONE_ASSIGN_OR_RETURN(const std::string spelled, OnigurumaToPcre2(expression));
   int problem = 0;
   PCRE2_SIZE at = 0;
-  pcre2_code* code =
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(spelled.data()), spelled.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &problem, &at, nullptr);
+  pcre2_code* code = pcre2_compile(
+      reinterpret_cast<PCRE2_SPTR>(spelled.data()), spelled.size(),
+      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &problem, &at, LfLines());
   if (code == nullptr) {
     unsigned char message[256];
     pcre2_get_error_message(problem, message, sizeof message);
@@ -97,6 +65,12 @@ Result<Pattern> Pattern::Compile(std::string_view expression) {
   return pattern;
 }
 
+bool Pattern::CanMatchNothing() const {
+  uint32_t can = 0;
+  pcre2_pattern_info(CodeOf(code_.get()), PCRE2_INFO_MATCHEMPTY, &can);
+  return can != 0;
+}
+
 Pattern Pattern::Literal(std::string_view text) {
   std::string expression;
   for (const char c : text) {
@@ -105,6 +79,19 @@ Pattern Pattern::Literal(std::string_view text) {
     expression += c;
   }
   return Compile(expression).value();
+}
+
+std::string Pattern::Replace(std::string_view text, std::string_view content) const {
+  std::string out;
+  size_t at = 0;
+  Matches matches(*this, text);
+  while (matches.Next()) {
+    out += text.substr(at, matches.begin() - at);
+    out += content;
+    at = matches.end();
+  }
+  out += text.substr(at);
+  return out;
 }
 
 Pattern::Matches::Matches(const Pattern& pattern, std::string_view text)

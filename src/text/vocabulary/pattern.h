@@ -8,15 +8,18 @@
 
 namespace hone {
 
-// A regular expression that cuts text into pieces, as tokenizers do before merging. PCRE2 with
-// Unicode properties, compiled to machine code. Immutable and thread-safe.
+// A regular expression that cuts text into pieces, as tokenizers do before merging. It is written
+// for Oniguruma, as in tokenizer.json, and matched by PCRE2 (oniguruma.h), compiled to machine
+// code. Immutable and thread-safe.
 class Pattern {
  public:
-  // `\s` means Unicode white space exactly (PCRE2's own also takes U+180E). The error quotes the
-  // expression and says where it is wrong.
+  // The error quotes the expression and says what is wrong, or what has no counterpart in PCRE2.
   static Result<Pattern> Compile(std::string_view expression);
   // Matches this text literally.
   static Pattern Literal(std::string_view text);
+
+  // The text with every match replaced.
+  std::string Replace(std::string_view text, std::string_view content) const;
 
   const std::string& expression() const { return expression_; }
 
@@ -42,6 +45,9 @@ class Pattern {
     size_t begin_ = 0, end_ = 0;
     bool exhausted_ = false;
   };
+
+  // Whether some text could have an empty match, which Oniguruma would count and Matches does not.
+  bool CanMatchNothing() const;
 
   // An error for an expression that takes too long on texts of a hundred characters: those that
   // explode.

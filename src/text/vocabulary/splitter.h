@@ -6,36 +6,53 @@
 #include <vector>
 
 #include "base/result.h"
-#include "text/pattern.h"
+#include "text/vocabulary/pattern.h"
 
 namespace hone {
 
 // What becomes of the matches of a split pattern (the names are those of tokenizer.json).
 enum class SplitBehavior { kIsolated, kRemoved, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
+// What stands before a text: it decides whether a space is put there.
+enum class TextFollows { kNothing, kAddedToken, kText };
+
 // One step that cuts pieces into smaller ones.
 struct SplitStep {
+  enum class Prefix { kNever, kFirst, kAlways };  // kFirst: only where the whole text begins
+
   Pattern pattern;
   SplitBehavior behavior = SplitBehavior::kIsolated;
-  bool invert = false;            // what matches are the pieces, and the gaps the delimiters
-  bool add_prefix_space = false;  // first puts a space before a piece that has none
-  bool cut = true;                // false: only the prefix space (ByteLevel without its pattern)
+  bool invert = false;             // what matches are the pieces, and the gaps the delimiters
+  Prefix prefix = Prefix::kNever;  // first puts a space before a piece that has none
+  bool cut = true;                 // false: only the space (ByteLevel without its pattern)
+  std::string space = " ";         // what spaces are written as: Metaspace has "▁"
 };
 
-// Cuts text into the pieces that BPE merges, by one step after the other.
+// Cuts text into the pieces that a model encodes, by one step after the other.
 class Splitter {
  public:
   explicit Splitter(std::vector<SplitStep> steps) : steps_(std::move(steps)) {}
 
   using Sink = std::function<void(std::string_view piece)>;
   // Calls `sink` for every piece in order. The text must be UTF-8.
-  void Split(std::string_view text, const Sink& sink) const { Run(0, text, sink); }
+  void Split(std::string_view text, const Sink& sink,
+             TextFollows follows = TextFollows::kNothing) const {
+    Run(0, {text, true}, {sink, follows});
+  }
 
   const std::vector<SplitStep>& steps() const { return steps_; }
 
  private:
-  void Run(size_t step, std::string_view piece, const Sink& sink) const;
-  void Cut(size_t step, std::string_view piece, const Sink& sink) const;
+  struct Piece {
+    std::string_view text;
+    bool begins;  // the text that is cut begins with it
+  };
+  struct Call {
+    const Sink& sink;
+    TextFollows follows;
+  };
+  void Run(size_t step, Piece piece, const Call& call) const;
+  void Cut(size_t step, Piece piece, const Call& call) const;
 
   std::vector<SplitStep> steps_;
 };

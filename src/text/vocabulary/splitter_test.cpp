@@ -1,4 +1,4 @@
-#include "text/splitter.h"
+#include "text/vocabulary/splitter.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Splitter, AnInvertedPatternKeepsTheMatches) {
 TEST(Splitter, APrefixSpaceIsPutBeforeAPieceThatHasNone) {
   std::vector<SplitStep> steps;
   steps.push_back(Step(kGpt2Split, SplitBehavior::kIsolated));
-  steps[0].add_prefix_space = true;
+  steps[0].prefix = SplitStep::Prefix::kAlways;
   EXPECT_EQ(PiecesOf(std::move(steps), "a b"), (Pieces{" a", " b"}));
 }
 

@@ -1,4 +1,4 @@
-#include "text/pattern.h"
+#include "text/vocabulary/pattern.h"
 
 #include <gtest/gtest.h>
 
