@@ -67,9 +67,21 @@ function mixtures(count) {
   return texts;
 }
 
+// Every character below U+20000, 256 to a text, a word after every third.
+function codePoints() {
+  const texts = [];
+  for (let block = 0; block < 0x20000; block += 0x100) {
+    if (block >= 0xd800 && block < 0xe000) continue;
+    let text = "";
+    for (let c = block; c < block + 0x100; ++c) text += String.fromCodePoint(c) + (c % 3 ? "" : " a");
+    texts.push(text);
+  }
+  return texts;
+}
+
 const [folder, ...pairs] = process.argv.slice(2);
 fs.mkdirSync(folder, { recursive: true });
-const texts = [...written, ...mixtures(600)];
+const texts = [...written, ...mixtures(600), ...codePoints()];
 for (const pair of pairs) {
   const at = pair.indexOf("=");
   const name = pair.slice(0, at), file = pair.slice(at + 1);

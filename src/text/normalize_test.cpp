@@ -25,5 +25,12 @@ TEST(Normalize, AFloodOfMarksTakesNoTime) {
   EXPECT_EQ(ToNfc(marks).size(), marks.size());
 }
 
+// By Hugging Face's tokenizers 0.23.2.
+TEST(Normalize, CharactersYoungerThanUnicode9AreLeftAlone) {
+  EXPECT_EQ(ToNfc("a\u0345\u08D3b"), "a\u0345\u08D3b") << "newer tables would exchange the marks";
+  EXPECT_EQ(ToNfc("a\u08D3\u0301"), "a\u08D3\u0301");
+  EXPECT_EQ(ToForm(UnicodeForm::kNfkc, "\u32FF①"), "\u32FF1");
+}
+
 }  // namespace
 }  // namespace hone
