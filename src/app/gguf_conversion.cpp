@@ -94,8 +94,17 @@ std::optional<bool> BeginsWithBos(const std::filesystem::path& folder, const std
   }
   const Result<Json> json = ParseJson(text);
   const Json* processor = json.ok() ? json->Find("post_processor") : nullptr;
-  if (processor == nullptr) return std::nullopt;
-  return DumpJson(*processor).find("TemplateProcessing") != std::string::npos;
+  if (processor == nullptr || !processor->is_object()) return std::nullopt;
+  // Its template of a single text begins with a token that is no part of the text. It may be one of
+  // several processors.
+  const Json* list = processor->Find("processors");
+  for (const Json& one : list && list->is_array() ? list->AsArray() : Json::Array{*processor}) {
+    const Json* single = one.is_object() ? one.Find("single") : nullptr;
+    if (single == nullptr || !single->is_array() || single->AsArray().empty()) continue;
+    const Json& first = single->AsArray().front();
+    return first.is_object() && first.Find("SpecialToken") != nullptr;
+  }
+  return false;
 }
 
 }  // namespace

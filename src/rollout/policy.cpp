@@ -65,6 +65,10 @@ AgentTurn TurnCodec::ReadTurn(TurnEnd end, Node* node) const {
   turn.calls = node->calls;
   turn.faults = node->faults;
   turn.answer = std::move(parsed.answer);
+  // Some vocabularies put a space before a text. It is none of the answer's.
+  if (turn.answer && tokenizer_->PutsSpaces() && turn.answer->starts_with(' ')) {
+    turn.answer->erase(0, 1);
+  }
   turn.tokens = static_cast<int64_t>(node->tokens.size());
   return turn;
 }

@@ -41,6 +41,17 @@ TEST(TurnCodecTest, ATurnIsReadWithTheSpansOfItsCalls) {
   EXPECT_EQ(cut.faults, faulty.faults);
 }
 
+TEST(TurnCodecTest, TheSpaceThatAVocabularyPutsBeforeATextIsNotPartOfTheAnswer) {
+  const Tokenizer tokenizer =
+      Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/kinds/phi3.json").value();
+  const auto dialect = NewDialect("hermes").value();
+  const TurnCodec codec = TurnCodec::New(dialect.get(), &tokenizer).value();
+  Node node;
+  node.tokens = tokenizer.Encode("an answer");
+  ASSERT_EQ(tokenizer.BytesOf(node.tokens), " an answer");
+  EXPECT_EQ(codec.ReadTurn(TurnEnd::kEnded, &node).answer, "an answer");
+}
+
 TEST(TurnCodecTest, WhatFollowsATurnHoldsResultsNoticesAndTheUser) {
   const DeskPolicy desk({});
   const TurnCodec codec = desk.codec();

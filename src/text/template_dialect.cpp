@@ -289,9 +289,10 @@ class TemplateDialect final : public Dialect {
       if (!ends && tag.find(kProbe) == tag.npos) AddStop(tag);
       return;
     }
-    const std::string_view call = turn.substr(0, parsed.calls.back().range.end);
+    const size_t begin = parsed.calls.front().range.begin, end = parsed.calls.back().range.end;
+    const std::string_view call = turn.substr(begin, end - begin);
     std::erase_if(traits_.stops, in(call));
-    const std::string_view behind = Trim(turn.substr(call.size()));
+    const std::string_view behind = Trim(turn.substr(end));
     for (const std::string_view tag : {FirstTag(behind), LastTag(behind)}) {
       if (tag.empty() || call.find(tag) != call.npos) continue;
       AddStop(tag);

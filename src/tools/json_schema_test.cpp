@@ -197,7 +197,9 @@ TEST(JsonSchema, OlderDraftsAreReadByTheirNames) {
   // Draft 4 has flags beside its limits, and "id".
   const std::string fourth = R"({"$schema": "http://json-schema.org/draft-04/schema#",
       "id": "http://x/y", "properties": {"id": {"minimum": 3, "exclusiveMinimum": true},
-      "b": {"maximum": 3, "exclusiveMaximum": false}}})";
+      "b": {"maximum": 3, "exclusiveMaximum": false},
+      "default": {"minimum": 3, "exclusiveMinimum": true}}})";
+  EXPECT_FALSE(fits(fourth, R"({"default": 3})"));
   EXPECT_FALSE(fits(fourth, R"({"id": 3})"));
   EXPECT_TRUE(fits(fourth, R"({"id": 4, "b": 3})"));
   EXPECT_FALSE(fits(fourth, R"({"b": 4})"));

@@ -20,6 +20,18 @@ void MoveLimit(std::string_view limit, std::string_view exclusive, Json* schema)
 
 }  // namespace
 
+namespace {
+
+// An object of schemas by name, whatever their names are.
+Json EachFromDraft4(const Json& schemas) {
+  if (!schemas.is_object()) return FromDraft4(schemas);
+  Json out = Json::Object();
+  for (const auto& [name, schema] : schemas.AsObject()) out.Set(name, FromDraft4(schema));
+  return out;
+}
+
+}  // namespace
+
 Json FromDraft4(const Json& schema) {
   if (schema.is_array()) {
     Json::Array list;
@@ -30,9 +42,12 @@ Json FromDraft4(const Json& schema) {
   Json out = Json::Object();
   for (const auto& [key, value] : schema.AsObject()) {
     const bool is_value = key == "enum" || key == "const" || key == "default" || key == "examples";
-    // A property may be called so: then it is a schema.
+    const bool by_name = key == "properties" || key == "patternProperties" ||
+                         key == "definitions" || key == "dependencies";
     const bool is_id = key == "id" && value.is_string();
-    out.Set(is_id ? "$id" : key, is_value ? value : FromDraft4(value));
+    out.Set(is_id ? "$id" : key, is_value  ? value
+                                 : by_name ? EachFromDraft4(value)
+                                           : FromDraft4(value));
   }
   MoveLimit("minimum", "exclusiveMinimum", &out);
   MoveLimit("maximum", "exclusiveMaximum", &out);

@@ -214,7 +214,9 @@ void EncodeQ8_0(std::span<const float> numbers, uint8_t* block) {
   float largest = 0;
   for (const float number : numbers) largest = std::max(largest, std::fabs(number));
   // The integers are of the scale before it is rounded to a half, as ggml has it.
-  const float scale = largest / kLargestByte, inverse = scale != 0 ? 1 / scale : 0;
+  // Numbers so small that it has no inverse are zeros.
+  const float scale = largest / kLargestByte;
+  const float inverse = scale != 0 && std::isfinite(1 / scale) ? 1 / scale : 0;
   const uint16_t bits = F16OfFloat(scale);
   std::memcpy(block, &bits, sizeof bits);
   for (size_t i = 0; i < numbers.size(); ++i) {

@@ -286,6 +286,9 @@ Result<void> ReadTensors(uint64_t count, uint64_t alignment, std::span<const std
 
 int64_t GgufTensor::count() const {
   int64_t count = 1;
+  for (const int64_t size : shape) {
+    if (size == 0) return 0;
+  }
   for (const int64_t size : shape) count *= size;  // was checked when the file was opened
   return count;
 }

@@ -62,7 +62,7 @@ void CallCursor::Unreadable(std::string_view wanted, std::string_view close) {
 
 void CallCursor::Call(std::string_view name, Json arguments, ByteRange name_range,
                       ByteRange arguments_range) {
-  if (name.empty()) return Fault(FaultKind::kBadCall, "it has no name", at_);
+  if (Trim(name).empty()) return Fault(FaultKind::kBadCall, "it has no name", at_);
   // Another format may have the same marks around other things.
   if (name.find_first_of("{}\"<>\n") != name.npos) {
     return Fault(FaultKind::kBadCall, "its name is no name of a tool", at_);

@@ -232,6 +232,9 @@ const Malformed kMalformed[] = {
     {"pythonic", "[f(a=1) g(b=2)]", kBadCall},
     {"pythonic", "[f(a=1)] so", FaultKind::kUnexpectedText},
     {"pythonic", "<|tool_call_start|>[]<|tool_call_end|>", kBadCall},
+    {"harmony", "to=functions.rm<|end|><|start|>assistant<|channel|>final<|message|>{}", kBadCall},
+    {"kimi", "<|tool_call_begin|>  <|tool_call_argument_begin|>{}<|tool_call_end|>", kBadCall},
+    {"pythonic", "[f(a=0x-8000000000000000)]", kBadCall},
     {"llama3-tag", "<|python_tag|>print(1)", kBadJson},
     {"llama3-tag", "<|python_tag|>brave_search.call(", kIncomplete},
 };
@@ -257,6 +260,17 @@ TEST(CallFormats, AnUnreadableCallDoesNotHideTheOthers) {
   EXPECT_EQ(kimi.faults.size(), 1u);
   ASSERT_EQ(kimi.calls.size(), 1u);
   EXPECT_EQ(kimi.calls[0].name, "g");
+  // The range of a section's first call begins with the section, whatever was wrong before.
+  const std::string faulty =
+      "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{a}<|tool_call_end|>";
+  const ParsedTurn behind =
+      ParseTurnIn(CallFormat::kKimiK2,
+                  faulty +
+                      "<|tool_calls_section_begin|><|tool_call_begin|>functions.g:1"
+                      "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+                  {}, TurnEnd::kEnded);
+  ASSERT_EQ(behind.calls.size(), 1u);
+  EXPECT_EQ(behind.calls[0].range.begin, faulty.size());
   const ParsedTurn glm = ParseTurnIn(
       CallFormat::kGlm, "<tool_call>f so</tool_call><tool_call>g</tool_call>", {}, TurnEnd::kEnded);
   ASSERT_EQ(glm.calls.size(), 2u);

@@ -51,13 +51,14 @@ bool BeginsHeader(std::string_view text) {
 
 // Where a message ends, and how long the mark is that ends it.
 ByteRange EndOfMessage(std::string_view text, size_t at) {
-  ByteRange end{text.size(), text.size()};
-  for (const std::string_view mark : kEndMarks) {
-    const size_t found = text.find(mark, at);
-    // <|start|> begins the next one.
-    if (found < end.begin) end = {found, found + (mark == kStart ? 0 : mark.size())};
+  // One walk for all marks, which begin alike: texts of many messages are read in one go.
+  for (at = text.find("<|", at); at != text.npos; at = text.find("<|", at + 1)) {
+    for (const std::string_view mark : kEndMarks) {
+      // <|start|> begins the next one.
+      if (text.substr(at).starts_with(mark)) return {at, at + (mark == kStart ? 0 : mark.size())};
+    }
   }
-  return end;
+  return {text.size(), text.size()};
 }
 
 // The message that stands in `body` and ends with `end` is for a tool.
@@ -105,6 +106,15 @@ void ReadHarmony(std::string_view text, ParsedTurn* parsed) {
       const ByteRange end = EndOfMessage(text, begin);
       content += text.substr(begin, end.begin - begin);
       cursor.MoveTo(end.end);
+      continue;
+    }
+    // A header ends with its message's mark; where another message ends or begins first, it is
+    // none.
+    const size_t inside = begin + (cursor.rest().starts_with(kStart) ? kStart.size() : 0);
+    if (const ByteRange end = EndOfMessage(text, inside);
+        end.begin < text.find(kMessage, begin) && end.begin < text.size()) {
+      cursor.MoveTo(std::max(end.end, inside));
+      cursor.Fault(FaultKind::kBadCall, "a header without <|message|>", cursor.at());
       continue;
     }
     const std::optional<std::string_view> header = cursor.Until(kMessage);

@@ -47,7 +47,7 @@ ByteRange WithoutNumber(std::string_view text, ByteRange id) {
   return id;
 }
 
-// The JSON behind a name, and the mark that closes the call. False when nothing can follow.
+// The JSON behind a name, and the mark that closes the call.
 void ReadArgumentsUpTo(std::string_view close, ByteRange name, CallCursor* cursor) {
   ByteRange range;
   const bool fenced = cursor->Skip(kJsonFence);
@@ -138,11 +138,11 @@ size_t ReadNamedSection(const NamedSection& section, std::string_view text, size
                         ParsedTurn* parsed) {
   CallCursor cursor(text, open, parsed);
   const bool in_section = cursor.Skip(section.open);
-  const size_t calls = parsed->calls.size();
+  const size_t calls = parsed->calls.size(), faults = parsed->faults.size();
   while (true) {
     cursor.SkipBlanks();
     const size_t here = cursor.at();
-    const bool first = parsed->calls.size() == calls && parsed->faults.empty();
+    const bool first = parsed->calls.size() == calls && parsed->faults.size() == faults;
     cursor.Begin(first ? open : here);
     if (cursor.Skip(section.call_open)) {
       ReadNamedCallIn(section, &cursor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "base/strings.h"
 #include "base/utf8.h"
@@ -105,10 +106,11 @@ std::optional<Json> PythonLiterals::Number() {
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.erase(0, 1);
   if (digits.starts_with("0x") || digits.starts_with("0X")) {
-    int64_t value = 0;
+    uint64_t value = 0;  // so that no second sign is read
     const auto read = std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);
     if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) return std::nullopt;
-    return Json(negative ? -value : value);
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+    return Json(negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value));
   }
   // What Python allows and JSON does not: a dot at either end.
   if (digits.starts_with('.')) digits.insert(0, "0");

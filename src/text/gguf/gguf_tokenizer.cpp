@@ -130,8 +130,9 @@ Json PostProcessorOf(const GgufTokenizer& tokenizer, bool begins) {
 // --- gpt2: byte-level BPE ------------------------------------------------------------------------
 
 Result<Json> ByteLevelJson(const GgufTokenizer& tokenizer) {
-  const std::string pre =
-      tokenizer.pre.empty() || tokenizer.pre == "default" ? "gpt-2" : tokenizer.pre;
+  // Files without a name, or with "default", were converted before names were given: how the
+  // model's own tokenizer cuts text is not known from them.
+  const std::string& pre = tokenizer.pre;
   const auto& names = SplitNames();
   const auto split = std::find_if(names.begin(), names.end(),
                                   [&](const SplitName& known) { return known.name == pre; });

@@ -180,6 +180,11 @@ TEST(GgufTokenizerTest, WhatIsNotKnownOrContradictsItselfIsNamedByItsKey) {
   tokenizer.model = "gpt2";
   tokenizer.pre = "somebody";
   ExpectIn("key tokenizer.ggml.pre: how \"somebody\" cuts text", MessageOf(tokenizer));
+  for (const char* unnamed : {"", "default"}) {
+    tokenizer.pre = unnamed;
+    ExpectIn("key tokenizer.ggml.pre: how \"" + tokenizer.pre + "\" cuts text",
+             MessageOf(tokenizer));
+  }
   tokenizer.pre = "qwen2";
   tokenizer.merges = {"ab"};
   ExpectIn("key tokenizer.ggml.merges: merge 0", MessageOf(tokenizer));

@@ -40,6 +40,15 @@ void AddPatterns(const Json& step, std::vector<std::string>* patterns) {
   }
 }
 
+// Whether a text gets a space before it: by a normalizer that prepends one, or by a Metaspace.
+bool PutsSpaceFirst(const Json& json) {
+  const std::string normalizer = DumpJson(PartOf(json, "normalizer"));
+  if (normalizer.find("\"Prepend\"") != std::string::npos) return true;
+  const std::string splitter = DumpJson(PartOf(json, "pre_tokenizer"));
+  return splitter.find("\"Metaspace\"") != std::string::npos &&
+         splitter.find("\"never\"") == std::string::npos;
+}
+
 Result<std::string> SplitNameOf(const Json& json) {
   std::vector<std::string> patterns;
   AddPatterns(PartOf(json, "pre_tokenizer"), &patterns);
@@ -147,9 +156,8 @@ Result<GgufTokenizer> GgufTokenizerOf(std::string_view tokenizer_json, int64_t v
   }
   if (sentence_piece) {
     ScoreByMerges(merged, &tokenizer);
-    const std::string normalizer = DumpJson(PartOf(json, "normalizer"));
     tokenizer.pre = "default";
-    tokenizer.add_space_prefix = normalizer.find("Prepend") != std::string::npos;
+    tokenizer.add_space_prefix = PutsSpaceFirst(json);
   } else {
     HONE_ASSIGN_OR_RETURN(tokenizer.pre, SplitNameOf(json));
   }

@@ -124,10 +124,11 @@ class Translator {
 
   // An atom with all that stands behind it. A repetition of a repetition gets a group of its own.
   Result<std::string> Repeated(std::string atom) {
-    for (bool repeated = false;; repeated = true) {
+    for (int repeated = 0;; ++repeated) {
       HONE_ASSIGN_OR_RETURN(const std::string how, Repetition());
       if (how.empty()) return atom;
-      atom = (repeated ? "(?:" + atom + ")" : atom) + how;
+      if (repeated > kDeepest) return Unknown("too many repetitions of each other");
+      atom = (repeated > 0 ? "(?:" + atom + ")" : atom) + how;
     }
   }
 

@@ -51,6 +51,8 @@ TEST(Oniguruma, WhatHasNoCounterpartIsRefusedByName) {
   EXPECT_EQ(error_of("(a"), "the pattern (a has a '(' without its ')'");
   EXPECT_EQ(error_of("a)"), "the pattern a) has a ')' without its '('");
   EXPECT_EQ(error_of("*a"), "the pattern *a has a repetition of nothing");
+  EXPECT_TRUE(
+      error_of("a" + std::string(100000, '*')).ends_with("has too many repetitions of each other"));
   EXPECT_EQ(error_of("a\\"), "the pattern a\\ has a backslash at its end");
   EXPECT_EQ(error_of("(.)\\1"), "the pattern (.)\\1 has the escape \\1");
   EXPECT_EQ(error_of("a(?i)b|c"), "the pattern a(?i)b|c has a group \"(?i\"");
