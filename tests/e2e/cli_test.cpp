@@ -267,7 +267,7 @@ TEST_F(CliTest, MalformedJsonAndToml) {
               "unknown key \"anwser\" (did you mean \"answer\"?)");
   ExpectError(Hone({"show", File("t.jsonl", "{}\n{")}), 1, "record 2: line 1, column 2");
   ExpectError(Hone({"tokenizer", "train", "LICENSE", "--split", "(", "-o", Path("o.json")}), 1,
-              "not a regular expression");
+              "the pattern ( has a '(' without its ')'");
   EXPECT_FALSE(std::filesystem::exists(Path("o.json"))) << "nothing half-written is left";
 }
 

@@ -69,7 +69,7 @@ TEST_F(TemplateTest, WhatIsWrongWithItIsSaidWithItsPlace) {
   const std::string folder = ModelFolder("{% for m in messages %}");
   ExpectError(Hone({"render", "-d", "template:" + folder}, "{}"), 1, "line 1, column 24");
   ExpectError(Hone({"render", "-d", "template:" + folder + "?calls=smoke"}, "{}"), 1,
-              "calls is hermes, llama3");
+              "calls is one of mistral, deepseek");
 }
 
 // Imitation, reinforcement and evaluation, with a template that only ever appends and with one that
