@@ -1,11 +1,11 @@
 #include "engine/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <tuple>
 
 #include "base/exact_math.h"
+#include "engine/reduce.h"
 
 namespace hone {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 struct Tile {
   int64_t rows, wide;  // wide: head_dim in whole panels
   Floats q, scores, more, out, top, sum, shrink;
-  std::vector<int32_t> visible;
+  std::vector<SeenKeys> seen;
 
   void Shape(int64_t new_rows, int64_t head_dim) {
     rows = new_rows;
@@ -27,16 +27,50 @@ struct Tile {
     Room(&top, rows);
     Room(&sum, rows);
     Room(&shrink, rows);
-    visible.resize(static_cast<size_t>(rows));
+    seen.resize(static_cast<size_t>(rows));
   }
+  void Finish(int64_t r, const float* sink, int64_t head_dim, float* to, float* lse) const;
 };
 
-// How many keys of the block at `block` each row of a tile sees; a position sees itself.
-void SetVisible(int64_t position, int64_t count, int64_t group, int64_t block, int32_t* visible) {
-  for (int64_t t = 0; t < count; ++t) {
-    const int64_t seen = std::clamp<int64_t>(position + t + 1 - block, 0, kKeyBlock);
-    for (int64_t h = 0; h < group; ++h) visible[t * group + h] = static_cast<int32_t>(seen);
+// What a row gave. Divided once at the end: a division per block would round once per block.
+void Tile::Finish(int64_t r, const float* sink, int64_t head_dim, float* to, float* lse) const {
+  const auto at = static_cast<size_t>(r);
+  float largest = top[at], all = sum[at], rest = 1;
+  if (sink != nullptr) {  // as one more block, of which nothing is added
+    largest = std::max(largest, *sink);
+    rest = ExpF32(top[at] - largest);
+    all = all * rest + ExpF32(*sink - largest);
   }
+  const float inverse = rest / all;
+  for (int64_t d = 0; d < head_dim; ++d) to[d] = out[static_cast<size_t>(r * wide + d)] * inverse;
+  *lse = largest + static_cast<float>(NaturalLog(all));
+}
+
+// What each row of a tile sees of the keys of the block at `block`; a position sees itself.
+void SetSeen(const AttentionHead& head, const AttentionQueries& queries, int64_t block,
+             SeenKeys* seen) {
+  auto within = [&](int64_t key) {
+    return static_cast<int32_t>(std::clamp<int64_t>(key - block, 0, kKeyBlock));
+  };
+  for (int64_t t = 0; t < queries.count; ++t) {
+    const int64_t end = queries.position + t + 1;
+    const SeenKeys keys{head.window > 0 ? within(end - head.window) : 0, within(end)};
+    std::fill_n(seen + t * head.group, head.group, keys);
+  }
+}
+
+// The first block of which the first query sees something; the later ones see nothing before it.
+int64_t FirstBlock(const AttentionHead& head, const AttentionQueries& queries) {
+  if (head.window == 0) return 0;
+  return std::max<int64_t>(0, queries.position + 1 - head.window) / kKeyBlock * kKeyBlock;
+}
+
+// Scores of a block as the softmax is to see them, and by what it is to scale them.
+float CapScores(const AttentionHead& head, int64_t rows, const Kernels& kernels, float* scores) {
+  if (head.cap == 0) return head.scale;
+  for (int64_t i = 0; i < rows * kKeyBlock; ++i) scores[i] *= head.scale;
+  kernels.soft_cap(head.cap, rows * kKeyBlock, scores);
+  return 1;
 }
 
 void Gather(const float* from, int64_t row, int64_t count, int64_t group_width, float* to) {
@@ -71,14 +105,15 @@ constexpr int64_t kBackwardRows = 128;
 struct BackwardTile {
   int64_t rows, dim, wide;
   Floats q, dout, dq, lse, inner;                          // per row
-  std::vector<int32_t> visible;                            // per row: keys of the block it sees
-  Floats scores, dp;                                       // of kBackwardRows rows
+  std::vector<SeenKeys> seen;                              // per row: keys of the block it sees
+  Floats scores, capped, dp;                               // of kBackwardRows rows
   Floats keys, values, key_panels, value_columns, dk, dv;  // of the block
 
   void Begin(const AttentionHead& head, const AttentionQueries& queries, const AttentionGradient& g,
              const Kernels& kernels);
   void BeginBlock(const AttentionHead& head, PageId page);
-  void AddRows(const AttentionHead& head, PageId page, int64_t at, const Kernels& kernels);
+  void AddRows(const AttentionHead& head, PageId page, int64_t at, int64_t some,
+               const Kernels& kernels);
   void AddToKeys(int64_t at, int64_t some, const Kernels& kernels);
 };
 
@@ -105,7 +140,7 @@ void BackwardTile::Begin(const AttentionHead& head, const AttentionQueries& quer
           kernels.dot(row_dout, queries.out + t * queries.out_row + h * dim, dim);
     }
   }
-  visible.resize(static_cast<size_t>(rows));
+  seen.resize(static_cast<size_t>(rows));
   Room(&scores, kBackwardRows * kKeyBlock);
   Room(&dp, kBackwardRows * kKeyBlock);
   Room(&keys, kKeyBlock * dim);
@@ -133,10 +168,8 @@ void BackwardTile::BeginBlock(const AttentionHead& head, PageId page) {
 }
 
 // Some rows, from `at` on: to their dq, and to the block's dk and dv.
-void BackwardTile::AddRows(const AttentionHead& head, PageId page, int64_t at,
+void BackwardTile::AddRows(const AttentionHead& head, PageId page, int64_t at, int64_t some,
                            const Kernels& kernels) {
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
-  const int64_t some = std::min(kBackwardRows, rows - at);
   // The scores are computed again, as forward computed them: to the bit, or the weights would not
   // be those that lse belongs to.
   Run(kernels, head.precision, head.pages->Keys(page, head.layer, head.kv_head),
@@ -148,9 +181,16 @@ void BackwardTile::AddRows(const AttentionHead& head, PageId page, int64_t at,
   product.columns = kKeyBlock;
   Run(kernels, Precision::kF32, product,
       {dout.data() + at * wide, wide, some, dp.data(), kKeyBlock});
+  const float scale = CapScores(head, some, kernels, scores.data());
+  const int64_t all = some * kKeyBlock;
+  if (head.cap > 0) std::copy_n(scores.data(), all, Room(&capped, all));
   // Leaves the weights in scores, and the gradient of the scores, ds, in dp.
-  kernels.softmax_block_backward(scores.data(), dp.data(), some, visible.data() + at, scale,
+  kernels.softmax_block_backward(scores.data(), dp.data(), some, seen.data() + at, scale,
                                  lse.data() + at, inner.data() + at);
+  if (head.cap > 0) {
+    kernels.soft_cap_backward(capped.data(), head.cap, all, dp.data());
+    for (int64_t i = 0; i < all; ++i) dp[static_cast<size_t>(i)] *= head.scale;
+  }
   product = {};  // dq += ds keys
   product.b = key_panels.data();
   product.b_panel = kKeyBlock * kLanes;
@@ -186,45 +226,39 @@ int64_t AttentionPositions(int64_t group) { return std::max<int64_t>(1, 64 / gro
 void Attend(const AttentionHead& head, const AttentionQueries& queries, const Kernels& kernels) {
   static thread_local Tile tile;
   const int64_t dim = head.head_dim, group = head.group, count = queries.count;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
   const bool round = head.precision == Precision::kBf16;
   tile.Shape(count * group, dim);
   Gather(queries.q, queries.q_row, count, group * dim, tile.q.data());
-  // Every row sees at least key 0, so no maximum stays infinite.
+  // Every row sees at least itself, so no maximum stays infinite.
   std::fill_n(tile.top.begin(), tile.rows, -std::numeric_limits<float>::infinity());
   std::fill_n(tile.sum.begin(), tile.rows, 0.0f);
   std::fill_n(tile.out.begin(), tile.rows * tile.wide, 0.0f);
   const int64_t last = queries.position + count - 1;
-  for (int64_t block = 0; block <= last; block += kKeyBlock) {
-    // Rows before the block see nothing of it, and are left out: they come first.
+  for (int64_t block = FirstBlock(head, queries); block <= last; block += kKeyBlock) {
+    // Rows before the block see nothing of it, and are left out: they come first. Rows whose window
+    // begins behind it stay as they are, to the bit.
     const int64_t skip = std::max<int64_t>(0, block - queries.position) * group;
     const int64_t rows = tile.rows - skip;
     float* scores = tile.scores.data();
     const PageId page = queries.table[static_cast<size_t>(block / kKeyBlock)];
     Run(kernels, head.precision, head.pages->Keys(page, head.layer, head.kv_head),
         {tile.q.data() + skip * dim, dim, rows, scores, kKeyBlock});
-    SetVisible(queries.position, count, group, block, tile.visible.data());
+    SetSeen(head, queries, block, tile.seen.data());
+    const float scale = CapScores(head, rows, kernels, scores);
     // The sums so far belong to the largest score so far; where the block has a larger one,
     // `shrink` is what they must be multiplied with, else 1.
-    kernels.softmax_block(scores, rows, tile.visible.data() + skip, scale, round,
+    kernels.softmax_block(scores, rows, tile.seen.data() + skip, scale, round,
                           tile.top.data() + skip, tile.sum.data() + skip, tile.shrink.data());
     Run(kernels, head.precision, head.pages->Values(page, head.layer, head.kv_head),
         {scores, kKeyBlock, rows, tile.more.data(), tile.wide});
     kernels.rescale_add(tile.more.data(), tile.wide, tile.shrink.data(), rows, dim,
                         tile.out.data() + skip * tile.wide, tile.wide);
   }
-  // Divided once at the end: a division per block would round once per block.
   for (int64_t t = 0; t < count; ++t) {
     for (int64_t h = 0; h < group; ++h) {
-      const int64_t r = t * group + h;
-      const float inverse = 1.0f / tile.sum[static_cast<size_t>(r)];
-      float* out = queries.out + t * queries.out_row + h * dim;
-      for (int64_t d = 0; d < dim; ++d) {
-        out[d] = tile.out[static_cast<size_t>(r * tile.wide + d)] * inverse;
-      }
-      queries.lse[t * queries.lse_row + h] =
-          tile.top[static_cast<size_t>(r)] +
-          static_cast<float>(NaturalLog(tile.sum[static_cast<size_t>(r)]));
+      tile.Finish(t * group + h, head.sinks == nullptr ? nullptr : head.sinks + h, dim,
+                  queries.out + t * queries.out_row + h * dim,
+                  queries.lse + t * queries.lse_row + h);
     }
   }
 }
@@ -237,14 +271,16 @@ void AttendBackward(const AttentionHead& head, const AttentionQueries& queries,
   const int64_t last = queries.position + count - 1;
   // Blocks outside, rows inside: a block's dk and dv are summed over all rows before they are added
   // to those of the path, so a key gets one addition per tile, in the order of the tree.
-  for (int64_t block = 0; block <= last; block += kKeyBlock) {
+  for (int64_t block = FirstBlock(head, queries); block <= last; block += kKeyBlock) {
     const PageId page = queries.table[static_cast<size_t>(block / kKeyBlock)];
     tile.BeginBlock(head, page);
-    SetVisible(queries.position, count, group, block, tile.visible.data());
-    // Rows before the block see nothing of it, as in forward.
+    SetSeen(head, queries, block, tile.seen.data());
+    // Rows before the block see nothing of it, as in forward; nor do those whose window is past it.
     const int64_t first = std::max<int64_t>(0, block - queries.position) * group;
-    for (int64_t at = first; at < tile.rows; at += kBackwardRows) {
-      tile.AddRows(head, page, at, kernels);
+    const int64_t past = block + kKeyBlock - 1 + head.window - queries.position;
+    const int64_t end = head.window > 0 ? std::min(count, past) * group : tile.rows;
+    for (int64_t at = first; at < end; at += kBackwardRows) {
+      tile.AddRows(head, page, at, std::min(kBackwardRows, end - at), kernels);
     }
     const int64_t present = std::min<int64_t>(kKeyBlock, last + 1 - block);
     for (int64_t j = 0; j < present; ++j) {

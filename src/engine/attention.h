@@ -19,11 +19,16 @@ struct AttentionHead {
   int64_t layer, kv_head;
   int64_t group, head_dim;
   Precision precision;
+  float scale;         // of scores
+  int64_t window = 0;  // a position sees so many, itself included; 0: all before it
+  float cap = 0;       // scaled scores become cap * tanh(score / cap); 0: they stay
+  // A score per query head that takes its share and belongs to no key; null: none.
+  const float* sinks = nullptr;
 };
 
 // Queries of consecutive positions of one sequence; rows of q, out and lse are q_row, out_row and
 // lse_row apart, the heads of a row head_dim apart. lse is the logarithm of the sum of
-// exponentials, which backward needs.
+// exponentials, sinks included, which backward needs.
 struct AttentionQueries {
   std::span<const PageId> table;  // of the sequence
   int64_t position = 0;           // of the first
@@ -42,7 +47,8 @@ int64_t AttentionPositions(int64_t group);
 
 // The gradient of Attend for the same queries: dq is set; dk and dv of the position p of the
 // sequence are added to row row_of[p] of dk and dv. `queries.out` and `queries.lse` are what Attend
-// gave. Sums run in a fixed order.
+// gave. Sums run in a fixed order. The gradient of a sink is that of its share of each query, which
+// is exp(sink - lse), times minus the inner product of dout and out.
 struct AttentionGradient {
   const float* dout = nullptr;
   int64_t dout_row = 0;

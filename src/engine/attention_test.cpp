@@ -48,7 +48,9 @@ struct Cache {
     config.head_dim = kDim;
     return config;
   }
-  AttentionHead head() const { return {&pages, 0, 0, kQueries, kDim, Precision::kF32}; }
+  AttentionHead head() const {
+    return {&pages, 0, 0, kQueries, kDim, Precision::kF32, Config().AttentionScale()};
+  }
 };
 
 struct Output {

@@ -1,11 +1,22 @@
 #include "engine/decoder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "engine/decoder_parts.h"
 
 namespace hone {
+
+Decoder::Layer::Layer(const Model* model, const LayerParameters& p)
+    : qkv(model, {p.q, p.k, p.v}), output(model, {p.output}) {
+  auto half = [&](int gate, int up, int down) {
+    return FeedForward{Projection(model, {gate, up}), Projection(model, {down})};
+  };
+  if (p.gate >= 0) dense = half(p.gate, p.up, p.down);
+  if (p.router >= 0) router.emplace(model, std::vector<int>{p.router});
+  for (const ExpertParameters& e : p.experts) experts.push_back(half(e.gate, e.up, e.down));
+}
 
 Decoder::Decoder(const Model* model, DecoderOptions options, ThreadPool* pool,
                  const Kernels& kernels)
@@ -14,14 +25,11 @@ Decoder::Decoder(const Model* model, DecoderOptions options, ThreadPool* pool,
       pool_(pool),
       kernels_(kernels),
       rope_(model->config),
+      local_rope_(model->config, LayerTraits::Rope::kLocal),
       head_(model, {model->head}),
       pages_(model->config, options_.precision),
       work_(std::make_unique<Workspace>()) {
-  for (const LayerParameters& layer : model->layers) {
-    layers_.push_back({Projection(model, {layer.q, layer.k, layer.v}),
-                       Projection(model, {layer.output}), Projection(model, {layer.gate, layer.up}),
-                       Projection(model, {layer.down})});
-  }
+  for (const LayerParameters& layer : model->layers) layers_.emplace_back(model, layer);
   const ModelConfig& c = config();
   const int64_t layer = c.width * (2 * (c.heads + c.kv_heads) * c.head_dim + 3 * c.ffn);
   block_rows_ = layer > kLargeLayer ? kLargeBlockRows : kBlockRows;
@@ -38,43 +46,109 @@ void Decoder::Repack() {
   auto pack = [&](Projection* projection) {
     projection->Pack(options_.precision, kernels_, pool_);
   };
-  for (Layer& layer : layers_) {
-    for (Projection* projection : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down}) {
-      pack(projection);
-    }
-  }
+  for (Layer& layer : layers_) layer.ForEach(pack);
   pack(&head_);
+  PrepareNorms();
   packed_for_backward_ = false;
 }
 
 void Decoder::PackForBackward() {
   if (packed_for_backward_) return;
-  for (Layer& layer : layers_) {
-    for (Projection* projection : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down}) {
-      projection->PackBackward(pool_);
-    }
-  }
-  head_.PackBackward(pool_);
+  auto pack = [&](Projection* projection) { projection->PackBackward(pool_); };
+  for (Layer& layer : layers_) layer.ForEach(pack);
+  pack(&head_);
   packed_for_backward_ = true;
 }
 
 int64_t Decoder::packed_bytes() const {
   int64_t bytes = head_.bytes();
   for (const Layer& layer : layers_) {
-    bytes += layer.qkv.bytes() + layer.output.bytes() + layer.gate_up.bytes() + layer.down.bytes();
+    const_cast<Layer&>(layer).ForEach(
+        [&](Projection* projection) { bytes += projection->bytes(); });
   }
   return bytes;
+}
+
+void Decoder::PrepareNorms() {
+  if (!config().norm_adds_one) return;
+  norms_.resize(model_->parameters.size());
+  auto prepare = [&](int norm) {
+    if (norm < 0) return;
+    const std::vector<float>& weight = model_->parameters[static_cast<size_t>(norm)].value;
+    Floats& sum = norms_[static_cast<size_t>(norm)];
+    sum.resize(weight.size());
+    for (size_t i = 0; i < weight.size(); ++i) sum[i] = 1.0f + weight[i];
+  };
+  for (const LayerParameters& p : model_->layers) {
+    for (const int norm :
+         {p.input_norm, p.q_norm, p.k_norm, p.attention_norm, p.post_norm, p.forward_norm}) {
+      prepare(norm);
+    }
+  }
+  prepare(model_->final_norm);
+}
+
+const float* Decoder::NormWeights(int index) const {
+  return norms_.empty() ? Weights(index) : norms_[static_cast<size_t>(index)].data();
+}
+
+// As those who trained the models had it: in the type of the weights.
+float Decoder::EmbeddingScale() const {
+  if (!config().scaled_embedding) return 1;
+  float scale = std::sqrt(static_cast<float>(config().width));
+  Round(&scale, 1);
+  return scale;
+}
+
+AttentionHead Decoder::HeadOf(int64_t index, const KvPages* pages, int64_t kv_head) const {
+  const ModelConfig& c = config();
+  const int64_t group = c.heads / c.kv_heads;
+  const int sinks = model_->layers[static_cast<size_t>(index)].sinks;
+  return {.pages = pages,
+          .layer = index,
+          .kv_head = kv_head,
+          .group = group,
+          .head_dim = c.head_dim,
+          .precision = options_.precision,
+          .scale = c.AttentionScale(),
+          .window = c.TraitsOf(index).window,
+          .cap = static_cast<float>(c.attention_cap),
+          .sinks = sinks < 0 ? nullptr : Weights(sinks) + kv_head * group};
+}
+
+const RopeTable* Decoder::RopeOf(int64_t index) const {
+  switch (config().TraitsOf(index).rope) {
+    case LayerTraits::Rope::kGlobal: return &rope_;
+    case LayerTraits::Rope::kLocal: return &local_rope_;
+    case LayerTraits::Rope::kNone: return nullptr;
+  }
+  return nullptr;
 }
 
 int64_t Decoder::buffer_bytes() const {
   int64_t bytes = work_->passing.bytes() + pages_.bytes();
   for (const LayerState& state : states_) bytes += state.bytes();
   size_t floats = 0;
-  for (const Floats* part :
-       {&work_->x, &work_->normed, &work_->activated, &work_->hidden, &work_->all_hidden,
-        &work_->final_scale, &work_->logits, &work_->kept_logits, &work_->dx, &work_->rounded,
-        &work_->dgate_up, &work_->dattended, &work_->dqkv, &work_->draw, &work_->dhidden,
-        &work_->dlogits, &work_->states, &work_->dstates, &work_->norm_gradient}) {
+  for (const Floats* part : {&work_->x,
+                             &work_->normed,
+                             &work_->activated,
+                             &work_->hidden,
+                             &work_->all_hidden,
+                             &work_->final_scale,
+                             &work_->logits,
+                             &work_->kept_logits,
+                             &work_->dx,
+                             &work_->rounded,
+                             &work_->dgate_up,
+                             &work_->dattended,
+                             &work_->dqkv,
+                             &work_->draw,
+                             &work_->dhidden,
+                             &work_->dlogits,
+                             &work_->states,
+                             &work_->dstates,
+                             &work_->norm_gradient,
+                             &work_->output_norm_gradient}) {
     floats += part->capacity();
   }
   return bytes + static_cast<int64_t>(floats * sizeof(float));
@@ -137,7 +211,7 @@ void Decoder::NormRowsOf(int norm, int64_t begin, int64_t end, LayerState* state
     float* out = normed + (r - begin) * width;
     std::copy_n(x, width, input.data() + r * width);
     scale[static_cast<size_t>(r)] =
-        kernels_.rms_norm(x, Weights(norm), width, static_cast<float>(config().norm_eps), out);
+        kernels_.rms_norm(x, NormWeights(norm), width, static_cast<float>(config().norm_eps), out);
     Round(out, width);
   }
 }
@@ -149,6 +223,7 @@ void Decoder::FinishQkv(int64_t index, const Rows& rows, int64_t begin, int64_t 
   const LayerParameters& p = model_->layers[index];
   const int64_t dim = c.head_dim, q_size = c.heads * dim, kv_size = c.kv_heads * dim;
   const int64_t wide = q_size + 2 * kv_size, normed_heads = c.heads + c.kv_heads;
+  const RopeTable* rope = RopeOf(index);
   for (int64_t r = begin; r < end; ++r) {
     float* row = state->qkv.data() + r * wide;
     if (p.q_bias >= 0) {
@@ -165,10 +240,10 @@ void Decoder::FinishQkv(int64_t index, const Rows& rows, int64_t begin, int64_t 
       float* head = row + h * dim;
       if (c.qk_norm) {
         state->head_scale[static_cast<size_t>(r * normed_heads + h)] =
-            kernels_.rms_norm(raw + h * dim, Weights(h < c.heads ? p.q_norm : p.k_norm), dim,
+            kernels_.rms_norm(raw + h * dim, NormWeights(h < c.heads ? p.q_norm : p.k_norm), dim,
                               static_cast<float>(c.norm_eps), head);
       }
-      rope_.Rotate(rows.position[static_cast<size_t>(r)], head, kernels_);
+      if (rope != nullptr) rope->Rotate(rows.position[static_cast<size_t>(r)], head, kernels_);
     }
     // Keys and values are rounded once, here, and everybody reads these.
     Round(row, wide);
@@ -223,7 +298,7 @@ void Decoder::AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerS
       const auto g = static_cast<int64_t>(i % kv_heads);
       const Chunk& chunk = rows.chunks[piece.chunk];
       const int64_t row = rows.first_row[piece.chunk] + piece.from;
-      Attend({pages, index, g, group, dim, options_.precision},
+      Attend(HeadOf(index, pages, g),
              {.table = chunk.table,
               .position = chunk.position + piece.from,
               .count = piece.count,
@@ -236,6 +311,31 @@ void Decoder::AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerS
              kernels_);
     }
   });
+}
+
+// The norm of what a half adds to the stream, in place; `kept` gets what backward needs of it.
+void Decoder::NormOutput(int norm, int64_t begin, int64_t end, KeptOutput* kept,
+                         float* rows) const {
+  if (norm < 0) return;
+  const int64_t width = config().width;
+  for (int64_t r = begin; r < end; ++r) {
+    float* row = rows + (r - begin) * width;
+    float* raw = kept->rows.data() + r * width;
+    std::copy_n(row, width, raw);
+    kept->scale[static_cast<size_t>(r)] = kernels_.rms_norm(
+        raw, NormWeights(norm), width, static_cast<float>(config().norm_eps), row);
+  }
+}
+
+void Decoder::Gate(const float* gate_up, int64_t ffn, float* activated) const {
+  switch (config().activation) {
+    case ModelConfig::Activation::kSilu:
+      return kernels_.swiglu(gate_up, gate_up + ffn, ffn, activated);
+    case ModelConfig::Activation::kGelu:
+      return kernels_.geglu(gate_up, gate_up + ffn, ffn, activated);
+    case ModelConfig::Activation::kClamped:
+      return kernels_.clamped_glu(gate_up, gate_up + ffn, ffn, activated);
+  }
 }
 
 // What follows attention: the output projection and the feed-forward half, for some rows.
@@ -253,34 +353,60 @@ void Decoder::FinishLayer(int64_t index, int64_t begin, int64_t end, LayerState*
   for (int64_t r = 0; r < count && p.output_bias >= 0; ++r) {
     kernels_.add(Weights(p.output_bias), width, projected.data() + r * width);
   }
+  NormOutput(p.attention_norm, begin, end, &state->attention_output, projected.data());
   kernels_.add(projected.data(), count * width, x);
   NormRowsOf(p.post_norm, begin, end, state, true, Room(&normed, count * width));
-  float* gate_up = state->gate_up.data() + begin * 2 * c.ffn;
-  layer.gate_up.Forward(normed.data(), count, use_adapters_, gate_up, pool);
-  Room(&activated, count * c.ffn);
-  for (int64_t r = 0; r < count; ++r) {
-    const float* gate = gate_up + r * 2 * c.ffn;
-    kernels_.swiglu(gate, gate + c.ffn, c.ffn, activated.data() + r * c.ffn);
+  if (layer.dense) {
+    float* gate_up = state->gate_up.data() + begin * 2 * c.ffn;
+    layer.dense->gate_up.Forward(normed.data(), count, use_adapters_, gate_up, pool);
+    Room(&activated, count * c.ffn);
+    for (int64_t r = 0; r < count; ++r) {
+      Gate(gate_up + r * 2 * c.ffn, c.ffn, activated.data() + r * c.ffn);
+    }
+    Round(activated.data(), count * c.ffn);
+    layer.dense->down.Forward(activated.data(), count, use_adapters_, projected.data(), pool);
+  } else {
+    ExpertsForward(index, {normed.data(), begin, end}, pool, state, projected.data());
   }
-  Round(activated.data(), count * c.ffn);
-  layer.down.Forward(activated.data(), count, use_adapters_, projected.data(), pool);
+  NormOutput(p.forward_norm, begin, end, &state->forward_output, projected.data());
   kernels_.add(projected.data(), count * width, x);
 }
 
-void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
+// Room for what a layer's forward keeps of so many rows.
+void Decoder::RoomFor(int64_t index, int64_t count, LayerState* state) const {
   const ModelConfig& c = model_->config;
-  const int64_t count = rows.count(), q_size = c.heads * c.head_dim;
-  const int64_t kv_size = c.kv_heads * c.head_dim, wide = q_size + 2 * kv_size;
+  const int64_t q_size = c.heads * c.head_dim, kv_size = c.kv_heads * c.head_dim;
   for (Floats* part : {&state->input, &state->middle}) Room(part, count * c.width);
   for (Floats* part : {&state->input_scale, &state->middle_scale}) Room(part, count);
-  Room(&state->qkv, count * wide);
+  Room(&state->qkv, count * (q_size + 2 * kv_size));
   if (c.qk_norm) {
     Room(&state->qkv_raw, count * (q_size + kv_size));
     Room(&state->head_scale, count * (c.heads + c.kv_heads));
   }
   Room(&state->attended, count * q_size);
   Room(&state->lse, count * c.heads);
-  Room(&state->gate_up, count * 2 * c.ffn);
+  if (c.output_norms) {
+    for (KeptOutput* output : {&state->attention_output, &state->forward_output}) {
+      Room(&output->rows, count * c.width);
+      Room(&output->scale, count);
+    }
+  }
+  if (!c.TraitsOf(index).experts) {
+    Room(&state->gate_up, count * 2 * c.ffn);
+    return;
+  }
+  const int64_t chosen = count * c.chosen_experts;
+  Room(&state->gate_up, chosen * 2 * c.expert_ffn);
+  state->choice.per_row = c.chosen_experts;
+  state->choice.chosen.resize(static_cast<size_t>(chosen));
+  Room(&state->choice.weight, chosen);
+  Room(&state->choice.probability, count * c.experts);
+}
+
+void Decoder::ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state) {
+  const ModelConfig& c = model_->config;
+  const int64_t count = rows.count(), wide = (c.heads + 2 * c.kv_heads) * c.head_dim;
+  RoomFor(index, count, state);
   ForBlocks(count, [&](int64_t begin, int64_t end, ThreadPool* pool) {
     static thread_local Floats normed;
     NormRowsOf(model_->layers[index].input_norm, begin, end, state, false,
@@ -305,17 +431,21 @@ void Decoder::Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden) {
   rows_computed_ += count;
   float* x = Room(&work_->x, count * width);
   const float* embedding = Weights(model_->embedding);
+  const float embedding_scale = EmbeddingScale();
   int64_t row = 0, positions = 0;
   for (const Chunk& chunk : rows.chunks) {
     positions = std::max(positions, chunk.position + static_cast<int64_t>(chunk.tokens.size()));
     for (const TokenId token : chunk.tokens) {
       CHECK(token >= 0 && token < c.vocab, "a token outside the model's vocabulary");
-      std::copy_n(embedding + token * width, width, x + width * row);
-      Round(x + width * row++, width);
+      float* to = x + width * row++;
+      std::copy_n(embedding + token * width, width, to);
+      Round(to, width);
+      for (int64_t i = 0; i < width && c.scaled_embedding; ++i) to[i] *= embedding_scale;
     }
   }
   CHECK(positions <= c.max_positions, "a sequence longer than the model's positions");
   rope_.Reach(positions);
+  local_rope_.Reach(c.traits.empty() ? 0 : positions);
   if (keep) states_.resize(static_cast<size_t>(c.layers));
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerState* state = keep ? &states_[static_cast<size_t>(i)] : &work_->passing;
@@ -331,7 +461,7 @@ void Decoder::Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden) {
   ForRows(count, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       work_->final_scale[static_cast<size_t>(r)] =
-          kernels_.rms_norm(x + r * width, Weights(model_->final_norm), width,
+          kernels_.rms_norm(x + r * width, NormWeights(model_->final_norm), width,
                             static_cast<float>(c.norm_eps), hidden->data() + r * width);
       Round(hidden->data() + r * width, width);
     }
@@ -345,6 +475,16 @@ void Decoder::Forward(std::span<const Chunk> chunks, KvPages* pages, Floats* hid
 void Decoder::Logits(const float* hidden, int64_t rows, Floats* logits) {
   const FloatMode mode;
   head_.Forward(hidden, rows, use_adapters_, Room(logits, rows * config().vocab), pool_);
+  CapLogits(rows, logits->data());
+}
+
+void Decoder::CapLogits(int64_t count, float* logits) const {
+  if (config().logit_cap == 0) return;
+  const int64_t vocab = config().vocab;
+  ForRows(count, [&](int64_t begin, int64_t end) {
+    kernels_.soft_cap(static_cast<float>(config().logit_cap), (end - begin) * vocab,
+                      logits + begin * vocab);
+  });
 }
 
 void Decoder::MaskForbidden(const Sampling& sampling, float* logits) const {

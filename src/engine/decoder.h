@@ -17,6 +17,8 @@
 
 namespace hone {
 
+struct KeptOutput;
+
 // One gradient buffer per parameter of a model; empty for those that are not trained.
 using Gradients = std::vector<Floats>;
 
@@ -84,9 +86,11 @@ class Decoder {
   struct Rows;        // the rows of one pass
   struct NormRows;    // what backward of a norm reads and writes
   struct KeptNorm;    // a norm with what forward kept of it
+  struct HalfGradient;
 
   void PackForBackward();
   void Run(const Rows& rows, KvPages* pages, bool keep, Floats* hidden);
+  void RoomFor(int64_t index, int64_t count, LayerState* state) const;
   void ForwardLayer(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
   void NormRowsOf(int norm, int64_t begin, int64_t end, LayerState* state, bool middle,
                   float* normed) const;
@@ -94,6 +98,21 @@ class Decoder {
   void WriteKeys(int64_t index, const Rows& rows, KvPages* pages, const LayerState& state);
   void AttendRows(int64_t index, const Rows& rows, KvPages* pages, LayerState* state);
   void FinishLayer(int64_t index, int64_t begin, int64_t end, LayerState* state, ThreadPool* pool);
+  void NormOutput(int norm, int64_t begin, int64_t end, KeptOutput* kept, float* rows) const;
+  void Gate(const float* gate_up, int64_t ffn, float* activated) const;
+  void GateBackward(const float* gate_up, const float* dactivated, int64_t ffn,
+                    float* dgate_up) const;
+  // The experts' half: what is added to the stream, for some rows; and its gradient.
+  struct Routed;
+  void ChooseExperts(int64_t index, const Routed& rows, ThreadPool* pool, LayerState* state) const;
+  void ExpertsForward(int64_t index, const Routed& rows, ThreadPool* pool, LayerState* state,
+                      float* out) const;
+  void ExpertsBackward(int64_t index, int64_t rows, const LayerState& state, Gradients* gradients);
+  struct ExpertRows;
+  void OneExpertBackward(int64_t index, int64_t expert, const LayerState& state, ExpertRows* rows,
+                         Gradients* gradients);
+  void RouterBackward(int64_t index, int64_t rows, const LayerState& state, ExpertRows* of_experts,
+                      Gradients* gradients);
 
   float* GatherStates(const TreeBatch& batch, std::span<const size_t> predictions,
                       const Floats& hidden);
@@ -105,6 +124,7 @@ class Decoder {
   void LayersBackward(TreeBatch* batch, Gradients* gradients);
   void FeedForwardBackward(int64_t index, int64_t rows, const LayerState& state,
                            Gradients* gradients);
+  void SinksBackward(int64_t index, int64_t rows, const LayerState& state, Gradients* gradients);
   void AttentionHalfBackward(int64_t index, const TreeBatch& batch, const LayerState& state,
                              Gradients* gradients);
   void AttentionBackward(int64_t index, const TreeBatch& batch, const LayerState& state,
@@ -120,20 +140,30 @@ class Decoder {
                        Gradients* gradients) const;
   void NormBlockBackward(const KeptNorm& norm, const float* dy, int64_t begin, int64_t end) const;
   void NormAgain(const KeptNorm& norm, int64_t begin, int64_t end, float* normed) const;
-  void RoundBlock(int64_t begin, int64_t end) const;
+  void HalfGradientBlock(const HalfGradient& half, int64_t begin, int64_t end) const;
+  void BeginHalfNorm(const HalfGradient& half, int64_t rows);
+  void AddHalfNorm(const HalfGradient& half, int64_t rows, Gradients* gradients);
 
   void ForRows(int64_t rows, const std::function<void(int64_t, int64_t)>& body) const;
   void ForBlocks(int64_t rows,
                  const std::function<void(int64_t, int64_t, ThreadPool*)>& body) const;
   void Round(float* values, int64_t count) const;
   const float* Weights(int index) const { return model_->parameters[index].value.data(); }
+  // What a norm multiplies by.
+  const float* NormWeights(int index) const;
+  void PrepareNorms();
+  float EmbeddingScale() const;
+  AttentionHead HeadOf(int64_t index, const KvPages* pages, int64_t kv_head) const;
+  const RopeTable* RopeOf(int64_t index) const;  // null: nothing turns
+  void CapLogits(int64_t count, float* logits) const;
 
   const Model* model_;
   DecoderOptions options_;
   ThreadPool* pool_;
   const Kernels& kernels_;
-  RopeTable rope_;
+  RopeTable rope_, local_rope_;
   std::vector<Layer> layers_;
+  std::vector<Floats> norms_;  // per parameter, where norms add one to their weight
   Projection head_;
   int64_t block_rows_;  // that go through a step together
   bool packed_for_backward_ = false;

@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "engine/decoder_parts.h"
+#include "engine/reduce.h"
 
 namespace hone {
-
-// One of a layer's norms, with what forward kept of it: its input and the scale of each row.
-struct Decoder::KeptNorm {
-  const Floats& input;
-  const Floats& scale;
-  int weight;
-};
 
 // dbias += the sum of dy's rows, in their order. Threads share the columns, not the rows: a sum
 // over rows that was cut would round differently.
@@ -33,7 +27,7 @@ void Decoder::NormBackwardBlock(const NormRows& n, int norm, int64_t begin, int6
                                 float* partial) const {
   for (int64_t r = begin; r < end; ++r) {
     for (int64_t h = 0; h < n.heads; ++h) {
-      kernels_.rms_norm_backward(n.x + r * n.x_row + h * n.size, Weights(norm),
+      kernels_.rms_norm_backward(n.x + r * n.x_row + h * n.size, NormWeights(norm),
                                  n.scale[r * n.scale_row + h], n.dy + r * n.dy_row + h * n.size,
                                  n.size, n.dx + r * n.dx_row + h * n.size,
                                  partial + r / kNormSlice * n.size);
@@ -64,7 +58,7 @@ void Decoder::NormBackward(const NormRows& n, int norm, Gradients* gradients) {
 void Decoder::NormAgain(const KeptNorm& norm, int64_t begin, int64_t end, float* normed) const {
   const int64_t width = config().width;
   for (int64_t r = begin; r < end; ++r) {
-    kernels_.scale_by(norm.input.data() + r * width, Weights(norm.weight),
+    kernels_.scale_by(norm.input.data() + r * width, NormWeights(norm.weight),
                       norm.scale[static_cast<size_t>(r)], width, normed + r * width);
   }
   Round(normed + begin * width, (end - begin) * width);
@@ -90,12 +84,40 @@ void Decoder::NormBlockBackward(const KeptNorm& norm, const float* dy, int64_t b
 }
 
 // Products want rounded gradients in bf16, the residual stream's own stays as it is: what is lost
-// in a layer's copy is not lost for the layers below.
-void Decoder::RoundBlock(int64_t begin, int64_t end) const {
+// in a layer's copy is not lost for the layers below. What a half adds may have gone through a
+// norm.
+void Decoder::HalfGradientBlock(const HalfGradient& half, int64_t begin, int64_t end) const {
   const int64_t width = config().width;
-  float* rounded = work_->rounded.data() + begin * width;
-  std::copy_n(work_->dx.data() + begin * width, (end - begin) * width, rounded);
-  Round(rounded, (end - begin) * width);
+  const float* dx = work_->dx.data();
+  float* rounded = work_->rounded.data();
+  if (half.norm < 0) {
+    std::copy_n(dx + begin * width, (end - begin) * width, rounded + begin * width);
+  } else {
+    std::fill_n(rounded + begin * width, (end - begin) * width, 0.0f);
+    NormBackwardBlock({.x = half.output.rows.data(),
+                       .x_row = width,
+                       .scale = half.output.scale.data(),
+                       .scale_row = 1,
+                       .dy = dx,
+                       .dy_row = width,
+                       .dx = rounded,
+                       .dx_row = width,
+                       .rows = end,
+                       .heads = 1,
+                       .size = width},
+                      half.norm, begin, end, work_->output_norm_gradient.data());
+  }
+  Round(rounded + begin * width, (end - begin) * width);
+}
+
+void Decoder::BeginHalfNorm(const HalfGradient& half, int64_t rows) {
+  if (half.norm < 0) return;
+  ZeroRoom(&work_->output_norm_gradient, (rows + kNormSlice - 1) / kNormSlice * config().width);
+}
+
+void Decoder::AddHalfNorm(const HalfGradient& half, int64_t rows, Gradients* gradients) {
+  if (half.norm < 0) return;
+  AddNormPartials(work_->output_norm_gradient.data(), rows, config().width, half.norm, gradients);
 }
 
 // From the gradient of what attention gave (work_->dattended) to that of the projection's output
@@ -123,7 +145,7 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
         // Some positions at a time: what is held for them does not grow with the chunk.
         for (int64_t from = 0; from < length; from += kQueriesAtOnce) {
           const int64_t row = batch.first_row[i] + from, at = g * group * dim;
-          AttendBackward({&pages_, index, g, group, dim, options_.precision},
+          AttendBackward(HeadOf(index, &pages_, g),
                          {.table = chunk.table,
                           .position = chunk.position + from,
                           .count = std::min(kQueriesAtOnce, length - from),
@@ -146,14 +168,16 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
       }
     }
   });
-  ForRows(rows, [&](int64_t begin, int64_t end) {
+  const RopeTable* rope = RopeOf(index);
+  ForRows(rope == nullptr ? 0 : rows, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       for (int64_t h = 0; h < c.heads + c.kv_heads; ++h) {
-        rope_.Rotate(batch.position[static_cast<size_t>(r)], dqkv + r * wide + h * dim, kernels_,
+        rope->Rotate(batch.position[static_cast<size_t>(r)], dqkv + r * wide + h * dim, kernels_,
                      true);
       }
     }
   });
+  SinksBackward(index, rows, s, gradients);
   if (c.qk_norm) HeadNormsBackward(index, rows, s, gradients);
   if (p.q_bias >= 0) {
     auto add = [&](int bias, int64_t at, int64_t size) {
@@ -163,6 +187,29 @@ void Decoder::AttentionBackward(int64_t index, const TreeBatch& batch, const Lay
     add(p.k_bias, q_size, kv_size);
     add(p.v_bias, q_size + kv_size, kv_size);
   }
+}
+
+// A sink takes the share exp(sink - lse) of each query and gives nothing: its gradient is that
+// share of what the query's weights lose, minus dout out.
+void Decoder::SinksBackward(int64_t index, int64_t rows, const LayerState& s,
+                            Gradients* gradients) {
+  const ModelConfig& c = model_->config;
+  const int sinks = model_->layers[static_cast<size_t>(index)].sinks;
+  if (sinks < 0 || (*gradients)[static_cast<size_t>(sinks)].empty()) return;
+  Floats& gradient = (*gradients)[static_cast<size_t>(sinks)];
+  const int64_t dim = c.head_dim, q_size = c.heads * dim;
+  pool_->ParallelFor(static_cast<size_t>(c.heads), 1, [&](size_t begin, size_t end) {
+    const FloatMode mode;
+    for (size_t h = begin; h < end; ++h) {
+      const int64_t at = static_cast<int64_t>(h) * dim;
+      for (int64_t r = 0; r < rows; ++r) {
+        const float lse = s.lse[static_cast<size_t>(r * c.heads) + h];
+        const float lost = kernels_.dot(work_->dattended.data() + r * q_size + at,
+                                        s.attended.data() + r * q_size + at, dim);
+        gradient[h] -= ExpF32(Weights(sinks)[h] - lse) * lost;
+      }
+    }
+  });
 }
 
 // Through the norms of queries and keys, which lie side by side in work_->dqkv. The gradient of a
@@ -197,6 +244,19 @@ void Decoder::HeadNormsBackward(int64_t index, int64_t rows, const LayerState& s
   for (int64_t r = 0; r < rows; ++r) std::copy_n(draw + r * raw_row, raw_row, dqkv + r * wide);
 }
 
+void Decoder::GateBackward(const float* gate_up, const float* dactivated, int64_t ffn,
+                           float* dgate_up) const {
+  const GateGradient to{dgate_up, dgate_up + ffn};
+  switch (config().activation) {
+    case ModelConfig::Activation::kSilu:
+      return kernels_.swiglu_backward(gate_up, gate_up + ffn, dactivated, ffn, to);
+    case ModelConfig::Activation::kGelu:
+      return kernels_.geglu_backward(gate_up, gate_up + ffn, dactivated, ffn, to);
+    case ModelConfig::Activation::kClamped:
+      return kernels_.clamped_glu_backward(gate_up, gate_up + ffn, dactivated, ffn, to);
+  }
+}
+
 // work_->dx goes from the gradient of the half's output to that of its input. Gradients of weights
 // sum over all rows, so each half keeps what they need of all rows and computes them at its end;
 // the blocks before that only ever hold some rows, which stay in the cache from step to step.
@@ -205,37 +265,38 @@ void Decoder::FeedForwardBackward(int64_t index, int64_t rows, const LayerState&
   const LayerParameters& p = model_->layers[index];
   const Layer& layer = layers_[static_cast<size_t>(index)];
   const KeptNorm norm{s.middle, s.middle_scale, p.post_norm};
+  const HalfGradient half{s.forward_output, p.forward_norm};
   const int64_t width = config().width, ffn = config().ffn;
   float* rounded = Room(&work_->rounded, rows * width);
   float* normed = Room(&work_->normed, rows * width);
   float* activated = Room(&work_->activated, rows * ffn);
   float* dgate_up = Room(&work_->dgate_up, rows * 2 * ffn);
   ZeroRoom(&work_->norm_gradient, (rows + kNormSlice - 1) / kNormSlice * width);
+  BeginHalfNorm(half, rows);
   ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
     static thread_local Floats dactivated, dnormed;
     const int64_t count = end - begin;
-    RoundBlock(begin, end);
+    HalfGradientBlock(half, begin, end);
     ZeroRoom(&dactivated, count * ffn);
-    layer.down.BackwardInput(rounded + begin * width, count, use_adapters_, dactivated.data(),
-                             pool);
+    layer.dense->down.BackwardInput(rounded + begin * width, count, use_adapters_,
+                                    dactivated.data(), pool);
     for (int64_t r = begin; r < end; ++r) {
-      const float* gate = s.gate_up.data() + r * 2 * ffn;
-      float* dgate = dgate_up + r * 2 * ffn;
-      kernels_.swiglu(gate, gate + ffn, ffn, activated + r * ffn);
-      kernels_.swiglu_backward(gate, gate + ffn, dactivated.data() + (r - begin) * ffn, ffn, dgate,
-                               dgate + ffn);
+      const float* gate_up = s.gate_up.data() + r * 2 * ffn;
+      Gate(gate_up, ffn, activated + r * ffn);
+      GateBackward(gate_up, dactivated.data() + (r - begin) * ffn, ffn, dgate_up + r * 2 * ffn);
     }
     Round(activated + begin * ffn, count * ffn);
     Round(dgate_up + begin * 2 * ffn, count * 2 * ffn);
     ZeroRoom(&dnormed, count * width);
-    layer.gate_up.BackwardInput(dgate_up + begin * 2 * ffn, count, use_adapters_, dnormed.data(),
-                                pool);
+    layer.dense->gate_up.BackwardInput(dgate_up + begin * 2 * ffn, count, use_adapters_,
+                                       dnormed.data(), pool);
     NormAgain(norm, begin, end, normed);
     NormBlockBackward(norm, dnormed.data(), begin, end);
   });
-  layer.down.AddGradients({activated, rounded, rows}, use_adapters_, gradients, pool_);
-  layer.gate_up.AddGradients({normed, dgate_up, rows}, use_adapters_, gradients, pool_);
+  layer.dense->down.AddGradients({activated, rounded, rows}, use_adapters_, gradients, pool_);
+  layer.dense->gate_up.AddGradients({normed, dgate_up, rows}, use_adapters_, gradients, pool_);
   AddNormPartials(work_->norm_gradient.data(), rows, width, norm.weight, gradients);
+  AddHalfNorm(half, rows, gradients);
 }
 
 // The other half of a layer, as FeedForwardBackward.
@@ -247,19 +308,25 @@ void Decoder::AttentionHalfBackward(int64_t index, const TreeBatch& batch, const
   const KeptNorm norm{s.input, s.input_scale, p.input_norm};
   const int64_t rows = batch.total_rows, width = c.width;
   const int64_t q_size = c.heads * c.head_dim, wide = q_size + 2 * c.kv_heads * c.head_dim;
-  if (p.output_bias >= 0) {
+  const HalfGradient half{s.attention_output, p.attention_norm};
+  if (p.output_bias >= 0 && half.norm < 0) {
     AddBiasGradient(work_->dx.data(), width, rows, width,
                     &(*gradients)[static_cast<size_t>(p.output_bias)]);
   }
+  BeginHalfNorm(half, rows);
   float* rounded = Room(&work_->rounded, rows * width);
   float* dattended = Room(&work_->dattended, rows * q_size);
   ForBlocks(rows, [&](int64_t begin, int64_t end, ThreadPool* pool) {
-    RoundBlock(begin, end);
+    HalfGradientBlock(half, begin, end);
     std::fill_n(dattended + begin * q_size, (end - begin) * q_size, 0.0f);
     layer.output.BackwardInput(rounded + begin * width, end - begin, use_adapters_,
                                dattended + begin * q_size, pool);
   });
   layer.output.AddGradients({s.attended.data(), rounded, rows}, use_adapters_, gradients, pool_);
+  if (p.output_bias >= 0 && half.norm >= 0) {
+    AddBiasGradient(rounded, width, rows, width, &(*gradients)[static_cast<size_t>(p.output_bias)]);
+  }
+  AddHalfNorm(half, rows, gradients);
   // Attention joins rows, so the blocks end here and begin anew behind it.
   AttentionBackward(index, batch, s, gradients);
   float* normed = Room(&work_->normed, rows * width);
@@ -303,16 +370,22 @@ void Decoder::LayersBackward(TreeBatch* batch, Gradients* gradients) {
       ForwardLayer(i, batch_rows, &pages_, &work_->passing);
       state = &work_->passing;
     }
-    FeedForwardBackward(i, rows, *state, gradients);
+    if (config().TraitsOf(i).experts) {
+      ExpertsBackward(i, rows, *state, gradients);
+    } else {
+      FeedForwardBackward(i, rows, *state, gradients);
+    }
     AttentionHalfBackward(i, *batch, *state, gradients);
   }
   Floats& dembedding = (*gradients)[static_cast<size_t>(model_->embedding)];
   if (dembedding.empty()) return;  // not trained
   // By one thread, in the order of the rows: a token that occurs twice has its sum in one order.
   int64_t row = 0;
+  const float scale = EmbeddingScale();
   for (const Chunk& chunk : batch->chunks) {
     for (const TokenId token : chunk.tokens) {
-      kernels_.add(work_->dx.data() + width * row++, width, dembedding.data() + token * width);
+      kernels_.add_scaled(work_->dx.data() + width * row++, scale, width,
+                          dembedding.data() + token * width);
     }
   }
 }

@@ -29,6 +29,7 @@ void Decoder::LogitsOf(const TreeBatch& batch, std::span<const size_t> predictio
   const auto count = static_cast<int64_t>(predictions.size());
   const float* states = GatherStates(batch, predictions, hidden);
   head_.Forward(states, count, use_adapters_, logits, pool_);
+  CapLogits(count, logits);
   for (int64_t i = 0; i < count; ++i) {
     const auto& p = batch.predictions[predictions[static_cast<size_t>(i)]];
     MaskForbidden(batch.NodeOf(p).sampling, logits + i * vocab);
@@ -81,6 +82,7 @@ void Decoder::ScoreRows(TreeBatch* batch, const Floats& hidden, bool keep) {
 // The gradient of the hidden states, in work_->dhidden, and of the head.
 void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* gradients) {
   const int64_t width = config().width, vocab = config().vocab;
+  const auto cap = static_cast<float>(config().logit_cap);
   float* dhidden = ZeroRoom(&work_->dhidden, batch->total_rows * width);
   std::vector<size_t> active;  // what the loss is interested in
   for (size_t i = 0; i < batch->predictions.size(); ++i) {
@@ -101,6 +103,7 @@ void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* 
       LogitsOf(*batch, some, hidden, dlogits);  // whose gradient goes where they lie
     }
     ForRows(count, [&](int64_t begin, int64_t end) {
+      static thread_local Floats capped;  // the logits, where their gradient takes their place
       for (int64_t r = begin; r < end; ++r) {
         const size_t index = some[static_cast<size_t>(r)];
         const auto& p = batch->predictions[index];
@@ -108,11 +111,13 @@ void Decoder::OutputBackward(TreeBatch* batch, const Floats& hidden, Gradients* 
         const float* logits = kept_logits
                                   ? work_->kept_logits.data() + static_cast<int64_t>(index) * vocab
                                   : dlogits + r * vocab;
+        float* dlogit = dlogits + r * vocab;
+        if (cap > 0) std::copy_n(logits, vocab, Room(&capped, vocab));
         DistributionBackward({logits, static_cast<size_t>(vocab)}, work_->distributions[index],
                              KeptOf(node, p.token, vocab), node.tokens[p.token], p.dlogprob,
-                             p.dentropy, kernels_,
-                             {dlogits + r * vocab, static_cast<size_t>(vocab)});
-        Round(dlogits + r * vocab, vocab);
+                             p.dentropy, kernels_, {dlogit, static_cast<size_t>(vocab)});
+        if (cap > 0) kernels_.soft_cap_backward(capped.data(), cap, vocab, dlogit);
+        Round(dlogit, vocab);
       }
     });
     float* dstates = ZeroRoom(&work_->dstates, count * width);

@@ -3,6 +3,7 @@
 // What the files of the decoder share among themselves, and memory.cpp with them.
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "engine/decoder.h"
@@ -43,7 +44,37 @@ inline int64_t LogitRowsOf(int64_t total, int64_t vocab) {
 
 // The packed weights of a layer: matrices of the same input together.
 struct Decoder::Layer {
-  Projection qkv, output, gate_up, down;
+  struct FeedForward {
+    Projection gate_up, down;
+  };
+  Projection qkv, output;
+  std::optional<FeedForward> dense;
+  std::optional<Projection> router;  // instead, with the experts it chooses among
+  std::vector<FeedForward> experts;
+
+  Layer(const Model* model, const LayerParameters& p);
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(&qkv);
+    visit(&output);
+    if (dense) visit(&dense->gate_up), visit(&dense->down);
+    if (router) visit(&*router);
+    for (FeedForward& expert : experts) visit(&expert.gate_up), visit(&expert.down);
+  }
+};
+
+// What a half of a layer adds to the stream, where that is normalised: before the norm.
+struct KeptOutput {
+  Floats rows, scale;
+};
+
+// The choice of experts: per row the chosen ones, ascending, what their outputs are multiplied by,
+// and the probabilities of all.
+struct KeptChoice {
+  int64_t per_row = 0;
+  std::vector<int32_t> chosen;  // [rows][per_row]
+  Floats weight;                // the same
+  Floats probability;           // [rows][experts]
 };
 
 // What backward needs of one layer, [rows][...]. Norms and activations are computed again.
@@ -52,16 +83,20 @@ struct Decoder::LayerState {
   Floats qkv_raw, head_scale;  // before the q/k norms, where there are any
   Floats qkv;                  // queries and keys rotated
   Floats attended, lse;
+  KeptOutput attention_output, forward_output;
   Floats middle, middle_scale;
-  Floats gate_up;
+  Floats gate_up;  // of experts: [rows][chosen_experts][2 expert_ffn]
+  KeptChoice choice;
 
   int64_t bytes() const {
     size_t count = 0;
     for (const Floats* part : {&input, &input_scale, &qkv_raw, &head_scale, &qkv, &attended, &lse,
-                               &middle, &middle_scale, &gate_up}) {
+                               &attention_output.rows, &attention_output.scale,
+                               &forward_output.rows, &forward_output.scale, &middle, &middle_scale,
+                               &gate_up, &choice.weight, &choice.probability}) {
       count += part->capacity();
     }
-    return static_cast<int64_t>(count * sizeof(float));
+    return static_cast<int64_t>((count + choice.chosen.capacity()) * sizeof(float));
   }
 };
 
@@ -69,8 +104,15 @@ struct Decoder::Workspace {
   LayerState passing;  // the state of a layer when nobody keeps it
   Floats x, normed, activated, hidden, all_hidden, final_scale, logits, kept_logits;
   Floats dx, rounded, dgate_up, dattended, dqkv, draw, dhidden, dlogits, states, dstates,
-      norm_gradient;
+      norm_gradient, output_norm_gradient;
   std::vector<Distribution> distributions;  // per prediction, from forward to backward
+};
+
+// One of a layer's norms, with what forward kept of it: its input and the scale of each row.
+struct Decoder::KeptNorm {
+  const Floats& input;
+  const Floats& scale;
+  int weight;
 };
 
 // `heads` vectors of `size` per row; strides between rows, vectors of a row lie side by side.
@@ -84,6 +126,19 @@ struct Decoder::NormRows {
   float* dx;  // added to
   int64_t dx_row;
   int64_t rows, heads, size;
+};
+
+// The gradient of what a half of a layer adds to the stream: of work_->dx, through the norm of the
+// half's output where there is one; `rounded` as an operand of products, [rows][width].
+struct Decoder::HalfGradient {
+  const KeptOutput& output;
+  int norm;  // -1: none
+};
+
+// Normalised rows, of which the first is row `begin` of the pass.
+struct Decoder::Routed {
+  const float* normed;
+  int64_t begin, end;
 };
 
 // The rows of one pass: which chunk and which position each is.

@@ -97,8 +97,8 @@ class Engine {
   bool computes_beside() const { return runner_->computes_beside(); }
   // What computes: the processor's instruction set, or the device with its libraries.
   std::string Description() const { return runner_->Description(); }
-  // What it takes of the device that computes, when that has done all it was asked for; none for the
-  // processor.
+  // What it takes of the device that computes, when that has done all it was asked for; none for
+  // the processor.
   std::optional<DeviceUse> Use() const { return runner_->Use(); }
   // What it holds, in bytes, by name.
   std::vector<std::pair<std::string, int64_t>> Memory() const;

@@ -83,8 +83,15 @@ Result<void> AddModules(const std::vector<std::string>& targets, int64_t rank, f
   if (model->scalar_head >= 0) model->parameters[model->scalar_head].trained = true;
   for (const LayerParameters& layer : model->layers) {
     for (const auto& [name, member] : kProjections) {
-      if (names.contains(name)) AddModule(layer.*member, rank, scale, model);
+      if (names.contains(name) && layer.*member >= 0) {
+        AddModule(layer.*member, rank, scale, model);
+      }
     }
+  }
+  if (model->lora.empty()) {
+    return Error(ErrorCode::kUnsupported,
+                 "no layer has such a projection: experts take no adapters; name q_proj, k_proj, "
+                 "v_proj or o_proj");
   }
   return {};
 }

@@ -11,12 +11,15 @@ std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c
                                                             bool recompute_activations) {
   const int64_t kFloat = sizeof(float), product = precision == Precision::kBf16 ? 2 : kFloat;
   const int64_t parameters = c.ParameterCount();
-  const int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, w = c.width, f = c.ffn;
+  const int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, w = c.width;
+  // Of a layer of experts: what one token's experts hold.
+  const int64_t f = std::max(c.experts > 0 ? c.chosen_experts * c.expert_ffn : 0, c.ffn);
   // Embeddings without tying are looked up, not multiplied: only the head is packed.
   const int64_t multiplied = parameters - (c.tied_embeddings ? 0 : c.vocab * w);
 
   const int64_t raw = c.qk_norm ? q + kv : 0;
-  const int64_t layer = 2 * w + (q + 2 * kv) + raw + q + 2 * f;  // floats per token, kept
+  const int64_t outputs = c.output_norms ? 2 * w : 0;
+  const int64_t layer = 2 * w + (q + 2 * kv) + raw + q + 2 * f + outputs;  // floats per token, kept
   const int64_t kept = recompute_activations ? c.layers * w + layer : c.layers * layer;
   const int64_t pages = c.layers * 2 * kv;                            // in the product's type
   const int64_t shared = 6 * w + f + 2 * f + q + (q + 2 * kv) + raw;  // floats per token

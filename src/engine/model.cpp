@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "engine/bfloat16.h"
 #include "engine/safetensors.h"
+#include "engine/weights/stored_tensors.h"
 
 namespace hone {
 namespace {
@@ -28,77 +29,139 @@ std::string ShapeText(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-Result<void> ReadParameter(const TensorView& view, Parameter* parameter) {
+Result<void> ReadStored(const TensorView& view, const StoredTensor& tensor, Model* model) {
   if (view.dtype == DType::kI32 || view.dtype == DType::kI64) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("tensor {}: its type {} is not a floating one", parameter->name,
+                 fmt::format("tensor {}: its type {} is not a floating one", tensor.name,
                              DTypeName(view.dtype)));
   }
-  if (view.shape != parameter->shape) {
+  if (view.shape != tensor.shape) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("tensor {}: its shape is {}, but config.json asks for {}",
-                             parameter->name, ShapeText(view.shape), ShapeText(parameter->shape)));
+                 fmt::format("tensor {}: its shape is {}, but config.json asks for {}", tensor.name,
+                             ShapeText(view.shape), ShapeText(tensor.shape)));
   }
-  CopyAsF32(view, parameter->value);
-  if (!std::all_of(parameter->value.begin(), parameter->value.end(),
-                   [](float x) { return std::isfinite(x); })) {
+  auto values = [&](int parameter) -> std::vector<float>& {
+    return model->parameters[static_cast<size_t>(parameter)].value;
+  };
+  std::vector<float> joined(tensor.plain() ? 0 : static_cast<size_t>(tensor.count()));
+  std::vector<float>& all = tensor.plain() ? values(tensor.parts[0].parameter) : joined;
+  CopyAsF32(view, all);
+  if (!std::all_of(all.begin(), all.end(), [](float x) { return std::isfinite(x); })) {
     return Error(ErrorCode::kCorrupt,
-                 fmt::format("tensor {}: holds a number that is not finite", parameter->name));
+                 fmt::format("tensor {}: holds a number that is not finite", tensor.name));
   }
+  if (!tensor.plain()) ScatterStored(tensor, *model, joined, values);
   return {};
 }
+
+// Adds the parameters of a model one after the other.
+class ModelMaker {
+ public:
+  explicit ModelMaker(Model* model) : model_(model), c_(model->config) {}
+
+  int Add(std::string name, std::vector<int64_t> shape) {
+    int64_t count = 1;
+    for (const int64_t size : shape) count *= size;
+    Parameter parameter{std::move(name), std::move(shape), {}};
+    const bool one = IsNorm(parameter) && !c_.norm_adds_one;
+    parameter.value.assign(static_cast<size_t>(count), one ? 1.0f : 0.0f);
+    model_->parameters.push_back(std::move(parameter));
+    return static_cast<int>(model_->parameters.size()) - 1;
+  }
+
+  void AddLayer(int64_t index) {
+    prefix_ = fmt::format("model.layers.{}.", index);
+    LayerParameters layer;
+    AddAttention(&layer);
+    // With output norms, Hugging Face's "post_attention_layernorm" is the norm behind attention.
+    if (c_.output_norms) {
+      layer.attention_norm = AddOfLayer("post_attention_layernorm.weight", {c_.width});
+      layer.post_norm = AddOfLayer("pre_feedforward_layernorm.weight", {c_.width});
+    } else {
+      layer.post_norm = AddOfLayer("post_attention_layernorm.weight", {c_.width});
+    }
+    if (c_.TraitsOf(index).experts) {
+      AddExperts(&layer);
+    } else {
+      layer.gate = AddOfLayer("mlp.gate_proj.weight", {c_.ffn, c_.width});
+      layer.up = AddOfLayer("mlp.up_proj.weight", {c_.ffn, c_.width});
+      layer.down = AddOfLayer("mlp.down_proj.weight", {c_.width, c_.ffn});
+    }
+    if (c_.output_norms) {
+      layer.forward_norm = AddOfLayer("post_feedforward_layernorm.weight", {c_.width});
+    }
+    model_->layers.push_back(layer);
+  }
+
+ private:
+  int AddOfLayer(const std::string& name, std::vector<int64_t> shape) {
+    return Add(prefix_ + name, std::move(shape));
+  }
+
+  void AddAttention(LayerParameters* layer) {
+    const int64_t width = c_.width, q = c_.heads * c_.head_dim, kv = c_.kv_heads * c_.head_dim;
+    layer->input_norm = AddOfLayer("input_layernorm.weight", {width});
+    layer->q = AddOfLayer("self_attn.q_proj.weight", {q, width});
+    layer->k = AddOfLayer("self_attn.k_proj.weight", {kv, width});
+    layer->v = AddOfLayer("self_attn.v_proj.weight", {kv, width});
+    if (c_.qkv_bias) {
+      layer->q_bias = AddOfLayer("self_attn.q_proj.bias", {q});
+      layer->k_bias = AddOfLayer("self_attn.k_proj.bias", {kv});
+      layer->v_bias = AddOfLayer("self_attn.v_proj.bias", {kv});
+    }
+    if (c_.qk_norm) {
+      layer->q_norm = AddOfLayer("self_attn.q_norm.weight", {c_.head_dim});
+      layer->k_norm = AddOfLayer("self_attn.k_norm.weight", {c_.head_dim});
+    }
+    layer->output = AddOfLayer("self_attn.o_proj.weight", {width, q});
+    if (c_.output_bias) layer->output_bias = AddOfLayer("self_attn.o_proj.bias", {width});
+    if (c_.sinks) layer->sinks = AddOfLayer("self_attn.sinks", {c_.heads});
+  }
+
+  void AddExperts(LayerParameters* layer) {
+    const std::string router =
+        c_.family == ModelConfig::Family::kGptOss ? "mlp.router." : "mlp.gate.";
+    layer->router = AddOfLayer(router + "weight", {c_.experts, c_.width});
+    if (c_.expert_bias) layer->router_bias = AddOfLayer(router + "bias", {c_.experts});
+    for (int64_t e = 0; e < c_.experts; ++e) {
+      const std::string name = fmt::format("mlp.experts.{}.", e);
+      ExpertParameters expert;
+      expert.gate = AddOfLayer(name + "gate_proj.weight", {c_.expert_ffn, c_.width});
+      expert.up = AddOfLayer(name + "up_proj.weight", {c_.expert_ffn, c_.width});
+      expert.down = AddOfLayer(name + "down_proj.weight", {c_.width, c_.expert_ffn});
+      if (c_.expert_bias) {
+        expert.gate_bias = AddOfLayer(name + "gate_proj.bias", {c_.expert_ffn});
+        expert.up_bias = AddOfLayer(name + "up_proj.bias", {c_.expert_ffn});
+        expert.down_bias = AddOfLayer(name + "down_proj.bias", {c_.width});
+      }
+      layer->experts.push_back(expert);
+    }
+  }
+
+  Model* model_;
+  const ModelConfig& c_;
+  std::string prefix_;
+};
 
 }  // namespace
 
 Model NewModel(const ModelConfig& config) {
   Model model;
   model.config = config;
-  auto add = [&](std::string name, std::vector<int64_t> shape) {
-    int64_t count = 1;
-    for (const int64_t size : shape) count *= size;
-    Parameter parameter{std::move(name), std::move(shape), {}};
-    parameter.value.assign(static_cast<size_t>(count), IsNorm(parameter) ? 1.0f : 0.0f);
-    model.parameters.push_back(std::move(parameter));
-    return static_cast<int>(model.parameters.size()) - 1;
-  };
-  const int64_t width = config.width, q = config.heads * config.head_dim,
-                kv = config.kv_heads * config.head_dim;
-  model.embedding = add("model.embed_tokens.weight", {config.vocab, width});
-  for (int64_t i = 0; i < config.layers; ++i) {
-    const std::string prefix = fmt::format("model.layers.{}.", i);
-    LayerParameters layer;
-    layer.input_norm = add(prefix + "input_layernorm.weight", {width});
-    layer.q = add(prefix + "self_attn.q_proj.weight", {q, width});
-    layer.k = add(prefix + "self_attn.k_proj.weight", {kv, width});
-    layer.v = add(prefix + "self_attn.v_proj.weight", {kv, width});
-    if (config.qkv_bias) {
-      layer.q_bias = add(prefix + "self_attn.q_proj.bias", {q});
-      layer.k_bias = add(prefix + "self_attn.k_proj.bias", {kv});
-      layer.v_bias = add(prefix + "self_attn.v_proj.bias", {kv});
-    }
-    if (config.qk_norm) {
-      layer.q_norm = add(prefix + "self_attn.q_norm.weight", {config.head_dim});
-      layer.k_norm = add(prefix + "self_attn.k_norm.weight", {config.head_dim});
-    }
-    layer.output = add(prefix + "self_attn.o_proj.weight", {width, q});
-    if (config.output_bias) layer.output_bias = add(prefix + "self_attn.o_proj.bias", {width});
-    layer.post_norm = add(prefix + "post_attention_layernorm.weight", {width});
-    layer.gate = add(prefix + "mlp.gate_proj.weight", {config.ffn, width});
-    layer.up = add(prefix + "mlp.up_proj.weight", {config.ffn, width});
-    layer.down = add(prefix + "mlp.down_proj.weight", {width, config.ffn});
-    model.layers.push_back(layer);
-  }
-  model.final_norm = add("model.norm.weight", {width});
-  model.head =
-      config.tied_embeddings ? model.embedding : add("lm_head.weight", {config.vocab, width});
-  if (config.scalar_head) model.scalar_head = add(kScalarHeadName, {1, width});
+  ModelMaker maker(&model);
+  model.embedding = maker.Add("model.embed_tokens.weight", {config.vocab, config.width});
+  for (int64_t i = 0; i < config.layers; ++i) maker.AddLayer(i);
+  model.final_norm = maker.Add("model.norm.weight", {config.width});
+  model.head = config.tied_embeddings ? model.embedding
+                                      : maker.Add("lm_head.weight", {config.vocab, config.width});
+  if (config.scalar_head) model.scalar_head = maker.Add(kScalarHeadName, {1, config.width});
   return model;
 }
 
 void InitializeModel(uint64_t seed, Model* model) {
   const Rng root = Rng(seed).Split("model");
   for (Parameter& parameter : model->parameters) {
-    if (IsNorm(parameter) || parameter.name.ends_with(".bias")) continue;
+    if (parameter.shape.size() == 1) continue;  // norms, biases and sinks
     Rng rng = root.Split(parameter.name);
     for (float& value : parameter.value) {
       value = kInitialDeviation * static_cast<float>(rng.NextNormal());
@@ -146,16 +209,16 @@ Result<Model> LoadModel(const std::filesystem::path& folder) {
   }
   Model model = NewModel(config);
   std::set<std::string> used;
-  for (Parameter& parameter : model.parameters) {
-    const TensorView* view = tensors.Find(parameter.name);
+  for (const StoredTensor& tensor : StoredTensorsOf(model)) {
+    const TensorView* view = tensors.Find(tensor.name);
     if (view == nullptr) {
       return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{}: tensor {} is missing", folder.string(), parameter.name));
+                   fmt::format("{}: tensor {} is missing", folder.string(), tensor.name));
     }
-    if (Result<void> read = ReadParameter(*view, &parameter); !read.ok()) {
+    if (Result<void> read = ReadStored(*view, tensor, &model); !read.ok()) {
       return read.error().In(folder.string());
     }
-    used.insert(parameter.name);
+    used.insert(tensor.name);
   }
   for (const auto& [name, view] : tensors.tensors()) {
     const bool tied_head = config.tied_embeddings && name == "lm_head.weight";
@@ -181,20 +244,24 @@ Result<Model> LoadModel(const std::filesystem::path& folder) {
 }
 
 Result<void> SaveModel(const Model& model, SaveType type, const std::filesystem::path& folder) {
-  std::vector<std::vector<Bf16>> halves(model.parameters.size());
+  const std::vector<StoredTensor> stored = StoredTensorsOf(model);
+  std::vector<std::vector<float>> joined(stored.size());
+  std::vector<std::vector<Bf16>> halves(stored.size());
   std::map<std::string, TensorView> tensors;
-  std::set<int> adapters;
-  for (const LoraModule& module : model.lora) adapters.insert({module.a, module.b});
-  for (size_t i = 0; i < model.parameters.size(); ++i) {
-    if (adapters.contains(static_cast<int>(i))) continue;
-    const Parameter& parameter = model.parameters[i];
-    TensorView view{DType::kF32, parameter.shape, std::as_bytes(std::span(parameter.value))};
+  auto values = [&](int parameter) -> const std::vector<float>& {
+    return model.parameters[static_cast<size_t>(parameter)].value;
+  };
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const StoredTensor& tensor = stored[i];
+    if (!tensor.plain()) joined[i] = GatherStored(tensor, model, values);
+    const std::vector<float>& all = tensor.plain() ? values(tensor.parts[0].parameter) : joined[i];
+    TensorView view{DType::kF32, tensor.shape, std::as_bytes(std::span(all))};
     if (type == SaveType::kBf16) {
-      halves[i].reserve(parameter.value.size());
-      for (const float value : parameter.value) halves[i].push_back(Bf16OfFloat(value));
-      view = {DType::kBF16, parameter.shape, std::as_bytes(std::span(halves[i]))};
+      halves[i].reserve(all.size());
+      for (const float value : all) halves[i].push_back(Bf16OfFloat(value));
+      view = {DType::kBF16, tensor.shape, std::as_bytes(std::span(halves[i]))};
     }
-    tensors.emplace(parameter.name, view);
+    tensors.emplace(tensor.name, view);
   }
   Json config = ModelConfigToJson(model.config);
   const char* name = type == SaveType::kBf16 ? "bfloat16" : "float32";

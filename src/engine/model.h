@@ -11,7 +11,8 @@
 
 namespace hone {
 
-// One trained tensor, float32, under its Hugging Face name.
+// One trained tensor, float32, under its Hugging Face name; where a file has several in one tensor
+// (weights/stored_tensors.h), under the name that it would have alone.
 struct Parameter {
   std::string name;
   std::vector<int64_t> shape;
@@ -19,11 +20,23 @@ struct Parameter {
   bool trained = true;  // false: frozen
 };
 
+// One of a layer's experts, as below.
+struct ExpertParameters {
+  int gate = -1, up = -1, down = -1;
+  int gate_bias = -1, up_bias = -1, down_bias = -1;
+};
+
 // Where the parameters of a layer stand in Model::parameters; -1 for those the family lacks.
 struct LayerParameters {
   int input_norm = -1, q = -1, k = -1, v = -1, q_bias = -1, k_bias = -1, v_bias = -1;
-  int q_norm = -1, k_norm = -1, output = -1, output_bias = -1;
-  int post_norm = -1, gate = -1, up = -1, down = -1;
+  int q_norm = -1, k_norm = -1, output = -1, output_bias = -1, sinks = -1;
+  int attention_norm = -1;  // of what attention adds to the stream
+  int post_norm = -1;       // before the feed-forward half
+  int gate = -1, up = -1, down = -1;
+  int forward_norm = -1;  // of what the feed-forward half adds to the stream
+  // Instead of gate, up and down: [experts][width], and the experts it chooses among.
+  int router = -1, router_bias = -1;
+  std::vector<ExpertParameters> experts;
 };
 
 // A low-rank adapter of one weight matrix W: W x becomes W x + scale B (A x).
@@ -45,7 +58,7 @@ struct Model {
   std::vector<LoraModule> lora;
 };
 
-// A model of this shape with all weights zero but the norms, which are one.
+// A model of this shape with all weights zero but the norms, which multiply by one.
 Model NewModel(const ModelConfig& config);
 
 // Fresh weights: normal with standard deviation 0.02, the same bits for the same seed everywhere.

@@ -59,7 +59,8 @@ std::string ErrorWith(std::string_view key, Json value) {
 
 TEST(ModelConfig, WhatCannotBeComputedIsRefusedByName) {
   EXPECT_EQ(ErrorWith("model_type", "gpt_neox"),
-            "the architecture \"gpt_neox\" is not one of qwen2, qwen3, llama");
+            "the architecture \"gpt_neox\" is not one of qwen2, qwen3, llama, mistral, ministral, "
+            "smollm3, phi3, gemma, gemma2, gemma3_text, qwen3_moe, gpt_oss");
   EXPECT_EQ(ErrorWith("hidden_size", "big"),
             "\"hidden_size\" must be an integer from 1 to 4194304");
   EXPECT_EQ(ErrorWith("num_hidden_layers", nullptr), "\"num_hidden_layers\" is missing");
@@ -69,10 +70,62 @@ TEST(ModelConfig, WhatCannotBeComputedIsRefusedByName) {
   EXPECT_EQ(ErrorWith("head_dim", 4194304), "\"head_dim\" is out of reach");
   EXPECT_EQ(ErrorWith("num_hidden_layers", 1000000), "\"num_hidden_layers\" is out of reach");
   EXPECT_EQ(ErrorWith("hidden_act", "gelu"), "the activation \"gelu\" is not \"silu\"");
-  EXPECT_EQ(ErrorWith("use_sliding_window", true), "sliding windows are not supported");
   EXPECT_EQ(ErrorWith("rms_norm_eps", -1.0), "\"rms_norm_eps\" must be a number greater than 0");
-  EXPECT_EQ(ErrorWith("rope_parameters", Json::Of({{"rope_type", "yarn"}})),
-            "\"rope_parameters\" the rope type \"yarn\" is not one of default, llama3");
+  EXPECT_EQ(ErrorWith("rope_parameters", Json::Of({{"rope_type", "dynamic"}})),
+            "\"rope_parameters\" the rope type \"dynamic\" is not one of default, linear, llama3, "
+            "yarn, longrope");
+  EXPECT_EQ(ErrorWith("quantization_config", Json::Of({{"quant_method", "mxfp4"}})),
+            "weights that are quantised (quantization_config); load a folder with weights in "
+            "bfloat16");
+}
+
+ModelConfig Read(const char* name, const std::vector<std::pair<std::string, Json>>& changes) {
+  Json json = *ParseJson(*ReadFile(kModels / name / "config.json"));
+  for (const auto& [key, value] : changes) json.Set(key, value);
+  return ModelConfigFromJson(json).value();
+}
+
+// What transformers takes where older files say nothing, or say it in another way.
+TEST(ModelConfig, WhatFilesLeaveOutIsWhatTheirFamilyMeans) {
+  using Rope = LayerTraits::Rope;
+  const ModelConfig gemma2 = Read("gemma2", {{"layer_types", nullptr}});
+  EXPECT_EQ(gemma2.TraitsOf(0).window, 21);
+  EXPECT_EQ(gemma2.TraitsOf(1).window, 0);
+  EXPECT_EQ(Read("gemma2", {{"attn_logit_softcapping", nullptr}}).attention_cap, 0);
+  const ModelConfig gemma3 = Read("gemma3", {{"layer_types", nullptr},
+                                             {"rope_parameters", nullptr},
+                                             {"num_hidden_layers", 6},
+                                             {"rope_theta", 1e6},
+                                             {"rope_local_base_freq", 5000.0}});
+  EXPECT_EQ(gemma3.TraitsOf(4).window, 21);
+  EXPECT_EQ(gemma3.TraitsOf(5).window, 0);
+  EXPECT_EQ(gemma3.TraitsOf(4).rope, Rope::kLocal);
+  EXPECT_EQ(gemma3.local_rope_theta, 5000);
+  const ModelConfig smollm3 = Read(
+      "smollm3", {{"no_rope_layers", nullptr}, {"layer_types", nullptr}, {"num_hidden_layers", 8}});
+  EXPECT_EQ(smollm3.TraitsOf(3).rope, Rope::kNone);
+  EXPECT_EQ(smollm3.TraitsOf(4).rope, Rope::kGlobal);
+  EXPECT_TRUE(Read("mistral", {{"sliding_window", nullptr}}).traits.empty());
+  EXPECT_EQ(Read("qwen2-window", {{"layer_types", nullptr}}).TraitsOf(0).window, 0);
+  EXPECT_EQ(Read("qwen2-window", {{"layer_types", nullptr}}).TraitsOf(1).window, 21);
+}
+
+TEST(ModelConfig, WhatAFamilyNeedsIsAskedForByName) {
+  auto problem = [](const char* name, const char* key, Json value) {
+    Json json = *ParseJson(*ReadFile(kModels / name / "config.json"));
+    json.Set(key, std::move(value));
+    const auto config = ModelConfigFromJson(json);
+    return config.ok() ? "" : config.error().message();
+  };
+  EXPECT_EQ(problem("gemma2", "layer_types", Json::Array{"full_attention"}),
+            "\"layer_types\" must name the kind of each layer");
+  EXPECT_EQ(problem("gpt-oss", "num_experts_per_tok", 9),
+            "\"num_experts_per_tok\" is more than there are experts");
+  EXPECT_EQ(problem("qwen3-moe", "mlp_only_layers", Json::Array{7}),
+            "\"mlp_only_layers\" names a layer that there is not");
+  EXPECT_EQ(problem("gemma", "hidden_activation", "relu"),
+            "the activation \"relu\" is not \"gelu_pytorch_tanh\"");
+  EXPECT_EQ(problem("gpt-oss", "swiglu_limit", 3.0), "a swiglu_limit other than 7");
 }
 
 TEST(ModelConfig, AMissingFileIsNamed) {

@@ -118,11 +118,16 @@ StepRoles RolesInStep(const OptimizerOptions& options, const Model& model) {
     roles.head[p] = roles.taking_part[p] && p == head;
   }
   if (options.kind == OptimizerOptions::Kind::kMuon && !options.head_only) {
+    auto choose = [&](std::initializer_list<int> matrices) {
+      for (const int p : matrices) {
+        if (p < 0) continue;
+        roles.orthogonal[static_cast<size_t>(p)] = roles.taking_part[static_cast<size_t>(p)];
+      }
+    };
     for (const LayerParameters& layer : model.layers) {
-      for (const int p :
-           {layer.q, layer.k, layer.v, layer.output, layer.gate, layer.up, layer.down}) {
-        if (p >= 0)
-          roles.orthogonal[static_cast<size_t>(p)] = roles.taking_part[static_cast<size_t>(p)];
+      choose({layer.q, layer.k, layer.v, layer.output, layer.gate, layer.up, layer.down});
+      for (const ExpertParameters& expert : layer.experts) {
+        choose({expert.gate, expert.up, expert.down});
       }
     }
   }

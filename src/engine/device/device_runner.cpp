@@ -55,6 +55,23 @@ struct RowTables {
   }
 };
 
+// What of a model's shape only the processor computes; empty: nothing.
+std::string WhatDevicesLack(const ModelConfig& c) {
+  if (c.experts > 0) return "a choice of experts";
+  if (c.sinks) return "sinks of attention";
+  if (c.attention_cap > 0 || c.logit_cap > 0) return "capped scores and logits";
+  if (c.output_norms || c.norm_adds_one || c.scaled_embedding) return "Gemma's norms";
+  if (c.activation != ModelConfig::Activation::kSilu) return "gates other than silu";
+  if (c.attention_scale > 0) return "scores with a scale of their own";
+  if (c.rotary_dim > 0) return "heads that are rotated in part";
+  for (const LayerTraits& traits : c.traits) {
+    if (traits.window > 0 && traits.window < c.max_positions) return "windows of attention";
+    if (traits.rope != LayerTraits::Rope::kGlobal)
+      return "layers that are rotated in their own way";
+  }
+  return "";
+}
+
 }  // namespace
 
 // The buffers of a draw, for so many rows.
@@ -122,6 +139,10 @@ Result<void> DeviceRunner::Supports(const ModelConfig& config) {
   constexpr int64_t kHeadSizes[] = {16, 32, 64, 96, 128, 256};
   const bool size = std::find(std::begin(kHeadSizes), std::end(kHeadSizes), config.head_dim) !=
                     std::end(kHeadSizes);
+  if (const std::string lacks = WhatDevicesLack(config); !lacks.empty()) {
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("a GPU does not compute {} yet: use --device cpu", lacks));
+  }
   if (size && config.heads / config.kv_heads <= kDeviceTileRows) return {};
   return Error(
       ErrorCode::kUnsupported,

@@ -217,8 +217,8 @@ void SwiGluBackward(const DeviceSwiGluBackward& b) {
   for (int64_t r = 0; r < c.rows; ++r) {
     const std::vector<float> both = GetRow(c.gate_up, c.element, r * 2 * c.ffn, 2 * c.ffn);
     const std::vector<float> d = GetRow(b.d, c.element, r * c.ffn, c.ffn);
-    Plain().swiglu_backward(both.data(), both.data() + c.ffn, d.data(), c.ffn, dboth.data(),
-                            dboth.data() + c.ffn);
+    Plain().swiglu_backward(both.data(), both.data() + c.ffn, d.data(), c.ffn,
+                            {dboth.data(), dboth.data() + c.ffn});
     SetRow(dboth, c.element, b.dgate_up, r * 2 * c.ffn);
   }
 }

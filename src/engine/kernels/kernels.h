@@ -44,6 +44,15 @@ struct Product {
   bool accumulate = false;
 };
 
+// The keys of a block that a query sees: first, ..., end - 1; none where end <= first.
+struct SeenKeys {
+  int32_t first, end;
+};
+
+struct GateGradient {
+  float *gate, *up;
+};
+
 // A matrix whose rows are `row` floats apart.
 struct FloatRows {
   const float* data;
@@ -89,25 +98,37 @@ struct Kernels {
   void (*rms_norm_backward)(const float* x, const float* weight, float scale, const float* dy,
                             int64_t n, float* dx, float* dweight);
 
-  // y = silu(gate) * up.
-  void (*swiglu)(const float* gate, const float* up, int64_t n, float* y);
-  void (*swiglu_backward)(const float* gate, const float* up, const float* dy, int64_t n,
-                          float* dgate, float* dup);  // set
+  // y = silu(gate) * up; gelu(gate) * up, approximated by tanh as Gemma does; and as gpt-oss has
+  // it: with g = min(gate, 7) and u = up within 7 of 0, y = g sigmoid(1.702 g) (u + 1). Backward
+  // sets the gradients of both.
+  using Gate = void (*)(const float* gate, const float* up, int64_t n, float* y);
+  using GateBackward = void (*)(const float* gate, const float* up, const float* dy, int64_t n,
+                                GateGradient);
+  Gate swiglu;
+  GateBackward swiglu_backward;
+  Gate geglu;
+  GateBackward geglu_backward;
+  Gate clamped_glu;
+  GateBackward clamped_glu_backward;
+  // x = cap * tanh(x / cap); d *= its slope, from what it gave.
+  void (*soft_cap)(float cap, int64_t n, float* x);
+  void (*soft_cap_backward)(const float* y, float cap, int64_t n, float* d);
 
   // Rotates the pairs (x[i], x[half + i]) by angles; sign -1 turns them back.
   void (*rotate)(const float* cosines, const float* sines, float sign, int64_t half, float* x);
 
-  // One block of keys for some queries: scores[rows][kKeyBlock] become exp(score * scale - top),
-  // 0 from visible[r] on (at least 1 is visible); top and sum of each row go on, and shrink is what
-  // sums and outputs so far were multiplied by. `round` rounds the weights to bfloat16 afterwards.
-  void (*softmax_block)(float* scores, int64_t rows, const int32_t* visible, float scale,
-                        bool round, float* top, float* sum, float* shrink);
+  // One block of keys for some queries: scores[rows][kKeyBlock] become exp(score * scale - top), 0
+  // where seen[r] does not see the key; top and sum of each row go on, and shrink is what sums and
+  // outputs so far were multiplied by. Where nothing was seen yet, top is minus infinity. `round`
+  // rounds the weights to bfloat16 afterwards.
+  void (*softmax_block)(float* scores, int64_t rows, const SeenKeys* seen, float scale, bool round,
+                        float* top, float* sum, float* shrink);
   // out[r] = out[r] * shrink[r] + more[r].
   void (*rescale_add)(const float* more, int64_t more_row, const float* shrink, int64_t rows,
                       int64_t n, float* out, int64_t out_row);
   // Backward of the same: scores become p = exp(score * scale - lse), dp becomes
-  // p * (dp - inner) * scale; both 0 from visible[r] on.
-  void (*softmax_block_backward)(float* scores, float* dp, int64_t rows, const int32_t* visible,
+  // p * (dp - inner) * scale; both 0 where seen[r] does not see the key.
+  void (*softmax_block_backward)(float* scores, float* dp, int64_t rows, const SeenKeys* seen,
                                  float scale, const float* lse, const float* inner);
 
   // Of a row of logits z = logit * inverse_temperature: the largest z; the sum of exp(z - top);

@@ -176,8 +176,18 @@ std::vector<float> AllRowKernels(const Kernels& k, size_t n) {
   k.rms_norm_backward(x.data(), w.data(), 0.7f, y.data(), size, s.data(), t.data());
   keep(s), keep(t);
   k.swiglu(x.data(), y.data(), size, r.data());
-  k.swiglu_backward(x.data(), y.data(), z.data(), size, s.data(), t.data());
+  k.swiglu_backward(x.data(), y.data(), z.data(), size, {s.data(), t.data()});
   keep(r), keep(s), keep(t);
+  k.geglu(x.data(), y.data(), size, r.data());
+  k.geglu_backward(x.data(), y.data(), z.data(), size, {s.data(), t.data()});
+  keep(r), keep(s), keep(t);
+  k.clamped_glu(x.data(), y.data(), size, r.data());
+  k.clamped_glu_backward(x.data(), y.data(), z.data(), size, {s.data(), t.data()});
+  keep(r), keep(s), keep(t);
+  r = x, s = z;
+  k.soft_cap(1.5f, size, r.data());
+  k.soft_cap_backward(r.data(), 1.5f, size, s.data());
+  keep(r), keep(s);
   if (n % 2 == 0) {
     r = x;
     k.rotate(y.data(), z.data(), -1.0f, size / 2, r.data());
@@ -195,20 +205,20 @@ std::vector<float> AllRowKernels(const Kernels& k, size_t n) {
   k.adamw({0.5f, 0.9f, 0.1f, 0.99f, 0.01f, 1e-2f, 1.5f, 1e-8f, 0.999f}, w.data(), size,
           value.data(), first.data(), second.data());
   keep(value), keep(first), keep(second);
-  const std::vector<int32_t> visible = {1, 31, 32, 16};
+  const std::vector<SeenKeys> seen = {{0, 1}, {0, 31}, {5, 32}, {9, 16}, {32, 32}};
   const float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> scores = Random(6, 4 * kKeyBlock, 3), top = {-infinity, -infinity, 1, 2},
-                     sum = {0, 0, 2, 3}, shrink(4), more = Random(7, 4 * n),
-                     sums = Random(8, 4 * n);
-  k.softmax_block(scores.data(), 4, visible.data(), 0.3f, n % 2 == 0, top.data(), sum.data(),
+  std::vector<float> scores = Random(6, 5 * kKeyBlock, 3),
+                     top = {-infinity, -infinity, 1, 2, -infinity}, sum = {0, 0, 2, 3, 0},
+                     shrink(5), more = Random(7, 5 * n), sums = Random(8, 5 * n);
+  k.softmax_block(scores.data(), 5, seen.data(), 0.3f, n % 2 == 0, top.data(), sum.data(),
                   shrink.data());
   keep(scores), keep(top), keep(sum), keep(shrink);
-  k.rescale_add(more.data(), size, shrink.data(), 4, size, sums.data(), size);
+  k.rescale_add(more.data(), size, shrink.data(), 5, size, sums.data(), size);
   keep(sums);
-  std::vector<float> dp = Random(9, 4 * kKeyBlock);
-  scores = Random(6, 4 * kKeyBlock, 3);
-  const std::vector<float> lse = {1, 2, 3, 4}, inner = {0.1f, 0.2f, 0.3f, 0.4f};
-  k.softmax_block_backward(scores.data(), dp.data(), 4, visible.data(), 0.3f, lse.data(),
+  std::vector<float> dp = Random(9, 5 * kKeyBlock);
+  scores = Random(6, 5 * kKeyBlock, 3);
+  const std::vector<float> lse = {1, 2, 3, 4, 5}, inner = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f};
+  k.softmax_block_backward(scores.data(), dp.data(), 5, seen.data(), 0.3f, lse.data(),
                            inner.data());
   keep(scores), keep(dp);
   return out;
@@ -273,21 +283,43 @@ TEST(RowKernels, RmsNormGradientEqualsFiniteDifferences) {
   }
 }
 
-TEST(RowKernels, SwiGluGradientEqualsFiniteDifferences) {
+TEST(RowKernels, GradientsOfGatesEqualFiniteDifferences) {
   constexpr size_t kSize = 19;
   const Kernels& k = BestKernels();
-  std::vector<float> gate = Random(4, kSize), up = Random(5, kSize), y(kSize), dgate(kSize),
-                     dup(kSize);
-  const std::vector<float> dy = Random(6, kSize);
+  for (const auto& [forward, backward] :
+       {std::pair(k.swiglu, k.swiglu_backward), std::pair(k.geglu, k.geglu_backward),
+        std::pair(k.clamped_glu, k.clamped_glu_backward)}) {
+    std::vector<float> gate = Random(4, kSize), up = Random(5, kSize), y(kSize), dgate(kSize),
+                       dup(kSize);
+    gate[0] = 9, up[1] = 8, up[2] = -9;  // where gpt-oss clamps
+    const std::vector<float> dy = Random(6, kSize);
+    auto f = [&] {
+      forward(gate.data(), up.data(), kSize, y.data());
+      return Dot(y, dy);
+    };
+    backward(gate.data(), up.data(), dy.data(), kSize, {dgate.data(), dup.data()});
+    for (size_t i = 0; i < kSize; ++i) {
+      EXPECT_NEAR(dgate[i], Slope(&gate, i, f), 4e-3);
+      EXPECT_NEAR(dup[i], Slope(&up, i, f), 4e-3);
+    }
+  }
+}
+
+TEST(RowKernels, ASoftCapIsAHyperbolicTangentAndItsGradientEqualsFiniteDifferences) {
+  constexpr size_t kSize = 19;
+  const Kernels& k = BestKernels();
+  std::vector<float> x = Random(7, kSize), y;
+  std::vector<float> d = Random(8, kSize);
+  const std::vector<float> dy = d;
   auto f = [&] {
-    k.swiglu(gate.data(), up.data(), kSize, y.data());
+    y = x;
+    k.soft_cap(1.5f, kSize, y.data());
     return Dot(y, dy);
   };
-  k.swiglu_backward(gate.data(), up.data(), dy.data(), kSize, dgate.data(), dup.data());
-  for (size_t i = 0; i < kSize; ++i) {
-    EXPECT_NEAR(dgate[i], Slope(&gate, i, f), 2e-3);
-    EXPECT_NEAR(dup[i], Slope(&up, i, f), 2e-3);
-  }
+  f();
+  for (size_t i = 0; i < kSize; ++i) EXPECT_NEAR(y[i], 1.5 * std::tanh(x[i] / 1.5), 1e-6);
+  k.soft_cap_backward(y.data(), 1.5f, kSize, d.data());
+  for (size_t i = 0; i < kSize; ++i) EXPECT_NEAR(d[i], Slope(&x, i, f), 2e-3);
 }
 
 // Trap f: without the float mode, tiny numbers would survive on one path and vanish on another.

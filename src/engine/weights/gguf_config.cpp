@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/families/model_families.h"
 #include "engine/weights/gguf_model.h"
 #include "engine/weights/gguf_names.h"
 
@@ -195,12 +196,7 @@ ModelConfig StatedConfig(const GgufFile& file, ModelConfig::Family family,
 }  // namespace
 
 std::string_view ArchitectureName(ModelConfig::Family family) {
-  switch (family) {
-    case ModelConfig::Family::kQwen2: return "qwen2";
-    case ModelConfig::Family::kQwen3: return "qwen3";
-    case ModelConfig::Family::kLlama: return "llama";
-  }
-  return "unknown";
+  return NamesOf(family).type;  // GGUF's and Hugging Face's are the same
 }
 
 Result<ModelConfig> ModelConfigOfGguf(const GgufFile& file) {

@@ -116,7 +116,21 @@ GgufMetadata MetadataOf(const ModelConfig& config, GgmlType type) {
 }
 
 Result<void> CheckWritable(const ModelConfig& config) {
-  const bool llama = config.family == ModelConfig::Family::kLlama;
+  using Family = ModelConfig::Family;
+  const bool llama = config.family == Family::kLlama;
+  if (!llama && config.family != Family::kQwen2 && config.family != Family::kQwen3) {
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("GGUF files are written for llama, qwen2 and qwen3, not for {}; "
+                             "hone export writes a folder that transformers loads",
+                             ArchitectureName(config.family)));
+  }
+  if (!config.traits.empty()) {
+    return Error(ErrorCode::kUnsupported, "GGUF files with windows of attention are not written");
+  }
+  if (config.rope_scaling && config.rope_scaling->kind != RopeScaling::Kind::kLlama3) {
+    return Error(ErrorCode::kUnsupported,
+                 "GGUF files are written with Llama 3's way to stretch positions only");
+  }
   if (config.output_bias && !llama) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("GGUF's {} has no bias of the attention's output (attention_bias)",
