@@ -65,6 +65,7 @@ Engine::Engine(Model model, Options options)
     throw DeviceError(DeviceError::Kind::kLost, supported.error().message());
   }
   if (*device != nullptr && supported.ok()) {
+    model_.config.max_positions = DeviceRunner::PositionsOf(model_.config);
     runner_ = std::make_unique<DeviceRunner>(
         &model_,
         DeviceRunnerOptions{options_.precision, options_.recompute_activations,

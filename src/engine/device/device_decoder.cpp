@@ -21,6 +21,16 @@ bool GrowAll(const std::vector<std::pair<DeviceBuffer*, int64_t>>& sizes) {
   return moved;
 }
 
+// How the layers of a model turn, each kind once.
+std::vector<LayerTraits::Rope> KindsOfAngles(const ModelConfig& c) {
+  std::vector<LayerTraits::Rope> kinds;
+  for (int64_t i = 0; i < c.layers; ++i) {
+    const LayerTraits::Rope kind = c.TraitsOf(i).rope;
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 }  // namespace
 
 DeviceDecoder::DeviceDecoder(const DeviceWeights* weights, std::shared_ptr<Device> device,
@@ -30,7 +40,6 @@ DeviceDecoder::DeviceDecoder(const DeviceWeights* weights, std::shared_ptr<Devic
       api_(device_->api()),
       context_(device_->context()),
       recompute_(recompute),
-      rope_(weights->model().config),
       passing_(NewState()) {
   const Model& model = weights->model();
   const Element element = weights->element();
@@ -40,6 +49,10 @@ DeviceDecoder::DeviceDecoder(const DeviceWeights* weights, std::shared_ptr<Devic
                        DeviceProjection(weights, {p.gate, p.up}, element, false),
                        DeviceProjection(weights, {p.down}, Element::kF32, true)});
   }
+  for (const auto kind : KindsOfAngles(model.config)) {
+    angles_.push_back(
+        {kind, RopeTable(model.config, kind), DeviceBuffer(device_), DeviceBuffer(device_)});
+  }
   head_ = std::make_unique<DeviceProjection>(weights, std::vector<int>{model.head}, Element::kF32,
                                              false);
   for (const DeviceProjection* projection :
@@ -48,8 +61,8 @@ DeviceDecoder::DeviceDecoder(const DeviceWeights* weights, std::shared_ptr<Devic
   }
   head_->Prepare(*device_, LogitRowsOf(model.config.vocab), &products_);
   for (DeviceBuffer* buffer :
-       {&cosines_, &sines_, &x_, &normed_, &activated_, &inner_, &dx_, &rounded_, &dactivated_,
-        &dgate_up_, &dnormed_, &dattended_, &dqkv_, &draw_, &attention_inner_, &partial_}) {
+       {&x_, &normed_, &activated_, &inner_, &dx_, &rounded_, &dactivated_, &dgate_up_, &dnormed_,
+        &dattended_, &dqkv_, &draw_, &attention_inner_, &partial_}) {
     *buffer = DeviceBuffer(device_);
   }
 }
@@ -99,11 +112,13 @@ bool DeviceDecoder::Reserve(int64_t rows, int64_t positions, bool keep) {
   if (positions > positions_) {
     positions_ = std::max({positions, 2 * positions_, kFewestPositions});
     positions_ = std::min(positions_, std::max(positions, c.max_positions));
-    rope_.Reach(positions_);
     const int64_t bytes = positions_ * (c.head_dim / 2) * 4;
-    moved |= GrowAll({{&cosines_, bytes}, {&sines_, bytes}});
-    api_.upload(context_, rope_.cosines().data(), bytes, cosines_.data());
-    api_.upload(context_, rope_.sines().data(), bytes, sines_.data());
+    for (Angles& angles : angles_) {
+      angles.table.Reach(positions_);
+      moved |= GrowAll({{&angles.cosines, bytes}, {&angles.sines, bytes}});
+      api_.upload(context_, angles.table.cosines().data(), bytes, angles.cosines.data());
+      api_.upload(context_, angles.table.sines().data(), bytes, angles.sines.data());
+    }
     device_->Synchronize();
   }
   return moved;
@@ -124,6 +139,14 @@ bool DeviceDecoder::GrowForBackward(int64_t rows) {
                   {&attention_inner_, rows * c.heads * 4}});
 }
 
+// Where nothing turns the angles are zero: what is multiplied by 1 stays as it is.
+const DeviceDecoder::Angles& DeviceDecoder::AnglesOf(int64_t layer) const {
+  const auto of_layer = [&](const Angles& angles) {
+    return angles.kind == config().TraitsOf(layer).rope;
+  };
+  return *std::find_if(angles_.begin(), angles_.end(), of_layer);
+}
+
 DeviceQkv DeviceDecoder::QkvOf(int64_t layer, const DevicePass& pass,
                                const LayerState& state) const {
   const ModelConfig& c = config();
@@ -142,8 +165,8 @@ DeviceQkv DeviceDecoder::QkvOf(int64_t layer, const DevicePass& pass,
   q.q_norm = weights_->Value(p.q_norm);
   q.k_norm = weights_->Value(p.k_norm);
   q.norm_eps = static_cast<float>(c.norm_eps);
-  q.cosines = cosines_.as<float>();
-  q.sines = sines_.as<float>();
+  q.cosines = AnglesOf(layer).cosines.as<float>();
+  q.sines = AnglesOf(layer).sines.as<float>();
   q.places = pass.places;
   q.pages = pass.pages;
   q.copied_row = pass.copied_row;
@@ -264,11 +287,12 @@ int64_t DeviceDecoder::kept_bytes() const {
 int64_t DeviceDecoder::buffer_bytes() const {
   int64_t bytes = 0;
   for (const DeviceBuffer* buffer :
-       {&cosines_, &sines_, &x_, &normed_, &activated_, &inner_, &dx_, &rounded_, &dactivated_,
-        &dgate_up_, &dnormed_, &dattended_, &dqkv_, &draw_, &attention_inner_, &partial_}) {
+       {&x_, &normed_, &activated_, &inner_, &dx_, &rounded_, &dactivated_, &dgate_up_, &dnormed_,
+        &dattended_, &dqkv_, &draw_, &attention_inner_, &partial_}) {
     bytes += buffer->bytes();
   }
   for (const DeviceBuffer* buffer : passing_.All()) bytes += buffer->bytes();
+  for (const Angles& angles : angles_) bytes += angles.cosines.bytes() + angles.sines.bytes();
   return bytes;
 }
 

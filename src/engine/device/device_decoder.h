@@ -191,8 +191,14 @@ class DeviceDecoder {
   std::vector<Layer> layers_;
   std::unique_ptr<DeviceProjection> head_;
   std::vector<std::string> products_;
-  RopeTable rope_;
-  DeviceBuffer cosines_, sines_;
+  // The angles of the layers that turn as rope_theta says, and of those that turn in another way.
+  struct Angles {
+    LayerTraits::Rope kind;
+    RopeTable table;
+    DeviceBuffer cosines, sines;
+  };
+  const Angles& AnglesOf(int64_t layer) const;
+  std::vector<Angles> angles_;
   int64_t positions_ = 0;
   // Room for one pass.
   LayerState passing_;

@@ -64,11 +64,6 @@ std::string WhatDevicesLack(const ModelConfig& c) {
   if (c.activation != ModelConfig::Activation::kSilu) return "gates other than silu";
   if (c.attention_scale > 0) return "scores with a scale of their own";
   if (c.rotary_dim > 0) return "heads that are rotated in part";
-  for (const LayerTraits& traits : c.traits) {
-    if (traits.window > 0 && traits.window < c.max_positions) return "windows of attention";
-    if (traits.rope != LayerTraits::Rope::kGlobal)
-      return "layers that are rotated in their own way";
-  }
   return "";
 }
 
@@ -133,6 +128,14 @@ DeviceRunner::DeviceRunner(Model* model, DeviceRunnerOptions options,
   if (!options_.forbidden.empty()) {
     api_.upload(context_, options_.forbidden.data(), forbidden_.bytes(), forbidden_.data());
   }
+}
+
+int64_t DeviceRunner::PositionsOf(const ModelConfig& config) {
+  int64_t positions = config.max_positions;
+  for (const LayerTraits& traits : config.traits) {
+    if (traits.window > 0) positions = std::min(positions, traits.window);
+  }
+  return positions;
 }
 
 Result<void> DeviceRunner::Supports(const ModelConfig& config) {

@@ -31,6 +31,9 @@ class DeviceRunner : public ModelRunner {
  public:
   // Whether devices have kernels for a model of this shape; the error says what they lack.
   static Result<void> Supports(const ModelConfig& config);
+  // How long a sequence may be there: within the smallest window of the layers, where windows hide
+  // nothing. Devices have no kernels for what lies beyond.
+  static int64_t PositionsOf(const ModelConfig& config);
 
   // `model` must outlive it.
   DeviceRunner(Model* model, DeviceRunnerOptions options, std::shared_ptr<Device> device);

@@ -4,7 +4,7 @@
 // for each of its own operations. So a block has two teams of four warps. In the first, each warp
 // computes the scores of 16 of a page's keys and leaves them in shared memory. In the second, each
 // reads all the scores of a page, all make the same weights of them, and each adds the values of
-// its own dimensions. Scores are up to two pages ahead.
+// its own dimensions. Scores are one page ahead.
 
 #include "engine/kernels/cuda/attention_rows.cuh"
 #include "engine/kernels/cuda/early.cuh"
@@ -40,17 +40,11 @@ __device__ __forceinline__ void WaitCopiesUpTo(int pending) {
   }
 }
 
-// The teams tell each other by barriers that a page's scores are there, and that they were read:
-// one team arrives, the other waits. Two pages of scores are in use, and each has its barriers;
-// those before them are the teams' own.
-enum class Scores : int { kThere = 3, kRead = 5 };
-__device__ __forceinline__ void TellOfScores(Scores what, int page) {
-  asm volatile("bar.arrive %0, %1;\n" ::"r"(static_cast<int>(what) + page % 2), "n"(2 * kTeam)
-               : "memory");
-}
-__device__ __forceinline__ void WaitForScores(Scores what, int page) {
-  asm volatile("bar.sync %0, %1;\n" ::"r"(static_cast<int>(what) + page % 2), "n"(2 * kTeam)
-               : "memory");
+// Both teams meet once per page: its scores are there, and those of the page before were read. Two
+// pages of scores are in use, so one team writes the next page while the other reads this one.
+__device__ __forceinline__ void MeetAtScores() {
+  constexpr int kBarrier = 3;  // those before it are the teams' own
+  asm volatile("bar.sync %0, %1;\n" ::"n"(kBarrier), "n"(2 * kTeam) : "memory");
 }
 
 // A team's walk through the pages of a path: a ring of keys, or of values, in shared memory.
@@ -188,9 +182,8 @@ __device__ __forceinline__ void ScorePages(const AttentionView<Bf16>& a, const A
   queries.Hold(a.template Query<kDim>(upper), a.template Query<kDim>(lower));
   for (int b = 0; b < keys->blocks(); ++b) {
     keys->Wait(0);
-    if (b >= 2) WaitForScores(Scores::kRead, b);
     ShareScores<kDim, kHalves>(queries, keys->At(b), warp, scores + b % 2 * kPageScores);
-    TellOfScores(Scores::kThere, b);
+    MeetAtScores();
     keys->Release(0);
   }
 }
@@ -205,9 +198,8 @@ __device__ __forceinline__ void AddPages(const AttentionView<Bf16>& a, const Att
   float out[kColumns<kDim>][4] = {};
   for (int b = 0; b < values->blocks(); ++b) {
     float scores[8][4];
-    WaitForScores(Scores::kThere, b);
+    MeetAtScores();
     ReadScores<kHalves>(from + b % 2 * kPageScores, scores);
-    if (b + 2 < values->blocks()) TellOfScores(Scores::kRead, b);
     const int visible = values->end() - b * kDevicePage;
     const bool masked = visible < kDevicePage;
     const float shrink_upper = UpdateRow<0>(scores, masked, visible, a.scale_log2, &states[0]);
