@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -43,5 +44,29 @@ class ThreadPool {
   int sleepers_ HONE_GUARDED_BY(mutex_) = 0;
   std::vector<std::jthread> workers_;
 };
+
+// Calls body(i) for every i of [0, count): by the threads of a pool, `grain` of them at a time, or
+// one after the other where there is no pool. Returns when all are done. What a body throws is
+// thrown here, of several that of the smallest i.
+inline void ForEach(ThreadPool* pool, size_t count, size_t grain,
+                    const std::function<void(size_t)>& body) {
+  if (pool == nullptr) {
+    for (size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  std::vector<std::exception_ptr> thrown(count);
+  pool->ParallelFor(count, grain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      try {
+        body(i);
+      } catch (...) {
+        thrown[i] = std::current_exception();  // nobody could catch it on this thread
+      }
+    }
+  });
+  for (const std::exception_ptr& one : thrown) {
+    if (one) std::rethrow_exception(one);
+  }
+}
 
 }  // namespace hone

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace hone {
@@ -58,6 +60,23 @@ TEST(ThreadPool, ManySmallJobsInARowAllFinish) {
     });
   }
   EXPECT_EQ(std::accumulate(values.begin(), values.end(), 0), 64 * 2000);
+}
+
+TEST(ThreadPool, ForEachDoesAllAndThrowsWhatTheFirstOfThemThrew) {
+  ThreadPool pool(4);
+  for (ThreadPool* by : {static_cast<ThreadPool*>(nullptr), &pool}) {
+    std::vector<int> values(100);
+    ForEach(by, values.size(), 3, [&](size_t i) { values[i] = static_cast<int>(i); });
+    EXPECT_EQ(std::accumulate(values.begin(), values.end(), 0), 4950);
+    try {
+      ForEach(by, values.size(), 3, [&](size_t i) {
+        if (i == 41 || i == 97) throw std::runtime_error(std::to_string(i));
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "41");
+    }
+  }
 }
 
 }  // namespace

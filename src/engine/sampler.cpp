@@ -225,6 +225,7 @@ std::vector<Sampler::Work> Sampler::Plan(const std::vector<Waiting>& waiting) {
   if (!waiting.empty()) ScheduleTurn(waiting[0], &budget, &batch);
   for (const bool one_token : {true, false}) {
     for (const Waiting& turn : waiting) {
+      if (turn.sequence->step == counters_.steps) continue;  // has its place
       if ((turn.sequence->pending() == 1) == one_token) ScheduleTurn(turn, &budget, &batch);
     }
   }
@@ -235,6 +236,7 @@ std::vector<Sampler::Work> Sampler::Plan(const std::vector<Waiting>& waiting) {
 // next token.
 void Sampler::BeginCompute(StepUnderWay* step) {
   step->orders.resize(step->batch.size());
+  step->chunks.reserve(step->batch.size());
   for (size_t i = 0; i < step->batch.size(); ++i) {
     const Work& work = step->batch[i];
     const Sequence& sequence = *work.sequence;
@@ -310,9 +312,11 @@ std::vector<Sampler::Id> Sampler::End() {
   const StepUnderWay step = *std::exchange(step_, std::nullopt);
   std::vector<Id> ended = step.ended;
   if (step.batch.empty()) return ended;
+  auto work = step.batch.begin();
   // By one thread: `stop` is the asker's, who need not expect to be asked by several at a time.
   for (const Id id : EndCompute(step)) {
-    Sequence& sequence = At(id);
+    while (work->id != id) ++work;  // those of a step that got a token, in the step's order
+    Sequence& sequence = *work->sequence;
     SampleResult& result = sequence.result;
     const auto& stops = sequence.request.stop_tokens;
     result.stopped = std::find(stops.begin(), stops.end(), result.tokens.back()) != stops.end() ||

@@ -81,6 +81,7 @@ class DataEnvironment final : public Environment {
     traits_.name = options.name;
     traits_.kind = options.single_turn ? EnvironmentKind::kSingleTurn : EnvironmentKind::kToolUse;
     traits_.about = "tasks from a file";
+    traits_.episodes_apart = true;
     schemas_ = VisibleTools(*this);
   }
 

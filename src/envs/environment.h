@@ -87,6 +87,9 @@ struct EnvironmentTraits {
   bool judged_by_answers = false;
   // A step waits for others: a program, a server. Who drives many episodes does not wait with it.
   bool steps_wait = false;
+  // Episodes share nothing that changes, and their steps only compute: who drives many may have
+  // threads carry out the steps of several at a time, each episode's by one.
+  bool episodes_apart = false;
   // How many episodes can be open: who plays many plays no more at once, and does not branch. 0:
   // any number.
   int64_t episodes_at_once = 0;

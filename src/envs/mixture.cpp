@@ -216,6 +216,7 @@ class MixedEnvironment final : public Environment {
       boxes.push_back(one.tools());
       traits_.name += (traits_.name.empty() ? "" : " + ") + member.name;
       traits_.kind = std::max(traits_.kind, traits.kind);
+      traits_.episodes_apart = traits_.episodes_apart && traits.episodes_apart;
       for (const std::string& tool : traits.hidden_tools) {
         if (hidden[tool]++ == 0) traits_.hidden_tools.push_back(tool);
       }
@@ -240,7 +241,8 @@ class MixedEnvironment final : public Environment {
 
  private:
   const std::vector<EnvironmentMember> members_;
-  EnvironmentTraits traits_{.name = "", .kind = EnvironmentKind::kSingleTurn};
+  EnvironmentTraits traits_{
+      .name = "", .kind = EnvironmentKind::kSingleTurn, .episodes_apart = true};
   std::shared_ptr<const Toolbox> tools_;
 };
 

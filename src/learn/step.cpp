@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/thread_pool.h"
 #include "envs/gold.h"
 #include "learn/batches.h"
 #include "learn/critic.h"
@@ -44,6 +45,22 @@ std::vector<double> TermsOf(const ScoredTree& record, std::string_view name) {
   return sums;
 }
 
+constexpr size_t kGroupsAtOnce = 2;
+
+// The problem of the first record that has one.
+Result<void> CheckAll(const std::vector<ScoredTree>& records, std::string_view pass,
+                      ThreadPool* pool) {
+  std::vector<std::optional<Error>> problems(records.size());
+  ForEach(pool, records.size(), kGroupsAtOnce, [&](size_t i) {
+    const Result<void> checked = Checked(records[i], pass);
+    if (!checked.ok()) problems[i] = checked.error();
+  });
+  for (const std::optional<Error>& problem : problems) {
+    if (problem) return *problem;
+  }
+  return {};
+}
+
 // What scoring found out about a group.
 struct GroupFigures {
   std::optional<Error> problem;
@@ -54,25 +71,18 @@ struct GroupFigures {
 // itself: the pool changes no number.
 std::vector<GroupFigures> MeasureGroups(const std::vector<ScoredTree>& records, ThreadPool* pool) {
   std::vector<GroupFigures> figures(records.size());
-  const auto measure = [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      if (Result<void> checked = Checked(records[i], "rewards"); !checked.ok()) {
-        figures[i].problem = checked.error();
-        continue;
-      }
-      Result<std::vector<Measures>> shown = MeasureTree(records[i].tree);
-      if (shown.ok()) {
-        figures[i].measures = *std::move(shown);
-      } else {
-        figures[i].problem = shown.error();
-      }
+  ForEach(pool, records.size(), kGroupsAtOnce, [&](size_t i) {
+    if (Result<void> checked = Checked(records[i], "rewards"); !checked.ok()) {
+      figures[i].problem = checked.error();
+      return;
     }
-  };
-  if (pool == nullptr) {
-    measure(0, records.size());
-  } else {
-    pool->ParallelFor(records.size(), 2, measure);
-  }
+    Result<std::vector<Measures>> shown = MeasureTree(records[i].tree);
+    if (shown.ok()) {
+      figures[i].measures = *std::move(shown);
+    } else {
+      figures[i].problem = shown.error();
+    }
+  });
   return figures;
 }
 
@@ -148,7 +158,7 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
   return posed;
 }
 
-Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed) {
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool) {
   HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(posed.requests));
   DrawnGroups drawn{.step = posed.step,
                     .asked = posed.asked,
@@ -157,11 +167,10 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed) {
   HONE_RETURN_IF_ERROR(CountUnopened(posed, result, &drawn));
   for (size_t i = 0; i < result.trees.size(); ++i) {
     if (result.trees[i].leaves.empty()) continue;
-    ScoredTree record{.tree = std::move(result.trees[i])};
-    HONE_RETURN_IF_ERROR(Checked(record, "rollout"));
-    drawn.records.push_back(std::move(record));
+    drawn.records.push_back({.tree = std::move(result.trees[i])});
     drawn.numbers.push_back(posed.numbers[i]);
   }
+  HONE_RETURN_IF_ERROR(CheckAll(drawn.records, "rollout", pool));
   return drawn;
 }
 
@@ -172,9 +181,10 @@ Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups draw
                       .counts = std::move(drawn.counts)};
   std::vector<const Tree*> trees;
   for (const ScoredTree& record : drawn.records) trees.push_back(&record.tree);
-  HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> scores,
-                        options.rewarder->ScoreTrees(
-                            trees, {.step = options.clock.value_or(drawn.step), .stop = {}}));
+  HONE_ASSIGN_OR_RETURN(
+      std::vector<std::vector<Score>> scores,
+      options.rewarder->ScoreTrees(
+          trees, {.step = options.clock.value_or(drawn.step), .stop = {}, .pool = options.pool}));
   for (size_t i = 0; i < drawn.records.size(); ++i) {
     ScoredTree& record = drawn.records[i];
     record.scores = std::move(scores[i]);
@@ -273,8 +283,8 @@ Result<CreditedGroups> CreditGroups(const CreditOptions& options, std::vector<Sc
                                                        {.terms_required = options.terms_required}));
   for (size_t i = 0; i < records.size(); ++i) {
     records[i].advantages = credited.credits[i].advantages;
-    HONE_RETURN_IF_ERROR(Checked(records[i], "credit"));
   }
+  HONE_RETURN_IF_ERROR(CheckAll(records, "credit", options.pool));
   credited.records = std::move(records);
   credited.views = std::move(views);
   return credited;

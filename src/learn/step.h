@@ -79,8 +79,10 @@ struct DrawnGroups {
   RolloutCounts counts;
 };
 
-// An error where none of the tasks could be begun: there is nothing to practise.
-Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed);
+// An error where none of the tasks could be begun: there is nothing to practise. The pool checks
+// the records; null: one after the other.
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed,
+                               ThreadPool* pool = nullptr);
 
 // --- what it is worth ----------------------------------------------------------------------------
 
@@ -90,7 +92,7 @@ struct ScoringOptions {
   std::optional<int64_t> clock = {};
   std::map<std::string, double> reward_scale;  // of terms' weights, by their name; absent: 1
   std::string kind_by;                         // what the curriculum tells tasks apart by
-  ThreadPool* pool = nullptr;                  // measures the groups; null: one after the other
+  ThreadPool* pool = nullptr;  // scores and measures the groups; null: one after the other
 };
 
 struct ScoredGroups {
@@ -136,6 +138,7 @@ struct CreditOptions {
   KlOptions kl;  // with the coefficient of this step
   // As AssignOptions: false once the rewards of a run are known to give what the method reads.
   bool terms_required = true;
+  ThreadPool* pool = nullptr;  // checks the records; null: one after the other
 };
 
 struct CreditedGroups {

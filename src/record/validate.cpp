@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -10,6 +13,25 @@ namespace hone {
 namespace {
 
 constexpr size_t kMostProblems = 100;
+
+// What is looked at, of which most is right: it is put into words only where it is wrong.
+struct Place {
+  const char* list;
+  std::optional<size_t> index = {};
+  const char* part = nullptr;
+  std::optional<size_t> part_index = {};
+
+  Place Part(const char* name, std::optional<size_t> number = {}) const {
+    return {list, index, name, number};
+  }
+  std::string Text() const {
+    std::string text = list;
+    if (index) text += fmt::format("[{}]", *index);
+    if (part != nullptr) text += fmt::format(".{}", part);
+    if (part_index) text += fmt::format("[{}]", *part_index);
+    return text;
+  }
+};
 
 class Validator {
  public:
@@ -28,25 +50,26 @@ class Validator {
   }
 
  private:
-  void Problem(const std::string& where, std::string_view text) {
-    if (problems_.size() < kMostProblems) problems_.push_back(fmt::format("{}: {}", where, text));
+  void Problem(const Place& where, std::string_view text) {
+    if (problems_.size() >= kMostProblems) return;
+    problems_.push_back(fmt::format("{}: {}", where.Text(), text));
   }
 
   bool IsNode(NodeId id) const { return id >= 0 && id < static_cast<NodeId>(tree_.nodes.size()); }
 
   void CheckTask() {
-    if (tree_.task.id.empty()) Problem("task", "has no id");
-    if (!tree_.task.messages.is_array()) Problem("task.messages", "is not an array");
-    if (!tree_.task.tools.is_array()) Problem("task.tools", "is not an array");
+    if (tree_.task.id.empty()) Problem({"task"}, "has no id");
+    if (!tree_.task.messages.is_array()) Problem({"task.messages"}, "is not an array");
+    if (!tree_.task.tools.is_array()) Problem({"task.tools"}, "is not an array");
   }
 
   // Whether parents and folds point backwards; the other checks walk along them.
   bool CheckShape() {
-    if (tree_.nodes.empty()) Problem("nodes", "there is none");
+    if (tree_.nodes.empty()) Problem({"nodes"}, "there is none");
     bool sound = !tree_.nodes.empty();
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
       const Node& node = tree_.nodes[i];
-      const std::string where = fmt::format("nodes[{}]", i);
+      const Place where{"nodes", i};
       const auto id = static_cast<NodeId>(i);
       if (node.parent < kNoNode || node.parent >= id) {
         Problem(where, fmt::format("parent {} does not come before it", node.parent));
@@ -105,7 +128,7 @@ class Validator {
 
   void CheckNode(NodeId id) {
     const Node& node = tree_.nodes[id];
-    const std::string where = fmt::format("nodes[{}]", id);
+    const Place where{"nodes", static_cast<size_t>(id)};
     if (std::any_of(node.tokens.begin(), node.tokens.end(), [](TokenId t) { return t < 0; })) {
       Problem(where, "a token id is negative");
     }
@@ -123,7 +146,7 @@ class Validator {
     }
   }
 
-  void CheckPolicyNode(const Node& node, const std::string& where) {
+  void CheckPolicyNode(const Node& node, const Place& where) {
     if (node.tokens.empty()) Problem(where, "a policy node without tokens");
     CheckPerToken(node, node.logprobs.size(), where, "logprobs");
     CheckPerToken(node, node.entropies.size(), where, "entropies");
@@ -139,18 +162,17 @@ class Validator {
                     [](float x) { return !std::isfinite(x) || x < 0; })) {
       Problem(where, "an entropy is not a finite number of at least 0");
     }
-    CheckSampling(node.sampling, where + ".sampling");
+    CheckSampling(node.sampling, where.Part("sampling"));
     CheckSupports(node, where);
     CheckSpans(node, where);
   }
 
-  void CheckPerToken(const Node& node, size_t size, const std::string& where,
-                     std::string_view name) {
+  void CheckPerToken(const Node& node, size_t size, const Place& where, std::string_view name) {
     if (size == node.tokens.size()) return;
     Problem(where, fmt::format("{} has {} entries for {} tokens", name, size, node.tokens.size()));
   }
 
-  void CheckSampling(const Sampling& sampling, const std::string& where) {
+  void CheckSampling(const Sampling& sampling, const Place& where) {
     if (!(sampling.temperature >= 0 && std::isfinite(sampling.temperature))) {
       Problem(where, "temperature must be a finite number of at least 0");
     }
@@ -159,24 +181,24 @@ class Validator {
     if (!(sampling.min_p >= 0 && sampling.min_p < 1)) Problem(where, "min_p must be in [0, 1)");
   }
 
-  void CheckSupports(const Node& node, const std::string& where) {
+  void CheckSupports(const Node& node, const Place& where) {
     if (node.supports.size() != node.tokens.size()) return;  // reported already, or none
     for (size_t t = 0; t < node.supports.size(); ++t) {
       const std::vector<TokenId>& kept = node.supports[t].kept;
       if (kept.empty()) continue;
       if (std::adjacent_find(kept.begin(), kept.end(), std::greater_equal<>()) != kept.end()) {
-        Problem(fmt::format("{}.supports[{}]", where, t), "is not in ascending order");
+        Problem(where.Part("supports", t), "is not in ascending order");
       } else if (!std::binary_search(kept.begin(), kept.end(), node.tokens[t])) {
-        Problem(fmt::format("{}.supports[{}]", where, t), "does not hold the token that was drawn");
+        Problem(where.Part("supports", t), "does not hold the token that was drawn");
       }
     }
   }
 
-  void CheckSpans(const Node& node, const std::string& where) {
+  void CheckSpans(const Node& node, const Place& where) {
     int32_t end_of_last = 0;
     for (size_t c = 0; c < node.calls.size(); ++c) {
       const Call& call = node.calls[c];
-      const std::string at = fmt::format("{}.calls[{}]", where, c);
+      const Place at = where.Part("calls", c);
       if (call.name.empty()) Problem(at, "has no name");
       if (!call.arguments.is_object()) Problem(at, "arguments is not an object");
       if (call.span.empty() || !IsInside(call.span, node)) {
@@ -188,7 +210,7 @@ class Validator {
     }
     for (size_t f = 0; f < node.faults.size(); ++f) {
       if (!IsInside(node.faults[f].span, node)) {
-        Problem(fmt::format("{}.faults[{}]", where, f), "its span lies outside the node's tokens");
+        Problem(where.Part("faults", f), "its span lies outside the node's tokens");
       }
     }
   }
@@ -198,12 +220,12 @@ class Validator {
            span.end <= static_cast<int32_t>(node.tokens.size());
   }
 
-  void CheckResults(const Node& node, const std::string& where) {
+  void CheckResults(const Node& node, const Place& where) {
     const Node* parent = node.parent == kNoNode ? nullptr : &tree_.nodes[node.parent];
     std::set<int32_t> answered;
     for (size_t r = 0; r < node.results.size(); ++r) {
       const ToolResult& result = node.results[r];
-      const std::string at = fmt::format("{}.results[{}]", where, r);
+      const Place at = where.Part("results", r);
       if (parent == nullptr || result.call < 0 ||
           result.call >= static_cast<int32_t>(parent->calls.size())) {
         Problem(at, fmt::format("call {} is not a call of the parent node", result.call));
@@ -224,7 +246,7 @@ class Validator {
     }
     for (size_t i = 0; i < tree_.leaves.size(); ++i) {
       const Leaf& leaf = tree_.leaves[i];
-      const std::string where = fmt::format("leaves[{}]", i);
+      const Place where{"leaves", i};
       if (!IsNode(leaf.node)) {
         Problem(where, fmt::format("node {} does not exist", leaf.node));
         continue;
@@ -238,12 +260,12 @@ class Validator {
     }
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
       if (!goes_on[i] && !is_leaf[i]) {
-        Problem(fmt::format("nodes[{}]", i), "ends a path but is no leaf");
+        Problem({"nodes", i}, "ends a path but is no leaf");
       }
     }
   }
 
-  bool CheckLeafOf(int32_t leaf, const std::string& where, std::set<int32_t>* seen) {
+  bool CheckLeafOf(int32_t leaf, const Place& where, std::set<int32_t>* seen) {
     if (leaf < 0 || leaf >= static_cast<int32_t>(tree_.leaves.size()) ||
         !IsNode(tree_.leaves[leaf].node)) {
       Problem(where, fmt::format("leaf {} does not exist", leaf));
@@ -260,16 +282,15 @@ class Validator {
     std::set<int32_t> seen;
     for (size_t i = 0; i < record_.scores.size(); ++i) {
       const Score& score = record_.scores[i];
-      const std::string where = fmt::format("scores[{}]", i);
+      const Place where{"scores", i};
       if (!CheckLeafOf(score.leaf, where, &seen)) continue;
       for (size_t t = 0; t < score.terms.size(); ++t) {
-        CheckTerm(score.terms[t], tree_.leaves[score.leaf].node,
-                  fmt::format("{}.terms[{}]", where, t));
+        CheckTerm(score.terms[t], tree_.leaves[score.leaf].node, where.Part("terms", t));
       }
     }
   }
 
-  void CheckTerm(const RewardTerm& term, NodeId end, const std::string& where) {
+  void CheckTerm(const RewardTerm& term, NodeId end, const Place& where) {
     if (term.name.empty()) Problem(where, "has no name");
     if (term.value && !std::isfinite(*term.value)) Problem(where, "value is not finite");
     if (!std::isfinite(term.weight)) Problem(where, "weight is not finite");
@@ -288,7 +309,7 @@ class Validator {
     std::set<int32_t> seen;
     for (size_t i = 0; i < record_.advantages.size(); ++i) {
       const Advantages& advantages = record_.advantages[i];
-      const std::string where = fmt::format("advantages[{}]", i);
+      const Place where{"advantages", i};
       if (!CheckLeafOf(advantages.leaf, where, &seen)) continue;
       const size_t policy_tokens = policy_tokens_[tree_.leaves[advantages.leaf].node];
       if (advantages.values.size() != policy_tokens) {

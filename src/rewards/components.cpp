@@ -165,15 +165,18 @@ std::vector<std::string> ComponentNames() {
 }
 
 std::unique_ptr<Rewarder> NewComponents(ComponentOptions options) {
-  return NewGroupRewarder([options = std::move(options)](const std::vector<TrajectoryView>& group,
-                                                         const Labels& labels, const Task& task) {
-    const TaskTools tools = TaskTools::Of(task);
-    std::vector<std::vector<RewardTerm>> all;
-    for (const TrajectoryView& trajectory : group) {
-      all.push_back(Payer(options, tools, trajectory, labels).Terms());
-    }
-    return all;
-  });
+  const bool apart = options.panels.empty();  // models and judges are asked one thing at a time
+  return NewGroupRewarder(
+      [options = std::move(options)](const std::vector<TrajectoryView>& group, const Labels& labels,
+                                     const Task& task) {
+        const TaskTools tools = TaskTools::Of(task);
+        std::vector<std::vector<RewardTerm>> all;
+        for (const TrajectoryView& trajectory : group) {
+          all.push_back(Payer(options, tools, trajectory, labels).Terms());
+        }
+        return all;
+      },
+      apart);
 }
 
 }  // namespace hone

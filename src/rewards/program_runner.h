@@ -15,7 +15,7 @@ struct ProgramOutput {
 
 // Runs programs for tests of answers. What the *program* does wrong (an error, no end) is an output
 // that is not ok; an Error means that it could not be run at all, which is nobody's answer being
-// wrong. Must be a sandbox: the program is foreign.
+// wrong. Must be a sandbox: the program is foreign. Thread-safe.
 class ProgramRunner {
  public:
   virtual ~ProgramRunner() = default;

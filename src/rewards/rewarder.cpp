@@ -1,11 +1,13 @@
 #include "rewards/rewarder.h"
 
+#include <optional>
+
 namespace hone {
 namespace {
 
 class GroupRewarder final : public Rewarder {
  public:
-  explicit GroupRewarder(GroupTerms terms) : terms_(std::move(terms)) {}
+  GroupRewarder(GroupTerms terms, bool apart) : terms_(std::move(terms)), apart_(apart) {}
 
   Result<std::vector<Score>> ScoreTree(const Tree& tree, const RewardContext&) override {
     HONE_ASSIGN_OR_RETURN(const Labels labels, LabelsOf(tree.task));
@@ -22,14 +24,29 @@ class GroupRewarder final : public Rewarder {
     return scores;
   }
 
+  Result<std::vector<std::vector<Score>>> ScoreTrees(std::span<const Tree* const> trees,
+                                                     const RewardContext& context) override {
+    constexpr size_t kTreesAtOnce = 2;
+    std::vector<std::optional<Result<std::vector<Score>>>> scored(trees.size());
+    ForEach(apart_ ? context.pool : nullptr, trees.size(), kTreesAtOnce,
+            [&](size_t i) { scored[i] = ScoreTree(*trees[i], context); });
+    std::vector<std::vector<Score>> all;
+    for (std::optional<Result<std::vector<Score>>>& one : scored) {
+      HONE_ASSIGN_OR_RETURN(std::vector<Score> scores, *std::move(one));
+      all.push_back(std::move(scores));
+    }
+    return all;
+  }
+
  private:
-  GroupTerms terms_;
+  const GroupTerms terms_;
+  const bool apart_;
 };
 
 }  // namespace
 
-std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms) {
-  return std::make_unique<GroupRewarder>(std::move(terms));
+std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms, bool apart) {
+  return std::make_unique<GroupRewarder>(std::move(terms), apart);
 }
 
 Result<std::vector<std::vector<Score>>> Rewarder::ScoreTrees(std::span<const Tree* const> trees,

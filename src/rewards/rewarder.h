@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/thread_pool.h"
 #include "record/score.h"
 #include "rewards/labels.h"
 #include "rewards/trajectory_view.h"
@@ -18,6 +19,8 @@ namespace hone {
 struct RewardContext {
   int64_t step = 0;  // of training; schedules go by it
   std::stop_token stop;
+  // Scores several groups at a time where a rewarder's terms can be had so; null: one by one.
+  ThreadPool* pool = nullptr;
 };
 
 // Scores a group of samples. Sees the record and each leaf's final state, never text put together.
@@ -46,7 +49,8 @@ using LeafTerms =
 using GroupTerms = std::function<std::vector<std::vector<RewardTerm>>(
     const std::vector<TrajectoryView>& group, const Labels& labels, const Task& task)>;
 
+// `apart`: threads may ask for the terms of several groups at the same time.
 std::unique_ptr<Rewarder> NewLeafRewarder(LeafTerms terms);
-std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms);
+std::unique_ptr<Rewarder> NewGroupRewarder(GroupTerms terms, bool apart = true);
 
 }  // namespace hone

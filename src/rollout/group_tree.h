@@ -15,6 +15,7 @@ class GroupTree {
   // tree.
   NodeId Add(NodeId parent, Node node);
   const Node& At(NodeId node) const { return nodes_[static_cast<size_t>(node)]; }
+  Node& At(NodeId node) { return nodes_[static_cast<size_t>(node)]; }  // until the next Add
 
   void AddLeaf(TrajectoryPath path, Leaf leaf);
   size_t leaves() const { return leaves_.size(); }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,15 @@ struct BranchPoint {
 
 struct LiveGroup;
 
+// What was computed of a turn before its place in the order came (rollout/turn_work.h).
+struct Ahead {
+  bool stepped = false;                      // the environment has had its say
+  std::optional<Json> final_state;           // where that was the end
+  std::optional<Result<Node>> next;          // else: what the context gets
+  std::shared_ptr<const Conversation> said;  // with it; as Progress has it
+  std::exception_ptr failure;                // thrown when the place comes
+};
+
 // One playthrough.
 struct LiveTrajectory {
   LiveGroup* group = nullptr;
@@ -57,8 +68,10 @@ struct LiveTrajectory {
   Sampler::Id sequence = -1;
 
   // The turn in progress.
+  TurnEnd turn_end = TurnEnd::kEnded;
   AgentTurn agent;
   EnvironmentTurn environment;
+  Ahead ahead;
   bool resuming = false;            // the awaited results are of the environment's calls
   std::vector<ToolResult> results;  // of the calls under way, in their order
   size_t awaited = 0;               // how many of them have not come

@@ -27,12 +27,16 @@ bool SameCalls(const std::vector<Call>& a, const std::vector<Call>& b) {
 }  // namespace
 
 TurnCodec::TurnCodec(const Dialect* dialect, const Tokenizer* tokenizer)
-    : dialect_(dialect), tokenizer_(tokenizer), stop_strings_(dialect->traits().stops) {
-  for (const std::string& stop : stop_strings_) {
+    : dialect_(dialect), tokenizer_(tokenizer) {
+  auto stops = std::make_shared<Stops>();
+  stops->texts = dialect->traits().stops;
+  for (const std::string& stop : stops->texts) {
+    stops->last_bytes.set(static_cast<unsigned char>(stop.back()));
     if (const std::optional<TokenId> token = tokenizer->FindAdded(stop)) {
       stop_tokens_.push_back(*token);
     }
   }
+  stops_ = std::move(stops);
 }
 
 Result<TurnCodec> TurnCodec::New(const Dialect* dialect, const Tokenizer* tokenizer) {
@@ -125,9 +129,13 @@ Result<std::vector<TokenId>> TurnCodec::Spell(const Conversation& before,
 
 std::function<bool(std::span<const TokenId>)> TurnCodec::StopFunction() const {
   // Also for stops that are tokens: a marker can be spelled out with other ones, and would be read.
-  return [tokenizer = tokenizer_, stops = stop_strings_](std::span<const TokenId> tokens) {
+  return [tokenizer = tokenizer_, stops = stops_](std::span<const TokenId> tokens) {
     const std::string_view last = tokenizer->TokenBytes(tokens.back());
-    for (const std::string& stop : stops) {
+    const bool may_end = std::any_of(last.begin(), last.end(), [&](char byte) {
+      return stops->last_bytes.test(static_cast<unsigned char>(byte));
+    });
+    if (!may_end) return false;  // so it is for most tokens, and all are asked about
+    for (const std::string& stop : stops->texts) {
       if (last.find(stop.back()) == std::string_view::npos) continue;
       size_t from = tokens.size() - 1, bytes = 0;
       while (from > 0 && bytes < stop.size()) bytes += tokenizer->TokenBytes(tokens[--from]).size();

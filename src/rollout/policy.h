@@ -1,7 +1,9 @@
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,7 +65,11 @@ class TurnCodec {
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
   std::vector<TokenId> stop_tokens_;
-  std::vector<std::string> stop_strings_;  // those that are no token of their own
+  struct Stops {
+    std::vector<std::string> texts;
+    std::bitset<256> last_bytes;  // of the texts
+  };
+  std::shared_ptr<const Stops> stops_;  // every turn that is drawn looks for them
 };
 
 // The same things as messages.

@@ -29,14 +29,6 @@ bool MayHaveActed(const ToolResult& result) {
   return true;
 }
 
-void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
-  if (!more.user.empty()) turn->user = std::move(more.user);
-  for (std::string& notice : more.notices) turn->notices.push_back(std::move(notice));
-  turn->ending = more.ending;
-  turn->blame = more.blame;
-  turn->calls = std::move(more.calls);
-}
-
 // What a trajectory that failed is remembered by.
 std::string ProblemOf(const LiveTrajectory& trajectory) {
   for (const ToolResult& result : trajectory.agent.results) {
@@ -62,6 +54,7 @@ Scheduler::Scheduler(const RolloutOptions& options, const Environment& environme
       clock_(clock),
       requests_(requests),
       always_appends_(*AppendingOf(policy.codec().dialect()) == Appending::kAlways),
+      work_(options, environment, policy, clock, &result_.counts.seconds),
       sampler_(policy.engine().NewSampler()) {
   result_.trees.resize(requests.size());
   result_.groups.resize(requests.size());
@@ -81,8 +74,7 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
         const Stopwatch sampling(clock_, &counts.seconds.sampling);
         sampler_->Begin();
       }
-      for (const Sampler::Id sequence : turns) HONE_RETURN_IF_ERROR(OnTurn(sequence));
-      turns.clear();
+      HONE_RETURN_IF_ERROR(OnTurns(std::exchange(turns, {})));
       HONE_RETURN_IF_ERROR(AdmitFromQueue());
       HONE_RETURN_IF_ERROR(TakeOutcomes());
       while (LiveTrajectory* stepped = steps_.Poll()) HONE_RETURN_IF_ERROR(OnStepped(stepped));
@@ -106,7 +98,8 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
         outcome = executor_->Next(stop);
       }
       if (outcome) {
-        HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
+        LiveTrajectory* settled = OnOutcome(*std::move(outcome));
+        if (settled != nullptr) HONE_RETURN_IF_ERROR(OnResults({&settled, 1}));
       } else if (!stop.stop_requested()) {
         return Error(ErrorCode::kUnavailable,
                      "calls are under way, but the executor will never have their outcome; was it "
@@ -295,11 +288,13 @@ Result<void> Scheduler::AddLeaf(LiveTrajectory* trajectory, Ending ending, Blame
   }
   {
     const Stopwatch watch(clock_, &result_.counts.seconds.environment);
-    group->tree.AddLeaf(trajectory->progress.path,
-                        {.node = node,
-                         .ending = ending,
-                         .blame = blame,
-                         .final_state = trajectory->episode->final_state()});
+    group->tree.AddLeaf(
+        trajectory->progress.path,
+        {.node = node,
+         .ending = ending,
+         .blame = blame,
+         .final_state = trajectory->ahead.final_state ? *std::move(trajectory->ahead.final_state)
+                                                      : trajectory->episode->final_state()});
   }
   return Retire(trajectory, true);
 }
@@ -341,7 +336,17 @@ Result<void> Scheduler::Retire(LiveTrajectory* trajectory, bool counts) {
 
 // --- events --------------------------------------------------------------------------------------
 
-Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
+Result<void> Scheduler::OnTurns(const std::vector<Sampler::Id>& sequences) {
+  if (sequences.empty()) return {};
+  std::vector<LiveTrajectory*> trajectories;
+  for (const Sampler::Id sequence : sequences) trajectories.push_back(TakeTurn(sequence));
+  work_.Read(trajectories);
+  for (LiveTrajectory* trajectory : trajectories) HONE_RETURN_IF_ERROR(OnTurn(trajectory));
+  return {};
+}
+
+// Puts the turn into the tree, not read yet.
+LiveTrajectory* Scheduler::TakeTurn(Sampler::Id sequence) {
   const auto found = drawing_.find(sequence);
   CHECK(found != drawing_.end(), "a turn that nobody asked for");
   LiveTrajectory* trajectory = found->second;
@@ -351,20 +356,21 @@ Result<void> Scheduler::OnTurn(Sampler::Id sequence) {
   RolloutCounts& counts = result_.counts;
   ++counts.turns;
   counts.sampled_tokens += static_cast<int64_t>(drawn.tokens.size());
-  const TurnEnd end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
-  Node node = policy_.NodeOf(std::move(drawn), trajectory->greedy);
-  {
-    const Stopwatch watch(clock_, &counts.seconds.text);
-    trajectory->agent = policy_.codec().ReadTurn(end, &node);
-  }
-  progress.tokens += static_cast<int64_t>(node.tokens.size());
-  trajectory->agent.context_tokens = progress.tokens;
-  progress.node = trajectory->group->tree.Add(progress.node, std::move(node));
+  trajectory->turn_end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
+  progress.tokens += static_cast<int64_t>(drawn.tokens.size());
+  progress.node = trajectory->group->tree.Add(progress.node,
+                                              policy_.NodeOf(std::move(drawn), trajectory->greedy));
   progress.last_turn = progress.node;
   if (progress.turns == 0) progress.first_turn = progress.node;
   ++progress.turns;
   trajectory->resuming = false;
-  counts.calls += static_cast<int64_t>(trajectory->agent.calls.size());
+  trajectory->ahead = {};
+  return trajectory;
+}
+
+Result<void> Scheduler::OnTurn(LiveTrajectory* trajectory) {
+  if (trajectory->ahead.failure) std::rethrow_exception(trajectory->ahead.failure);
+  result_.counts.calls += static_cast<int64_t>(trajectory->agent.calls.size());
   return SubmitCalls(trajectory, trajectory->agent.calls);
 }
 
@@ -402,55 +408,56 @@ Result<void> Scheduler::SubmitCalls(LiveTrajectory* trajectory, const std::vecto
       tickets_[ticket] = {trajectory, i, tool == nullptr || tool->may_repeat};
     }
   }
-  if (trajectory->awaited == 0) return OnResults(trajectory);
+  if (trajectory->awaited == 0) return OnResults({&trajectory, 1});
   return {};
 }
 
-Result<void> Scheduler::OnOutcome(CallOutcome outcome) {
+// The trajectory, if it was the last outcome that it waited for.
+LiveTrajectory* Scheduler::OnOutcome(CallOutcome outcome) {
   const auto found = tickets_.find(outcome.ticket);
-  if (found == tickets_.end()) return {};  // of a run that was stopped
+  if (found == tickets_.end()) return nullptr;  // of a run that was stopped
   const auto [trajectory, call, may_repeat] = found->second;
   tickets_.erase(found);
   if (!may_repeat && MayHaveActed(outcome.result)) trajectory->acted = true;
   outcome.result.call = static_cast<int32_t>(call);
   trajectory->results[call] = std::move(outcome.result);
-  return --trajectory->awaited == 0 ? OnResults(trajectory) : Result<void>();
+  return --trajectory->awaited == 0 ? trajectory : nullptr;
 }
 
-Result<void> Scheduler::OnResults(LiveTrajectory* trajectory) {
-  if (trajectory->resuming) {
-    ++trajectory->progress.environment_turns;
-  } else {
-    for (const ToolResult& result : trajectory->results) {
-      result_.counts.tool_errors += result.status == CallStatus::kOk ? 0 : 1;
-    }
-    trajectory->agent.results = std::move(trajectory->results);
-  }
-  const auto step = [trajectory] {
+// All that these wait for is there.
+Result<void> Scheduler::OnResults(std::span<LiveTrajectory* const> trajectories) {
+  std::vector<LiveTrajectory*> unstepped;
+  for (LiveTrajectory* trajectory : trajectories) {
     if (trajectory->resuming) {
-      Append(trajectory->episode->Resume(trajectory->results), &trajectory->environment);
+      ++trajectory->progress.environment_turns;
     } else {
-      trajectory->environment = trajectory->episode->Step(trajectory->agent);
+      for (const ToolResult& result : trajectory->results) {
+        result_.counts.tool_errors += result.status == CallStatus::kOk ? 0 : 1;
+      }
+      trajectory->agent.results = std::move(trajectory->results);
     }
-  };
-  if (environment_.traits().steps_wait) {
-    steps_.Run(trajectory, step);
-    return {};
+    if (environment_.traits().steps_wait) {
+      steps_.Run(trajectory, [trajectory] { TurnWork::StepEpisode(trajectory); });
+    } else if (!trajectory->ahead.stepped) {
+      unstepped.push_back(trajectory);
+    }
   }
-  {
-    const Stopwatch watch(clock_, &result_.counts.seconds.environment);
-    step();
-  }
-  return OnStepped(trajectory);
+  if (environment_.traits().steps_wait) return {};
+  if (!unstepped.empty()) work_.Step(unstepped);
+  for (LiveTrajectory* trajectory : trajectories) HONE_RETURN_IF_ERROR(OnStepped(trajectory));
+  return {};
 }
 
 Result<void> Scheduler::OnStepped(LiveTrajectory* trajectory) {
+  if (environment_.traits().steps_wait) work_.Follow(trajectory);
+  if (trajectory->ahead.failure) std::rethrow_exception(trajectory->ahead.failure);
   if (trajectory->environment.ending || trajectory->environment.calls.empty()) {
     return CompleteTurn(trajectory);
   }
   // The turn is not complete before the environment has what it asked for: a played user may need
   // tools to know what it says.
   trajectory->resuming = true;
+  trajectory->ahead = {};
   const std::vector<Call> calls = std::move(trajectory->environment.calls);
   trajectory->environment.calls.clear();
   result_.counts.environment_calls += static_cast<int64_t>(calls.size());
@@ -465,17 +472,9 @@ Result<void> Scheduler::CompleteTurn(LiveTrajectory* trajectory) {
   if (progress.turns >= options_.max_turns) {
     return AddLeaf(trajectory, Ending::kTurnLimit, Blame::kNone);
   }
-  std::optional<Result<Node>> next;
-  {
-    const Stopwatch watch(clock_, &result_.counts.seconds.text);
-    next = policy_.codec().After(trajectory->group->tree.At(progress.node), trajectory->agent,
-                                 environment);
-    if (!always_appends_) {
-      trajectory->progress.said = std::make_shared<const Conversation>(
-          Said(policy_.codec(), *progress.said, trajectory->group->tree.At(progress.node),
-               trajectory->agent, environment));
-    }
-  }
+  std::optional<Result<Node>>& next = trajectory->ahead.next;
+  CHECK(next.has_value(), "what follows a complete turn is there");
+  if (!always_appends_) trajectory->progress.said = std::move(trajectory->ahead.said);
   // kUnsupported says that what was said before is written otherwise now; anything else is an
   // error.
   if (!always_appends_ && !next->ok() && next->error().code() == ErrorCode::kUnsupported) {

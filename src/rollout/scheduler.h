@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "rollout/live_trajectory.h"
 #include "rollout/rollout.h"
 #include "rollout/step_threads.h"
+#include "rollout/turn_work.h"
 
 namespace hone {
 
@@ -28,7 +30,7 @@ namespace hone {
 //             | AdmitFromQueue: StartOrResume           ^
 //             v                                         |
 //         [drawing] <---------- WaitOrContinue ---------+   (only where the strategy waits)
-//             | OnTurn: SubmitCalls   ^
+//             | OnTurns: SubmitCalls  ^
 //             v                       |
 //    +--> [calling]                   | AppendAndContinue: the context is appended to
 //    |        | OnResults             | BeginSegment: it is written anew
@@ -45,6 +47,10 @@ namespace hone {
 //             | somebody else failed
 //             v
 //        RetryOrDrop --> another one is queued, from the same origin; or it is dropped
+//
+// What only computes is done for many of them at a time (rollout/turn_work.h): for all whose turn
+// ended in one step of the sampler, and for all whose last results came together. What follows from
+// it is done for one after the other, in the order of those turns and results.
 //
 // A turn without calls passes through [calling] without a stop. StartOrResume, BeginSegment and
 // CompleteTurn break a trajectory too, where the environment cannot go on. Whatever ends goes
@@ -63,6 +69,7 @@ class Scheduler {
 
   // --- groups
   Result<void> AdmitFromQueue();
+  void OpenAhead();
   Result<void> BeginGroup(size_t index);
   Result<void> OpenPrompt(LiveGroup* group);
   struct Candidate {  // a place, as the strategy may name it
@@ -90,11 +97,13 @@ class Scheduler {
   Result<void> Retire(LiveTrajectory* trajectory, bool counts);
 
   // --- events
-  Result<void> OnTurn(Sampler::Id sequence);
+  Result<void> OnTurns(const std::vector<Sampler::Id>& sequences);
+  LiveTrajectory* TakeTurn(Sampler::Id sequence);
+  Result<void> OnTurn(LiveTrajectory* trajectory);
   Result<void> TakeOutcomes();
-  Result<void> OnOutcome(CallOutcome outcome);
+  LiveTrajectory* OnOutcome(CallOutcome outcome);
   Result<void> SubmitCalls(LiveTrajectory* trajectory, const std::vector<Call>& calls);
-  Result<void> OnResults(LiveTrajectory* trajectory);
+  Result<void> OnResults(std::span<LiveTrajectory* const> trajectories);
   Result<void> OnStepped(LiveTrajectory* trajectory);
   Result<void> WaitForStep();
   Result<void> CompleteTurn(LiveTrajectory* trajectory);
@@ -108,8 +117,11 @@ class Scheduler {
   const std::span<const GroupRequest> requests_;
   const bool always_appends_;  // no trajectory can need a second segment
 
+  RolloutResult result_;
+  TurnWork work_;
   std::unique_ptr<Sampler> sampler_;
   size_t next_group_ = 0;
+  std::deque<Result<TurnWork::Opened>> opened_;          // of the next groups
   std::map<size_t, std::unique_ptr<LiveGroup>> groups_;  // begun and not done
   uint64_t next_number_ = 0;
   std::map<QueueKey, LiveTrajectory*> queue_;
@@ -123,7 +135,6 @@ class Scheduler {
   std::map<uint64_t, Awaited> tickets_;
   StepThreads steps_;               // after what they work on: they end first
   int64_t wanted_ = 0, ended_ = 0;  // trajectories, for progress
-  RolloutResult result_;
 };
 
 }  // namespace hone

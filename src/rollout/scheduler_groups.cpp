@@ -17,6 +17,7 @@ Result<void> Scheduler::AdmitFromQueue() {
   while (live_ < options_.max_live) {
     if (queue_.empty()) {
       if (next_group_ == requests_.size()) break;
+      if (opened_.empty()) OpenAhead();
       HONE_RETURN_IF_ERROR(BeginGroup(next_group_++));
       continue;
     }
@@ -26,6 +27,20 @@ Result<void> Scheduler::AdmitFromQueue() {
     HONE_RETURN_IF_ERROR(StartOrResume(trajectory));
   }
   return {};
+}
+
+// Those that there is room for now, if all goes well, at the same time.
+void Scheduler::OpenAhead() {
+  size_t count = 0;
+  int64_t room = options_.max_live - live_;
+  do {
+    const GroupRequest& request = requests_[next_group_ + count];
+    room -= request.leaves + request.greedy;
+    ++count;
+  } while (work_.apart() && room > 0 && next_group_ + count < requests_.size());
+  for (Result<TurnWork::Opened>& one : work_.Open(requests_.subspan(next_group_, count))) {
+    opened_.push_back(std::move(one));
+  }
 }
 
 Result<void> Scheduler::BeginGroup(size_t index) {
@@ -46,23 +61,15 @@ Result<void> Scheduler::BeginGroup(size_t index) {
 }
 
 Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
-  RolloutSeconds& seconds = result_.counts.seconds;
-  {
-    const Stopwatch watch(clock_, &seconds.environment);
-    HONE_ASSIGN_OR_RETURN(group->spare,
-                          environment_.Open(group->request->task, group->episode_seed));
-  }
-  const Stopwatch watch(clock_, &seconds.text);
-  const Opening& opening = group->spare->opening();
-  group->session_seed = opening.session_seed;
-  HONE_ASSIGN_OR_RETURN(std::vector<Node> nodes, policy_.codec().Prompt(opening));
+  Result<TurnWork::Opened> opened = std::move(opened_.front());
+  opened_.pop_front();
+  if (!opened.ok()) return opened.error();
+  group->spare = std::move(opened->episode);
+  group->session_seed = group->spare->opening().session_seed;
   std::vector<TokenId> tokens;
   auto prompt = std::make_shared<BranchPoint>();
-  if (!always_appends_) {
-    HONE_ASSIGN_OR_RETURN(Conversation said, ConversationOf(opening));
-    prompt->progress.said = std::make_shared<const Conversation>(std::move(said));
-  }
-  for (Node& node : nodes) {
+  prompt->progress.said = std::move(opened->said);
+  for (Node& node : opened->prompt) {
     tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
     prompt->progress.node = group->tree.Add(prompt->progress.node, std::move(node));
   }
@@ -197,9 +204,15 @@ void Scheduler::FinishGroup(LiveGroup* group) {
 Result<void> Scheduler::TakeOutcomes() {
   while (true) {
     executor_->CatchUp();
-    std::optional<CallOutcome> outcome = executor_->Poll();
-    if (!outcome) return {};
-    HONE_RETURN_IF_ERROR(OnOutcome(*std::move(outcome)));
+    bool any = false;
+    std::vector<LiveTrajectory*> settled;
+    while (std::optional<CallOutcome> outcome = executor_->Poll()) {
+      any = true;
+      LiveTrajectory* trajectory = OnOutcome(*std::move(outcome));
+      if (trajectory != nullptr) settled.push_back(trajectory);
+    }
+    if (!any) return {};
+    HONE_RETURN_IF_ERROR(OnResults(settled));
   }
 }
 

@@ -67,7 +67,8 @@ class Sums final : public Environment {
 
  private:
   const std::shared_ptr<const Toolbox> tools_;
-  const EnvironmentTraits traits_{.name = "sums", .about = "two numbers to be added"};
+  const EnvironmentTraits traits_{
+      .name = "sums", .about = "two numbers to be added", .episodes_apart = true};
 };
 
 // Tasks without end: numbers up to `largest`, by lot.

@@ -121,6 +121,7 @@ class Desk final : public Environment {
     traits_.kind = options.quiz ? EnvironmentKind::kSingleTurn : EnvironmentKind::kToolUse;
     traits_.about = options.quiz ? "the desk's requests, of which only the first turn counts"
                                  : "requests at a desk: when to call, which tool, how, pipelines";
+    traits_.episodes_apart = true;
     if (options.list_tools) schemas_ = VisibleTools(*this);
   }
 

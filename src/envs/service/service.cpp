@@ -195,6 +195,7 @@ class Service final : public Environment {
     traits_.name = "service";
     traits_.kind = EnvironmentKind::kMultiTurn;
     traits_.about = "customer service: a policy, a shop that calls change, a customer with wishes";
+    traits_.episodes_apart = true;
     if (played_) traits_.hidden_tools = {std::string(kUserTool)};
     if (options.list_tools) schemas_ = VisibleTools(*this);
   }

@@ -156,6 +156,7 @@ class Switchboard final : public Environment {
     traits_.name = "switchboard";
     traits_.kind = EnvironmentKind::kToolUse;
     traits_.about = "chains of operations with a form each, which nobody tells";
+    traits_.episodes_apart = true;
     traits_.judged_by_answers = judging.by_acceptance;
     if (list_tools) schemas_ = VisibleTools(*this);
   }

@@ -111,6 +111,7 @@ class SuiteEnvironment final : public Environment {
         max_turns_(max_turns) {
     traits_.name = suite_->name;
     traits_.about = "cases of a suite";
+    traits_.episodes_apart = true;
     for (const SuiteCase& one : suite_->cases) by_id_[one.id] = &one;
   }
 

@@ -126,8 +126,8 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     round.first = practice.asked;
     round.groups = more;
     HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
-    HONE_ASSIGN_OR_RETURN(DrawnGroups drawn,
-                          Timed("rollout", DrawGroups, rollout, std::move(posed)));
+    HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, Timed("rollout", DrawGroups, rollout, std::move(posed),
+                                                   context_->engine->pool()));
     TellApart(drawn.counts.seconds);
     HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
                           Timed("rewards", ScoreGroups, ScoringAt(clock), std::move(drawn)));
@@ -142,7 +142,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   reward_scale_.Apply(&chosen);
   ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
   value_scale_.ToRewards(&views);
-  const CreditOptions crediting{method, KlNow(), !terms_met_};
+  const CreditOptions crediting{method, KlNow(), !terms_met_, context_->engine->pool()};
   HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
                                                        std::move(chosen), std::move(views)));
   NoteCredit(credited, step, &done);
