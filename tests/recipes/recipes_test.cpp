@@ -30,9 +30,13 @@ const std::filesystem::path kFolder = HONE_SOURCE_DIR "/recipes";
 std::vector<std::string> RecipeNames() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
-    // Those of the base model want files that are made first; they have a test of their own.
+    // Those of the base model and of pretrained ones want files that are made or fetched first;
+    // they have tests of their own.
     const std::string name = entry.path().stem().string();
-    if (entry.path().extension() == ".toml" && !name.starts_with("base")) names.push_back(name);
+    if (entry.path().extension() == ".toml" && !name.starts_with("base") &&
+        !name.starts_with("pretrained")) {
+      names.push_back(name);
+    }
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -191,6 +195,48 @@ TEST(Recipes, TheBaseModelIsTrainedAndGoneOnFrom) {
   ASSERT_TRUE(desk.ok()) << desk.error().message();
   const auto trained = Train(*desk, {});
   EXPECT_TRUE(trained.ok()) << trained.error().message();
+}
+
+// Those of a pretrained model, with a small one in its place: what they say of themselves, and one
+// that imitates, records what its player is shown, and practises against it.
+TEST(Recipes, ThePretrainedOnesReadAndTrainWithAModelInItsPlace) {
+  const TemporaryDirectory folder;
+  const std::string model = (folder.path() / "model").string();
+  MakeHuggingFaceFolder(model);
+  const std::string rows = (folder.path() / "rows.jsonl").string();
+  ASSERT_TRUE(WriteFileAtomic(rows, "{\"prompt\": \"hello\", \"completion\": \"hi\"}\n").ok());
+  const std::string listed = *ReadFile(kFolder / "README.md");
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    const std::string name = entry.path().stem().string();
+    if (!name.starts_with("pretrained")) continue;
+    ++found;
+    const std::string text = *ReadFile(entry.path());
+    std::vector<std::string> overrides = {"model.folder=" + model, "model.dialect=hermes"};
+    if (text.find("\ndata = ") != std::string::npos)
+      overrides.push_back("stage.0.data=['" + rows + "']");
+    if (text.find("weights = ") != std::string::npos) overrides.push_back("stage.0.weights=[1]");
+    if (name.ends_with("played") || name.ends_with("taught")) {
+      overrides.push_back("simulator.folder=" + model);
+      overrides.push_back("simulator.dialect=hermes");
+    }
+    const auto recipe = Read(name, overrides);
+    ASSERT_TRUE(recipe.ok()) << name << ": " << recipe.error().message();
+    EXPECT_EQ(recipe->run.name, name);
+    EXPECT_NE(text.find("# Should show: "), std::string::npos) << name;
+    EXPECT_NE(listed.find(fmt::format("`{}`", name)), std::string::npos) << name;
+    if (name != "pretrained-desk-played") continue;
+    for (const char* small :
+         {"stage.0.steps=2", "stage.0.batch=2", "stage.1.tasks=4", "stage.2.steps=1",
+          "stage.2.groups=2", "stage.2.group=2", "simulator.max_tokens=8", "rollout.turn_tokens=16",
+          "run.threads=1", "evaluation={every=0, test_tasks=0, more=[]}"}) {
+      overrides.push_back(small);
+    }
+    overrides.push_back("run.out=" + folder.path().string());
+    const auto trained = Train(*Read(name, overrides), {});
+    EXPECT_TRUE(trained.ok()) << trained.error().message();
+  }
+  EXPECT_EQ(found, 13);
 }
 
 // Who changes a recipe that results are published of makes its runs again, or takes their lines
