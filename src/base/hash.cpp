@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "base/sha256_blocks.h"
+#include "base/hashing/sha256_blocks.h"
 
 namespace hone {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/sha256_blocks.h"
+#include "base/hashing/sha256_blocks.h"
 
 namespace hone {
 namespace {

@@ -98,8 +98,11 @@ Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
   }
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
-      return Error(ErrorCode::kDeadline, fmt::format("{}: no answer within {} ms", url,
-                                                     transfer.request->deadline.count()));
+      return Error(
+          ErrorCode::kDeadline,
+          transfer.request->silence.count() > 0 && transfer.body_bytes > 0
+              ? url + ": the answer stopped in the middle"
+              : fmt::format("{}: no answer within {} ms", url, transfer.request->deadline.count()));
     case CURLE_ABORTED_BY_CALLBACK: return Error(ErrorCode::kStopped, url + ": stopped");
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -140,12 +143,18 @@ Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop)
   CURL* handle = curl.get();
   curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_PROXY, "");
+  if (!request.environment_proxy) curl_easy_setopt(handle, CURLOPT_PROXY, "");
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
   // To libcurl, 0 would mean for ever.
   const auto deadline = std::max<long>(static_cast<long>(request.deadline.count()), 1);
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, deadline);
+  if (request.silence.count() > 0) {
+    const auto silence = static_cast<long>(request.silence.count());
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, silence);
+    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, silence);
+  }
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &OnBody);

@@ -27,7 +27,11 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::chrono::milliseconds deadline{30000};  // for the whole exchange, connecting included
+  // Without a single byte for so long it ends as kDeadline; 0: only the deadline counts.
+  std::chrono::seconds silence{0};
   size_t max_body_bytes = 64 << 20;
+  // Through the proxy that the environment names (https_proxy, no_proxy), as downloads go.
+  bool environment_proxy = false;
   // When set, gets status and headers before the first byte of a body.
   std::function<void(const HttpResponse&)> on_headers;
   // When set, gets the body as it arrives (server-sent events); the response's body stays empty.
@@ -35,9 +39,10 @@ struct HttpRequest {
   std::function<bool(std::string_view)> on_data;
 };
 
-// One HTTP exchange. Redirects are not followed and no proxy of the environment is used: the bytes
-// go where the URL says. Errors: kDeadline, kStopped, kFull (body too large), kInvalidArgument
-// (URL), kUnavailable (no connection, no answer). A stop ends it at once. Thread-safe.
+// One HTTP exchange. Redirects are not followed and, unless asked for, no proxy of the environment
+// is used: the bytes go where the URL says. Errors: kDeadline, kStopped, kFull (body too large),
+// kInvalidArgument (URL), kUnavailable (no connection, no answer). A stop ends it at once.
+// Thread-safe.
 Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop = {});
 
 }  // namespace hone

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "base/hashing/base64.h"
+
 namespace hone {
 namespace {
 
@@ -21,23 +23,6 @@ constexpr size_t kLargestMessage = 64 << 20;
 // Kinds of frames.
 constexpr uint8_t kMoreFrame = 0, kTextFrame = 1, kBinaryFrame = 2, kCloseFrame = 8, kPingFrame = 9,
                   kPongFrame = 10;
-
-std::string ToBase64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    const size_t count = std::min<size_t>(3, bytes.size() - i);
-    for (size_t j = 0; j < 3; ++j) {
-      group = group << 8 | (j < count ? static_cast<uint8_t>(bytes[i + j]) : 0);
-    }
-    for (size_t j = 0; j < 4; ++j) {
-      text += j <= count ? kDigits[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return text;
-}
 
 // SHA-1 (FIPS 180-4). The protocol wants it to tell a server that speaks it from one that repeats
 // what it hears; nothing is kept secret by it.

@@ -1,4 +1,4 @@
-#include "base/sha256_blocks.h"
+#include "base/hashing/sha256_blocks.h"
 
 #include <bit>
 
