@@ -1,17 +1,10 @@
 #include "engine/model.h"
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/file.h"
 #include "base/rng.h"
-#include "engine/bfloat16.h"
-#include "engine/safetensors.h"
-#include "engine/weights/stored_tensors.h"
+#include "engine/weights/model_stream.h"
 
 namespace hone {
 namespace {
@@ -25,47 +18,13 @@ bool IsNorm(const Parameter& parameter) {
   return parameter.name.find("norm.weight") != std::string::npos;
 }
 
-std::string ShapeText(const std::vector<int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
-Result<void> ReadStored(const TensorView& view, const StoredTensor& tensor, Model* model) {
-  if (view.dtype == DType::kI32 || view.dtype == DType::kI64) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("tensor {}: its type {} is not a floating one", tensor.name,
-                             DTypeName(view.dtype)));
-  }
-  if (view.shape != tensor.shape) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("tensor {}: its shape is {}, but config.json asks for {}", tensor.name,
-                             ShapeText(view.shape), ShapeText(tensor.shape)));
-  }
-  auto values = [&](int parameter) -> std::vector<float>& {
-    return model->parameters[static_cast<size_t>(parameter)].value;
-  };
-  std::vector<float> joined(tensor.plain() ? 0 : static_cast<size_t>(tensor.count()));
-  std::vector<float>& all = tensor.plain() ? values(tensor.parts[0].parameter) : joined;
-  CopyAsF32(view, all);
-  if (!std::all_of(all.begin(), all.end(), [](float x) { return std::isfinite(x); })) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("tensor {}: holds a number that is not finite", tensor.name));
-  }
-  if (!tensor.plain()) ScatterStored(tensor, *model, joined, values);
-  return {};
-}
-
 // Adds the parameters of a model one after the other.
 class ModelMaker {
  public:
   explicit ModelMaker(Model* model) : model_(model), c_(model->config) {}
 
   int Add(std::string name, std::vector<int64_t> shape) {
-    int64_t count = 1;
-    for (const int64_t size : shape) count *= size;
-    Parameter parameter{std::move(name), std::move(shape), {}};
-    const bool one = IsNorm(parameter) && !c_.norm_adds_one;
-    parameter.value.assign(static_cast<size_t>(count), one ? 1.0f : 0.0f);
-    model_->parameters.push_back(std::move(parameter));
+    model_->parameters.push_back({std::move(name), std::move(shape), {}});
     return static_cast<int>(model_->parameters.size()) - 1;
   }
 
@@ -145,7 +104,22 @@ class ModelMaker {
 
 }  // namespace
 
+int64_t Parameter::count() const {
+  int64_t count = 1;
+  for (const int64_t size : shape) count *= size;
+  return count;
+}
+
 Model NewModel(const ModelConfig& config) {
+  Model model = ModelShape(config);
+  for (Parameter& parameter : model.parameters) {
+    const bool one = IsNorm(parameter) && !config.norm_adds_one;
+    parameter.value.assign(static_cast<size_t>(parameter.count()), one ? 1.0f : 0.0f);
+  }
+  return model;
+}
+
+Model ModelShape(const ModelConfig& config) {
   Model model;
   model.config = config;
   ModelMaker maker(&model);
@@ -197,77 +171,8 @@ void AddScalarHead(Model* model) {
 
 Result<Model> LoadModel(const std::filesystem::path& folder) {
   HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(folder));
-  HONE_ASSIGN_OR_RETURN(const CheckpointTensors tensors, CheckpointTensors::Open(folder));
-  // The shapes come from the config; before memory is taken for them, the file must have as many
-  // numbers.
-  int64_t stored = 0;
-  for (const auto& [name, view] : tensors.tensors()) stored += view.count();
-  if (config.ParameterCount() > 2 * stored) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{}: config.json asks for {} parameters, the weights hold {}",
-                             folder.string(), config.ParameterCount(), stored));
-  }
-  Model model = NewModel(config);
-  std::set<std::string> used;
-  for (const StoredTensor& tensor : StoredTensorsOf(model)) {
-    const TensorView* view = tensors.Find(tensor.name);
-    if (view == nullptr) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{}: tensor {} is missing", folder.string(), tensor.name));
-    }
-    if (Result<void> read = ReadStored(*view, tensor, &model); !read.ok()) {
-      return read.error().In(folder.string());
-    }
-    used.insert(tensor.name);
-  }
-  for (const auto& [name, view] : tensors.tensors()) {
-    const bool tied_head = config.tied_embeddings && name == "lm_head.weight";
-    if (tied_head) {
-      // Some files have the embedding twice; a head of its own would be lost.
-      const auto embedding = static_cast<size_t>(model.embedding);
-      const TensorView& twin = *tensors.Find(model.parameters[embedding].name);
-      if (view.dtype != twin.dtype || view.shape != twin.shape ||
-          !std::equal(view.bytes.begin(), view.bytes.end(), twin.bytes.begin(), twin.bytes.end())) {
-        return Error(ErrorCode::kInvalidArgument,
-                     fmt::format("{}: config.json has tie_word_embeddings, but lm_head.weight is "
-                                 "not the embedding; set tie_word_embeddings to false",
-                                 folder.string()));
-      }
-    }
-    if (!used.contains(name) && !tied_head && !name.ends_with("rotary_emb.inv_freq")) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{}: tensor {} belongs to no part of this architecture",
-                               folder.string(), name));
-    }
-  }
-  return model;
-}
-
-Result<void> SaveModel(const Model& model, SaveType type, const std::filesystem::path& folder) {
-  const std::vector<StoredTensor> stored = StoredTensorsOf(model);
-  std::vector<std::vector<float>> joined(stored.size());
-  std::vector<std::vector<Bf16>> halves(stored.size());
-  std::map<std::string, TensorView> tensors;
-  auto values = [&](int parameter) -> const std::vector<float>& {
-    return model.parameters[static_cast<size_t>(parameter)].value;
-  };
-  for (size_t i = 0; i < stored.size(); ++i) {
-    const StoredTensor& tensor = stored[i];
-    if (!tensor.plain()) joined[i] = GatherStored(tensor, model, values);
-    const std::vector<float>& all = tensor.plain() ? values(tensor.parts[0].parameter) : joined[i];
-    TensorView view{DType::kF32, tensor.shape, std::as_bytes(std::span(all))};
-    if (type == SaveType::kBf16) {
-      halves[i].reserve(all.size());
-      for (const float value : all) halves[i].push_back(Bf16OfFloat(value));
-      view = {DType::kBF16, tensor.shape, std::as_bytes(std::span(halves[i]))};
-    }
-    tensors.emplace(tensor.name, view);
-  }
-  Json config = ModelConfigToJson(model.config);
-  const char* name = type == SaveType::kBf16 ? "bfloat16" : "float32";
-  config.Set(config.Find("torch_dtype") != nullptr ? "torch_dtype" : "dtype", name);
-  HONE_RETURN_IF_ERROR(WriteSafetensors(folder / "model.safetensors", tensors, {{"format", "pt"}}));
-  return WriteFileAtomic(folder / "config.json", DumpJson(config, JsonStyle::kPretty) + "\n");
+  HONE_ASSIGN_OR_RETURN(const ParameterReader reader, ReaderOfFolder(folder, config));
+  return ReadModel(config, reader);
 }
 
 }  // namespace hone

@@ -18,6 +18,8 @@ struct Parameter {
   std::vector<int64_t> shape;
   std::vector<float> value;
   bool trained = true;  // false: frozen
+
+  int64_t count() const;  // of numbers, by the shape
 };
 
 // One of a layer's experts, as below.
@@ -61,6 +63,9 @@ struct Model {
 // A model of this shape with all weights zero but the norms, which multiply by one.
 Model NewModel(const ModelConfig& config);
 
+// The same without numbers: the value of every parameter is empty.
+Model ModelShape(const ModelConfig& config);
+
 // Fresh weights: normal with standard deviation 0.02, the same bits for the same seed everywhere.
 void InitializeModel(uint64_t seed, Model* model);
 
@@ -74,10 +79,10 @@ void MixNumbers(const std::vector<float>& others, double share, std::vector<floa
 // not finite is an error that names it.
 Result<Model> LoadModel(const std::filesystem::path& folder);
 
-enum class SaveType { kF32, kBf16 };
+enum class SaveType { kF32, kBf16, kF16 };
 
 // A Hugging Face folder: config.json and model.safetensors. Tied heads are written once, as others
-// do; adapters are not part of it (engine/lora.h).
+// do; adapters are not part of it (engine/lora.h). What kF16 cannot hold is an error.
 Result<void> SaveModel(const Model& model, SaveType type, const std::filesystem::path& folder);
 
 }  // namespace hone

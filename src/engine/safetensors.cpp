@@ -94,6 +94,38 @@ bool Overlap(const std::map<std::string, TensorView>& tensors, std::string* whic
   return false;
 }
 
+// Where a tensor lies in a file that is being written.
+struct TensorSpan {
+  DType dtype = DType::kF32;
+  const std::vector<int64_t>* shape = nullptr;
+  uint64_t bytes = 0;
+};
+
+// What stands before the tensors: they follow in the order of their names.
+Result<void> AppendHeader(const std::map<std::string, TensorSpan>& tensors,
+                          const std::map<std::string, std::string>& metadata, FileAside* file) {
+  Json header = Json::Object();
+  if (!metadata.empty()) {
+    Json strings = Json::Object();
+    for (const auto& [key, value] : metadata) strings.Set(key, value);
+    header.Set("__metadata__", std::move(strings));
+  }
+  uint64_t at = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const uint64_t end = at + tensor.bytes;
+    header.Set(name, Json::Of({{"dtype", DTypeName(tensor.dtype)},
+                               {"shape", Json::ArrayOf(*tensor.shape)},
+                               {"data_offsets", Json::Array{at, end}}}));
+    at = end;
+  }
+  std::string text = DumpJson(header);
+  while (text.size() % kHeaderAlignment != 0) text += ' ';
+  const uint64_t header_size = text.size();
+  HONE_RETURN_IF_ERROR(
+      file->Append({reinterpret_cast<const char*>(&header_size), sizeof header_size}));
+  return file->Append(text);
+}
+
 }  // namespace
 
 std::string_view DTypeName(DType dtype) { return kTypes[static_cast<size_t>(dtype)].name; }
@@ -163,28 +195,34 @@ const TensorView* SafetensorsFile::Find(const std::string& name) const {
 Result<void> WriteSafetensors(const std::filesystem::path& path,
                               const std::map<std::string, TensorView>& tensors,
                               const std::map<std::string, std::string>& metadata) {
-  Json header = Json::Object();
-  if (!metadata.empty()) {
-    Json strings = Json::Object();
-    for (const auto& [key, value] : metadata) strings.Set(key, value);
-    header.Set("__metadata__", std::move(strings));
-  }
-  uint64_t at = 0;
+  std::map<std::string, TensorSpan> spans;
   for (const auto& [name, view] : tensors) {
-    const uint64_t end = at + view.bytes.size();
-    header.Set(name, Json::Of({{"dtype", DTypeName(view.dtype)},
-                               {"shape", Json::ArrayOf(view.shape)},
-                               {"data_offsets", Json::Array{at, end}}}));
-    at = end;
+    spans[name] = {view.dtype, &view.shape, view.bytes.size()};
   }
-  std::string text = DumpJson(header);
-  while (text.size() % kHeaderAlignment != 0) text += ' ';
-  const uint64_t header_size = text.size();
   HONE_ASSIGN_OR_RETURN(FileAside file, FileAside::Create(path));
-  HONE_RETURN_IF_ERROR(
-      file.Append({reinterpret_cast<const char*>(&header_size), sizeof header_size}));
-  HONE_RETURN_IF_ERROR(file.Append(text));
+  HONE_RETURN_IF_ERROR(AppendHeader(spans, metadata, &file));
   for (const auto& [name, view] : tensors) HONE_RETURN_IF_ERROR(file.Append(view.bytes));
+  return file.Commit();
+}
+
+Result<void> WriteSafetensors(const std::filesystem::path& path,
+                              const std::map<std::string, SafetensorsSource>& tensors,
+                              const std::map<std::string, std::string>& metadata) {
+  std::map<std::string, TensorSpan> spans;
+  for (const auto& [name, source] : tensors) {
+    const std::optional<int64_t> count = ElementCount(source.shape);
+    CHECK(count.has_value(), "a tensor whose size has no number");
+    spans[name] = {source.dtype, &source.shape,
+                   static_cast<uint64_t>(*count) * DTypeSize(source.dtype)};
+  }
+  HONE_ASSIGN_OR_RETURN(FileAside file, FileAside::Create(path));
+  HONE_RETURN_IF_ERROR(AppendHeader(spans, metadata, &file));
+  for (const auto& [name, source] : tensors) {
+    const Result<std::vector<std::byte>> bytes = source.bytes();
+    if (!bytes.ok()) return bytes.error().In("tensor " + name);
+    CHECK(bytes->size() == spans.at(name).bytes, "a tensor of another size than its shape");
+    HONE_RETURN_IF_ERROR(file.Append(*bytes));
+  }
   return file.Commit();
 }
 

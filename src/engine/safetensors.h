@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -53,6 +54,20 @@ class SafetensorsFile {
 // Writes the file atomically, tensors in the order of their names: equal tensors give equal bytes.
 Result<void> WriteSafetensors(const std::filesystem::path& path,
                               const std::map<std::string, TensorView>& tensors,
+                              const std::map<std::string, std::string>& metadata);
+
+// A tensor to be written. `bytes` is asked once, when its turn has come, for as many as the shape
+// and the type take (CHECK).
+struct SafetensorsSource {
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;
+  std::function<Result<std::vector<std::byte>>()> bytes;
+};
+
+// The same file from tensors that are made one at a time: one is in memory. An error of a source
+// is returned with its tensor's name, and no file is left.
+Result<void> WriteSafetensors(const std::filesystem::path& path,
+                              const std::map<std::string, SafetensorsSource>& tensors,
                               const std::map<std::string, std::string>& metadata);
 
 // The tensors of a model's folder: model.safetensors, or the shards that

@@ -21,17 +21,27 @@ uint32_t FileTypeOf(GgmlType type) {
   }
 }
 
-Result<void> ReadGgufParameter(const GgufTensor& tensor, const ModelConfig& config,
-                               Parameter* parameter) {
+// Its name in the file.
+std::string StoredName(const Parameter& parameter) {
+  return GgufTensorName(parameter.name).value_or(parameter.name);
+}
+
+Result<void> CheckGgufParameter(const GgufTensor& tensor, const Parameter& parameter) {
   const GgmlTypeLayout& layout = *tensor.layout;
   if (layout.decode == nullptr) {
     return Error(ErrorCode::kUnsupported, fmt::format("its type {} is not read", layout.name));
   }
-  if (tensor.shape != parameter->shape) {
+  if (tensor.shape != parameter.shape) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("its shape is [{}], but the file's keys ask for [{}]",
-                             fmt::join(tensor.shape, ", "), fmt::join(parameter->shape, ", ")));
+                             fmt::join(tensor.shape, ", "), fmt::join(parameter.shape, ", ")));
   }
+  return {};
+}
+
+Result<void> ReadGgufParameter(const GgufTensor& tensor, const ModelConfig& config,
+                               Parameter* parameter) {
+  const GgmlTypeLayout& layout = *tensor.layout;
   // A vector is a column where its elements move: the bias of queries and keys.
   const bool reordered = RowsAreReordered(config.family, parameter->name);
   if (reordered && parameter->shape.size() == 1) {
@@ -144,10 +154,24 @@ Result<void> CheckWritable(const ModelConfig& config) {
   return {};
 }
 
+Result<void> WriteGgufTensors(const ModelConfig& config, GgmlType type, const GgufMetadata& more,
+                              std::vector<GgufTensorSource> tensors,
+                              const std::filesystem::path& path) {
+  HONE_RETURN_IF_ERROR(CheckWritable(config));
+  GgufMetadata metadata = MetadataOf(config, type);
+  metadata.insert(metadata.end(), more.begin(), more.end());
+  if (config.rope_scaling) {
+    tensors.push_back({kRopeDivisorsName, GgmlType::kF32, {config.head_dim / 2}, [&] {
+                         return Result<std::vector<std::byte>>(
+                             Quantise(GgmlType::kF32, RopeDivisors(config)));
+                       }});
+  }
+  return WriteGguf(path, metadata, tensors);
+}
+
 }  // namespace
 
-Result<Model> LoadGgufModel(const GgufFile& file) {
-  HONE_ASSIGN_OR_RETURN(const ModelConfig config, ModelConfigOfGguf(file));
+Result<ParameterReader> ReaderOfGguf(const GgufFile& file, const ModelConfig& config) {
   // The shapes come from the keys; before memory is taken for them, the file must have as many
   // numbers.
   int64_t stored = 0;
@@ -159,17 +183,16 @@ Result<Model> LoadGgufModel(const GgufFile& file) {
                  fmt::format("{}: its keys ask for {} parameters, its tensors hold {}", file.name(),
                              config.ParameterCount(), stored));
   }
-  Model model = NewModel(config);
   std::set<std::string> used = {kRopeDivisorsName};
-  for (Parameter& parameter : model.parameters) {
-    const std::string name = GgufTensorName(parameter.name).value_or(parameter.name);
+  for (const Parameter& parameter : ModelShape(config).parameters) {
+    const std::string name = StoredName(parameter);
     const GgufTensor* tensor = file.FindTensor(name);
     if (tensor == nullptr) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("{}: tensor {} is missing", file.name(), name));
     }
-    if (Result<void> read = ReadGgufParameter(*tensor, config, &parameter); !read.ok()) {
-      return read.error().In(fmt::format("{}: tensor {}", file.name(), name));
+    if (Result<void> fit = CheckGgufParameter(*tensor, parameter); !fit.ok()) {
+      return fit.error().In(fmt::format("{}: tensor {}", file.name(), name));
     }
     used.insert(name);
   }
@@ -179,30 +202,50 @@ Result<Model> LoadGgufModel(const GgufFile& file) {
         ErrorCode::kUnsupported,
         fmt::format("{}: tensor {} belongs to no part of this architecture", file.name(), name));
   }
-  return model;
+  return ParameterReader([&file, config](Parameter* parameter) -> Result<void> {
+    const std::string name = StoredName(*parameter);
+    Result<void> read = ReadGgufParameter(*file.FindTensor(name), config, parameter);
+    if (!read.ok()) return read.error().In(fmt::format("{}: tensor {}", file.name(), name));
+    return {};
+  });
+}
+
+Result<Model> LoadGgufModel(const GgufFile& file) {
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, ModelConfigOfGguf(file));
+  HONE_ASSIGN_OR_RETURN(const ParameterReader reader, ReaderOfGguf(file, config));
+  return ReadModel(config, reader);
 }
 
 Result<void> WriteGgufModel(const Model& model, GgmlType type, const GgufMetadata& more,
                             const std::filesystem::path& path) {
-  const ModelConfig& config = model.config;
-  HONE_RETURN_IF_ERROR(CheckWritable(config));
-  GgufMetadata metadata = MetadataOf(config, type);
-  metadata.insert(metadata.end(), more.begin(), more.end());
   std::vector<GgufTensorSource> tensors;
   for (const Parameter& parameter : model.parameters) {
     const auto name = GgufTensorName(parameter.name);
     if (!name) continue;  // a scalar head, an adapter
     const GgmlType own = TypeFor(parameter, type);
     tensors.push_back(
-        {*name, own, parameter.shape, [&, own] { return BlocksOf(parameter, config, own); }});
+        {*name, own, parameter.shape, [&, own] { return BlocksOf(parameter, model.config, own); }});
   }
-  if (config.rope_scaling) {
-    tensors.push_back({kRopeDivisorsName, GgmlType::kF32, {config.head_dim / 2}, [&] {
-                         return Result<std::vector<std::byte>>(
-                             Quantise(GgmlType::kF32, RopeDivisors(config)));
-                       }});
+  return WriteGgufTensors(model.config, type, more, std::move(tensors), path);
+}
+
+Result<void> WriteGgufModelFrom(const ModelConfig& config, const ParameterReader& reader,
+                                const GgufWriteOptions& options,
+                                const std::filesystem::path& path) {
+  std::vector<GgufTensorSource> tensors;
+  for (const Parameter& shape : ModelShape(config).parameters) {
+    const auto name = GgufTensorName(shape.name);
+    if (!name) continue;  // a scalar head
+    const GgmlType own = TypeFor(shape, options.type);
+    tensors.push_back(
+        {*name, own, shape.shape, [&, shape, own]() -> Result<std::vector<std::byte>> {
+           Parameter parameter = shape;
+           parameter.value.resize(static_cast<size_t>(parameter.count()));
+           HONE_RETURN_IF_ERROR(reader(&parameter));
+           return BlocksOf(parameter, config, own);
+         }});
   }
-  return WriteGguf(path, metadata, tensors);
+  return WriteGgufTensors(config, options.type, options.more, std::move(tensors), path);
 }
 
 }  // namespace hone

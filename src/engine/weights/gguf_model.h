@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "engine/model.h"
 #include "engine/weights/gguf.h"
+#include "engine/weights/model_stream.h"
 
 namespace hone {
 
@@ -17,8 +18,12 @@ namespace hone {
 // kUnsupported. The error names the file and the key.
 Result<ModelConfig> ModelConfigOfGguf(const GgufFile& file);
 
-// The whole model, in float32. A tensor that is missing, left over, of the wrong shape, of a type
-// without a decoder, or not finite is an error that names it.
+// The parameters of the model in a file, which must outlive the reader. A tensor that is missing,
+// left over, of the wrong shape, of a type without a decoder, or not finite is an error that names
+// it.
+Result<ParameterReader> ReaderOfGguf(const GgufFile& file, const ModelConfig& config);
+
+// The whole model, in float32.
 Result<Model> LoadGgufModel(const GgufFile& file);
 
 // Writes a model with the keys of its architecture, and `more` behind them (the tokenizer).
@@ -27,6 +32,15 @@ Result<Model> LoadGgufModel(const GgufFile& file);
 // cannot hold is an error that names the tensor.
 Result<void> WriteGgufModel(const Model& model, GgmlType type, const GgufMetadata& more,
                             const std::filesystem::path& path);
+
+struct GgufWriteOptions {
+  GgmlType type = GgmlType::kF16;  // of matrices
+  GgufMetadata more;               // behind the architecture's keys
+};
+
+// The same file, with one parameter in memory at a time.
+Result<void> WriteGgufModelFrom(const ModelConfig& config, const ParameterReader& reader,
+                                const GgufWriteOptions& options, const std::filesystem::path& path);
 
 // "qwen3", as in general.architecture and in config.json.
 std::string_view ArchitectureName(ModelConfig::Family family);

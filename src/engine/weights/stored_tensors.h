@@ -32,21 +32,10 @@ struct StoredTensor {
 // Every parameter but those of adapters is in one of them.
 std::vector<StoredTensor> StoredTensorsOf(const Model& model);
 
-// All numbers of a tensor, from one buffer per parameter: the model's values, or gradients.
-// `of` gives a parameter's numbers.
-template <typename Of>
-std::vector<float> GatherStored(const StoredTensor& tensor, const Model& model, Of of);
-// The other way round.
-template <typename Of>
-void ScatterStored(const StoredTensor& tensor, const Model& model, const std::vector<float>& stored,
-                   Of of);
-
-// --- how it is done --------------------------------------------------------------------------
-
 // Calls visit(index in the tensor, index in the parameter) for every number of a part.
 template <typename Visit>
 void ForStored(const StoredPart& part, const Parameter& parameter, Visit visit) {
-  const auto count = static_cast<int64_t>(parameter.value.size());
+  const int64_t count = parameter.count();
   const int64_t columns = parameter.shape.size() > 1 ? parameter.shape[1] : 1;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t at = part.row_step == 0 ? i
@@ -56,6 +45,7 @@ void ForStored(const StoredPart& part, const Parameter& parameter, Visit visit) 
   }
 }
 
+// All numbers of a tensor; `of` gives those of a parameter: the model's values, or gradients.
 template <typename Of>
 std::vector<float> GatherStored(const StoredTensor& tensor, const Model& model, Of of) {
   std::vector<float> stored(static_cast<size_t>(tensor.count()));
@@ -65,16 +55,6 @@ std::vector<float> GatherStored(const StoredTensor& tensor, const Model& model, 
               [&](size_t at, size_t i) { stored[at] = own[i]; });
   }
   return stored;
-}
-
-template <typename Of>
-void ScatterStored(const StoredTensor& tensor, const Model& model, const std::vector<float>& stored,
-                   Of of) {
-  for (const StoredPart& part : tensor.parts) {
-    auto& own = of(part.parameter);
-    ForStored(part, model.parameters[static_cast<size_t>(part.parameter)],
-              [&](size_t at, size_t i) { own[i] = stored[at]; });
-  }
 }
 
 }  // namespace hone

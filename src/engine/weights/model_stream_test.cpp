@@ -1,0 +1,79 @@
+#include "engine/weights/model_stream.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "engine/safetensors.h"
+#include "engine/weights/gguf_model.h"
+#include "support/golden_models.h"
+
+namespace hone {
+namespace {
+
+class ModelStream : public testing::Test {
+ protected:
+  std::string Bytes(const std::string& name) { return *ReadFile(directory_.path() / name); }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ModelStream, OneParameterAtATimeGivesTheBytesOfTheWholeModel) {
+  for (const char* name : {"qwen2", "qwen3", "llama3"}) {
+    const auto folder = GoldenModels() / name;
+    const auto model = LoadModel(folder);
+    ASSERT_TRUE(model.ok()) << model.error().message();
+    const auto reader = ReaderOfFolder(folder, model->config);
+    ASSERT_TRUE(reader.ok()) << reader.error().message();
+    for (const SaveType type : {SaveType::kF32, SaveType::kBf16, SaveType::kF16}) {
+      ASSERT_TRUE(SaveModel(*model, type, directory_.path() / "whole").ok());
+      ASSERT_TRUE(SaveModelFrom(model->config, *reader, type, directory_.path() / "stream").ok());
+      EXPECT_EQ(Bytes("stream/model.safetensors"), Bytes("whole/model.safetensors")) << name;
+      EXPECT_EQ(Bytes("stream/config.json"), Bytes("whole/config.json"));
+    }
+    for (const GgmlType type : {GgmlType::kF32, GgmlType::kQ8_0}) {
+      ASSERT_TRUE(WriteGgufModel(*model, type, {}, directory_.path() / "whole.gguf").ok());
+      ASSERT_TRUE(WriteGgufModelFrom(model->config, *reader, {.type = type},
+                                     directory_.path() / "stream.gguf")
+                      .ok());
+      EXPECT_EQ(Bytes("stream.gguf"), Bytes("whole.gguf")) << name;
+    }
+  }
+}
+
+TEST_F(ModelStream, HalvesOfSixteenBitsKeepWhatTheyCanAndRefuseTheRest) {
+  ModelConfig config;
+  config.layers = 1;
+  Model model = NewModel(config);
+  InitializeModel(1, &model);
+  ASSERT_TRUE(SaveModel(model, SaveType::kF16, directory_.path() / "half").ok());
+  const auto half = LoadModel(directory_.path() / "half");
+  ASSERT_TRUE(half.ok()) << half.error().message();
+  EXPECT_EQ(half->config.source.Find("dtype")->AsString(), "float16");
+  for (size_t i = 0; i < model.parameters.size(); ++i) {
+    for (size_t j = 0; j < model.parameters[i].value.size(); ++j) {
+      const float exact = model.parameters[i].value[j];
+      EXPECT_NEAR(half->parameters[i].value[j], exact, std::abs(exact) / 2048 + 1e-7);
+    }
+  }
+  model.parameters[2].value[5] = 70000;
+  const auto saved = SaveModel(model, SaveType::kF16, directory_.path() / "large");
+  ASSERT_FALSE(saved.ok());
+  EXPECT_NE(saved.error().message().find("tensor " + model.parameters[2].name), std::string::npos);
+  EXPECT_NE(saved.error().message().find("70000 is too large for F16"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "large/model.safetensors"));
+}
+
+TEST_F(ModelStream, AnErrorOfAReaderLeavesNoFile) {
+  const ParameterReader broken = [](Parameter* parameter) -> Result<void> {
+    if (parameter->name == "model.norm.weight") return Error(ErrorCode::kCorrupt, "broken");
+    return {};
+  };
+  const auto folder = directory_.path() / "none";
+  const auto saved = SaveModelFrom(ModelConfig(), broken, SaveType::kF32, folder);
+  ASSERT_FALSE(saved.ok());
+  EXPECT_EQ(saved.error().message(), "tensor model.norm.weight: broken");
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+}  // namespace
+}  // namespace hone
