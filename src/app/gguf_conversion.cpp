@@ -117,11 +117,12 @@ Result<void> CheckConversion(const std::filesystem::path& from, const std::files
     return Error(ErrorCode::kUnsupported,
                  "from GGUF to GGUF: convert the file to a folder first, and that to a file");
   }
-  if (!IsGgufName(to) && (type == "f16" || type == "q8_0")) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("--type {}: a folder's weights are f32 or bf16; name a file that ends "
-                             "in .gguf",
-                             type));
+  if (!IsGgufName(to) && type == "q8_0") {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--type {}: a folder's weights are f32, bf16 or f16; name a file that ends "
+                    "in .gguf",
+                    type));
   }
   return {};
 }
@@ -131,6 +132,13 @@ GgmlType GgmlTypeNamed(const std::string& type) {
                                                  {"f16", GgmlType::kF16},
                                                  {"bf16", GgmlType::kBF16},
                                                  {"q8_0", GgmlType::kQ8_0}};
+  CHECK(types.contains(type), "a type that --type has not");
+  return types.at(type);
+}
+
+SaveType SaveTypeNamed(const std::string& type) {
+  const std::map<std::string, SaveType> types = {
+      {"f32", SaveType::kF32}, {"f16", SaveType::kF16}, {"bf16", SaveType::kBf16}};
   CHECK(types.contains(type), "a type that --type has not");
   return types.at(type);
 }

@@ -24,6 +24,9 @@ Result<void> CheckConversion(const std::filesystem::path& from, const std::files
 // The type of a file's matrices by the name that --type has for it: f32, f16, bf16 or q8_0 (CHECK).
 GgmlType GgmlTypeNamed(const std::string& type);
 
+// The same of a folder's weights: f32, f16 or bf16 (CHECK).
+SaveType SaveTypeNamed(const std::string& type);
+
 // What the file says about its tokenizer and templates. Nothing is checked yet; `model` is empty
 // where the file has none.
 GgufTokenizer ReadGgufTokenizer(const GgufFile& file);

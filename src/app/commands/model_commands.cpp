@@ -11,13 +11,13 @@
 #include "app/device_option.h"
 #include "app/gguf_conversion.h"
 #include "app/installed/shipped_files.h"
+#include "app/models/model_conversion.h"
 #include "app/report.h"
 #include "app/terminal.h"
 #include "app/views/text_views.h"
 #include "base/file.h"
 #include "base/recipe.h"
 #include "engine/engine.h"
-#include "engine/lora.h"
 #include "engine/safetensors.h"
 #include "engine/weights/gguf_model.h"
 #include "text/dialect.h"
@@ -58,26 +58,6 @@ Result<Tokenizer> TokenizerOf(const ModelArguments& arguments, const ModelConfig
                              tokenizer.vocab_size(), config.vocab));
   }
   return tokenizer;
-}
-
-// Everything of a model's folder but its weights and config: tokenizer, generation settings,
-// templates.
-Result<void> CarryAlong(const std::filesystem::path& from, const std::filesystem::path& to) {
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(from, failed)) {
-    const std::string name = entry.path().filename().string();
-    const bool text = name.ends_with(".json") || name.ends_with(".txt") || name.ends_with(".jinja");
-    if (!entry.is_regular_file() || !text || name == "config.json" ||
-        name == "model.safetensors.index.json") {
-      continue;
-    }
-    std::filesystem::copy_file(entry.path(), to / name,
-                               std::filesystem::copy_options::overwrite_existing, failed);
-    if (failed) {
-      return Error(ErrorCode::kIo, fmt::format("cannot copy {}: {}", name, failed.message()));
-    }
-  }
-  return {};
 }
 
 Json InfoJson(const ModelConfig& c) {
@@ -187,92 +167,31 @@ Result<std::string> New(const ModelArguments& arguments, bool json) {
                      config.ParameterCount());
 }
 
-// The dialect's chat template, where transformers look for it: in a file of its own, and in
-// tokenizer_config.json for versions that know only that.
-Result<void> WriteChatTemplate(const std::string& name, const std::filesystem::path& folder) {
-  HONE_ASSIGN_OR_RETURN(const auto dialect, NewDialect(DialectIn(name, folder.string())));
-  const std::string text = dialect->ChatTemplate();
-  const auto config_path = folder / "tokenizer_config.json";
-  Json config = Json::Of({});
-  if (std::error_code ignored; std::filesystem::exists(config_path, ignored)) {
-    HONE_ASSIGN_OR_RETURN(const std::string old, ReadFile(config_path));
-    Result<Json> read = ParseJson(old);
-    if (!read.ok()) return read.error().In(config_path.string());
-    if (!read->is_object()) {
-      return Error(ErrorCode::kInvalidArgument, config_path.string() + ": an object is wanted");
-    }
-    config = *std::move(read);
-  } else {
-    config.Set("tokenizer_class", "PreTrainedTokenizerFast");
-  }
-  config.Set("chat_template", text);
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(folder / "chat_template.jinja", text));
-  return WriteFileAtomic(config_path, DumpJson(config, JsonStyle::kPretty) + "\n");
-}
-
-// Merges the adapters that are asked for, or those that lie with the model. Which, or none.
-Result<std::string> MergeAdapter(const ModelArguments& arguments, Model* model) {
-  std::filesystem::path adapter = arguments.adapter;
-  const auto own = std::filesystem::path(arguments.model) / "adapter";
-  if (adapter.empty() && Exists(own)) adapter = own;
-  if (adapter.empty()) return std::string();
-  HONE_RETURN_IF_ERROR(LoadLora(adapter, model));
-  MergeLora(model);
-  return adapter.string();
-}
-
-// The file at `out` with the weights, and what the folder has besides.
-Result<void> WriteGgufOf(const Model& model, const ModelArguments& arguments) {
-  std::string chat_template;
-  if (!arguments.dialect.empty()) {
-    HONE_ASSIGN_OR_RETURN(const auto dialect,
-                          NewDialect(DialectIn(arguments.dialect, arguments.model)));
-    chat_template = dialect->ChatTemplate();
-  }
-  HONE_ASSIGN_OR_RETURN(const GgufMetadata tokenizer,
-                        TokenizerMetadataOf(arguments.model, model.config, chat_template));
-  return WriteGgufModel(model, GgmlTypeNamed(arguments.type), tokenizer, arguments.out);
-}
-
 Result<std::string> Convert(const ModelArguments& named, bool json) {
   HONE_RETURN_IF_ERROR(CheckConversion(named.model, named.out, named.type));
   ModelArguments arguments = named;
-  Model model;
-  std::vector<std::pair<std::string, std::string>> files;
-  const bool from_gguf = IsGgufName(named.model), to_gguf = IsGgufName(named.out);
-  if (from_gguf) {
-    HONE_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(named.model));
-    HONE_ASSIGN_OR_RETURN(files, TokenizerFilesOf(file));
-    HONE_ASSIGN_OR_RETURN(model, LoadGgufModel(file));
-  } else {
+  if (!IsGgufName(named.model)) {
     HONE_ASSIGN_OR_RETURN(arguments, Found(named));
-    HONE_ASSIGN_OR_RETURN(model, LoadModel(arguments.model));
   }
-  HONE_ASSIGN_OR_RETURN(const std::string adapter, MergeAdapter(arguments, &model));
-  if (to_gguf) {
-    HONE_RETURN_IF_ERROR(WriteGgufOf(model, arguments));
-  } else {
-    HONE_RETURN_IF_ERROR(SaveModel(model, TypeOf(arguments), arguments.out));
-    if (!from_gguf) HONE_RETURN_IF_ERROR(CarryAlong(arguments.model, arguments.out));
-    for (const auto& [name, text] : files) {
-      HONE_RETURN_IF_ERROR(WriteFileAtomic(std::filesystem::path(arguments.out) / name, text));
-    }
-    if (!arguments.dialect.empty()) {
-      HONE_RETURN_IF_ERROR(WriteChatTemplate(arguments.dialect, arguments.out));
-    }
-  }
+  HONE_ASSIGN_OR_RETURN(const ConvertedModel converted,
+                        ConvertModel({.from = arguments.model,
+                                      .to = arguments.out,
+                                      .type = arguments.type,
+                                      .adapter = arguments.adapter,
+                                      .dialect = arguments.dialect}));
   if (json) {
     return DumpJson(Json::Of({{"out", arguments.out},
                               {"type", arguments.type},
-                              {"merged", adapter},
+                              {"merged", converted.adapter},
                               {"dialect", arguments.dialect}})) +
            "\n";
   }
+  const bool headless = IsGgufName(arguments.out) && converted.config.scalar_head;
   return fmt::format("{}: {} parameters as {}{}{}{}\n", arguments.out,
-                     model.config.ParameterCount(), arguments.type,
-                     adapter.empty() ? "" : ", adapters merged",
+                     converted.config.ParameterCount(), arguments.type,
+                     converted.adapter.empty() ? "" : ", adapters merged",
                      arguments.dialect.empty() ? "" : ", chat template of " + arguments.dialect,
-                     to_gguf && model.scalar_head >= 0 ? ", without its head for values" : "");
+                     headless ? ", without its head for values" : "");
 }
 
 constexpr std::string_view kCheckText =
@@ -405,7 +324,7 @@ void AddType(Command command, ModelArguments* arguments) {
 }  // namespace
 
 void AddModel(Command program, std::shared_ptr<CommandContext> context) {
-  Command group = program.AddCommand("model", "Make, inspect, check and convert models");
+  Command group = program.AddCommand("model", "Get, make, inspect, check and convert models");
   group.NeedsCommand();
   group.Footer("Example:\n  hone model info tests/golden/models/qwen3\n");
   auto arguments = std::make_shared<ModelArguments>();
@@ -434,7 +353,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
       .Required();
   convert
       .AddOption("--type", &arguments->type,
-                 "of the weights in the file: f32 or bf16; of a GGUF file also f16 or q8_0")
+                 "of the weights in the file: f32, bf16 or f16; of a GGUF file also q8_0")
       .OneOf({"f32", "bf16", "f16", "q8_0"})
       .ShowDefault();
   convert.AddOption("--adapter", &arguments->adapter,
@@ -446,6 +365,8 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
       "--dialect hermes\n  hone model convert tests/golden/models/qwen3 /tmp/qwen3.gguf --type "
       "q8_0\n  hone model convert model.gguf /tmp/model\n");
   convert.Action([=] { Finish(context.get(), Convert(*arguments, context->json)); });
+
+  AddModelGet(group, context);
 
   Command check = group.AddCommand(
       "check", "Check that a model loads and reads English (exit status 1 if it looks broken)");

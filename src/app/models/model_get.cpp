@@ -1,0 +1,115 @@
+#include "app/models/model_get.h"
+
+#include <fmt/format.h>
+
+#include "app/models/catalogue.h"
+#include "app/models/known_model.h"
+#include "app/models/licence.h"
+#include "app/models/mirror.h"
+#include "base/file.h"
+#include "base/file_lock.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/nearest.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kOrigin[] = "origin.json";
+
+// What a folder was made of, to be found there: the same again need not be made.
+Json RecordedOrigin(const ModelGetOptions& options, const KnownModel* known) {
+  if (known == nullptr) return Json::Of({{"from", options.name}});
+  Json::Array packages;
+  for (const KnownPackage& package : known->packages) {
+    packages.push_back(Json::Of(
+        {{"name", package.name}, {"version", package.version}, {"integrity", package.integrity}}));
+  }
+  return Json::Of({{"model", known->name},
+                   {"licence", known->licence},
+                   {"source", known->source},
+                   {"type", options.type.empty() ? known->type : options.type},
+                   {"packages", std::move(packages)},
+                   {"weights_sha256", known->weights_sha256}});
+}
+
+Result<bool> IsThereAlready(const fs::path& folder, const Json& origin) {
+  if (!Exists(folder)) return false;
+  const auto text = ReadFile(folder / kOrigin);
+  if (text.ok()) {
+    const auto json = ParseJson(*text);
+    if (json.ok() && DumpJson(*json) == DumpJson(origin)) return true;
+  }
+  std::error_code ignored;
+  if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return false;
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("{} is there already and holds something else; it is not touched. Name "
+                           "another folder with --to",
+                           folder.string()));
+}
+
+Error NoSuchModel(const ModelGetOptions& options) {
+  std::vector<std::string> names;
+  for (const KnownModel& model : options.catalogue) names.emplace_back(model.name);
+  return Error(ErrorCode::kNotFound,
+               fmt::format("there is no known model \"{}\"{}; hone model list shows them, and what "
+                           "has a slash is a mirror of your own",
+                           options.name, DidYouMean(options.name, names)));
+}
+
+// The line on the licence of what a mirror has: its own file says it.
+std::string MirroredLicence(const fs::path& folder) {
+  for (const char* name : {"LICENSE", "LICENCE", "LICENSE.txt", "LICENSE.md"}) {
+    if (Exists(folder / name)) return fmt::format("licence: see {}", (folder / name).string());
+  }
+  return "the mirror has no LICENSE: ask whoever keeps it";
+}
+
+}  // namespace
+
+fs::path CacheFolder(const EnvironmentVariable& variable) {
+  if (const std::string own = variable("HONE_CACHE"); !own.empty()) return own;
+  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
+    return fs::path(cache) / "hone";
+  }
+  const std::string home = variable("HOME");
+  return (home.empty() ? fs::temp_directory_path() : fs::path(home) / ".cache") / "hone";
+}
+
+Result<GotModel> GetModel(const ModelGetOptions& given) {
+  ModelGetOptions options = given;
+  const bool mirrored = IsMirrorName(options.name);
+  const KnownModel* known = mirrored ? nullptr : FindKnownModel(options.catalogue, options.name);
+  if (known == nullptr && !mirrored) return NoSuchModel(options);
+  GotModel got;
+  got.name = mirrored ? NameOnMirror(options.name) : std::string(known->name);
+  got.folder = options.to.empty() ? fs::path("models") / got.name : options.to;
+  if (options.cache.empty()) options.cache = CacheFolder(options.variable);
+
+  const fs::path part = got.folder.string() + ".part";
+  const std::string place = fs::absolute(got.folder).lexically_normal().string();
+  HONE_ASSIGN_OR_RETURN(const FileLock lock,
+                        FileLock::Take(options.cache / "locks" / Sha256Hex(place)));
+  const Json origin = RecordedOrigin(options, known);
+  HONE_ASSIGN_OR_RETURN(got.was_there, IsThereAlready(got.folder, origin));
+  if (!got.was_there) {
+    std::error_code failed;
+    if (known != nullptr) fs::remove_all(part, failed);
+    fs::create_directories(part, failed);
+    if (failed) {
+      return Error(ErrorCode::kIo,
+                   fmt::format("cannot create {}: {}", part.string(), failed.message()));
+    }
+    HONE_RETURN_IF_ERROR(known != nullptr ? MakeKnownModel(*known, options, part)
+                                          : MakeMirroredModel(options, part));
+    HONE_RETURN_IF_ERROR(
+        WriteFileAtomic(part / kOrigin, DumpJson(origin, JsonStyle::kPretty) + "\n"));
+    HONE_RETURN_IF_ERROR(ReplaceDirectory(part, got.folder));
+  }
+  got.licence = known != nullptr ? LicenceLine(*known) : MirroredLicence(got.folder);
+  return got;
+}
+
+}  // namespace hone
