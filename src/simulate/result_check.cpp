@@ -23,7 +23,8 @@ std::optional<std::string> AnswerChecker::Problem(const ToolSpec& spec,
     std::shared_ptr<const Schema>& known = schemas_[spec.name];
     if (known == nullptr) {
       auto fresh = std::make_shared<Schema>();
-      Result<JsonSchema> compiled = JsonSchema::Compile(*spec.output);
+      Result<JsonSchema> compiled =
+          JsonSchema::Compile(*spec.output, {.assert_format = spec.assert_format});
       if (compiled.ok()) {
         fresh->compiled = *std::move(compiled);
       } else {

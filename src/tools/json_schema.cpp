@@ -43,6 +43,7 @@ std::string JsonSchema::Problem::Text() const {
 struct JsonSchema::Document {
   Json root;
   SchemaDraft draft = SchemaDraft::kDraft2020;
+  bool assert_format = false;
   SchemaReferences references;  // from the schema that holds a $ref
   SchemaPatterns patterns;      // by the schema that holds them
 
@@ -354,13 +355,14 @@ Result<void> JsonSchema::Document::RefuseLoops() const {
   return {};
 }
 
-Result<JsonSchema> JsonSchema::Compile(const Json& schema, SchemaDraft draft) {
+Result<JsonSchema> JsonSchema::Compile(const Json& schema, const SchemaOptions& options) {
   if (!IsSchema(schema)) {
     return Error(ErrorCode::kInvalidArgument, "a schema is an object, true or false");
   }
   auto document = std::make_shared<Document>();
   document->root = schema;
-  document->draft = draft;
+  document->draft = options.draft;
+  document->assert_format = options.assert_format;
   if (const Json* dialect = schema.Find("$schema")) {
     HONE_ASSIGN_OR_RETURN(document->draft, DraftOf(*dialect));
     const bool draft4 = dialect->AsString().find("/draft-04/") != std::string::npos;
@@ -375,8 +377,8 @@ Result<JsonSchema> JsonSchema::Compile(const Json& schema, SchemaDraft draft) {
 }
 
 std::vector<JsonSchema::Problem> JsonSchema::Check(const Json& value) const {
-  return WalkSchema(document_->draft, document_->references, document_->patterns, document_->root,
-                    value);
+  return WalkSchema({document_->draft, document_->assert_format}, document_->references,
+                    document_->patterns, document_->root, value);
 }
 
 }  // namespace hone

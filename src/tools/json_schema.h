@@ -11,16 +11,23 @@ namespace hone {
 
 enum class SchemaDraft { kDraft7, kDraft2020 };
 
+struct SchemaOptions {
+  SchemaDraft draft = SchemaDraft::kDraft2020;  // of schemas without "$schema"
+  // Texts must have the `format` that their schema names, where it is one that can be told
+  // (tools/formats/formats.h). False: formats are annotations, as both drafts have it.
+  bool assert_format = false;
+};
+
 // A JSON Schema (drafts 4, 6, 7 or 2020-12), ready to check values. Immutable and thread-safe.
 //
-// Everything that looks at values is there; formats and contents are annotations, as both drafts
-// have it. What needs more than the schema itself is refused when it is compiled, with a sentence
+// Everything that looks at values is there; contents are annotations, and formats unless they are
+// asserted. What needs more than the schema itself is refused when it is compiled, with a sentence
 // that says so: remote documents, custom vocabularies, dynamic references.
 class JsonSchema {
  public:
-  // A schema with "$schema" says its own draft; `draft` is for those without.
-  static Result<JsonSchema> Compile(const Json& schema,
-                                    SchemaDraft draft = SchemaDraft::kDraft2020);
+  // A schema with "$schema" says its own draft.
+  static Result<JsonSchema> Compile(const Json& schema, const SchemaOptions& options);
+  static Result<JsonSchema> Compile(const Json& schema) { return Compile(schema, SchemaOptions()); }
 
   // A way in which a value does not fit.
   struct Problem {

@@ -60,7 +60,8 @@ TEST(JsonSchema, RefusesWhatItCannotDo) {
   EXPECT_FALSE(JsonSchema::Compile(Json(3)).ok());
   // In draft 7 its neighbours are passed over, so nobody had looked at this oneOf.
   EXPECT_FALSE(
-      JsonSchema::Compile(Parsed(R"({"$ref": [], "oneOf": {}})"), SchemaDraft::kDraft7).ok());
+      JsonSchema::Compile(Parsed(R"({"$ref": [], "oneOf": {}})"), {.draft = SchemaDraft::kDraft7})
+          .ok());
 }
 
 TEST(JsonSchema, ASchemaThatHoldsItselfIsFine) {
@@ -81,7 +82,7 @@ void RunSuite(const std::filesystem::path& folder, SchemaDraft draft) {
     for (const Json& group : groups.AsArray()) {
       const std::string name =
           entry.path().filename().string() + ": " + group.Find("description")->AsString();
-      const auto schema = JsonSchema::Compile(*group.Find("schema"), draft);
+      const auto schema = JsonSchema::Compile(*group.Find("schema"), {.draft = draft});
       if (!schema.ok()) {
         const std::string& why = schema.error().message();
         const bool stated = why.find("remote document") != std::string::npos ||

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "tools/formats/formats.h"
 #include "tools/same_value.h"
 
 namespace hone {
@@ -81,8 +82,12 @@ class SchemaWalk {
  public:
   using Problems = std::vector<JsonSchema::Problem>;
 
-  SchemaWalk(SchemaDraft draft, const SchemaReferences& references, const SchemaPatterns& patterns)
-      : draft_(draft), references_(references), patterns_(patterns) {}
+  SchemaWalk(const SchemaOptions& options, const SchemaReferences& references,
+             const SchemaPatterns& patterns)
+      : draft_(options.draft),
+        assert_format_(options.assert_format),
+        references_(references),
+        patterns_(patterns) {}
 
   bool Fits(const Json& schema, const Json& value, const std::string& path, Evaluated* seen,
             Problems* problems) const {
@@ -201,6 +206,12 @@ class SchemaWalk {
         !Matches(schema, pattern->AsString(), text, path)) {
       fits = Say(problems, path,
                  fmt::format("expected text like {}, got {}", pattern->AsString(), Shown(value)));
+    }
+    const Json* format = assert_format_ ? schema.Find("format") : nullptr;
+    if (format != nullptr && format->is_string() && !HasFormat(format->AsString(), text)) {
+      fits = Say(problems, path,
+                 fmt::format("expected a text of the format {}, got {}", format->AsString(),
+                             Shown(value)));
     }
     return fits;
   }
@@ -438,6 +449,7 @@ class SchemaWalk {
   }
 
   SchemaDraft draft_;
+  bool assert_format_;
   const SchemaReferences& references_;
   const SchemaPatterns& patterns_;
   mutable std::optional<JsonSchema::Problem> undecided_;
@@ -445,12 +457,13 @@ class SchemaWalk {
 
 }  // namespace
 
-std::vector<JsonSchema::Problem> WalkSchema(SchemaDraft draft, const SchemaReferences& references,
+std::vector<JsonSchema::Problem> WalkSchema(const SchemaOptions& options,
+                                            const SchemaReferences& references,
                                             const SchemaPatterns& patterns, const Json& schema,
                                             const Json& value) {
   std::vector<JsonSchema::Problem> problems;
   Evaluated seen;
-  const SchemaWalk walk(draft, references, patterns);
+  const SchemaWalk walk(options, references, patterns);
   const bool fits = walk.Fits(schema, value, "", &seen, &problems);
   if (walk.undecided()) return {*walk.undecided()};
   CHECK(fits == problems.empty(), "a value that does not fit has a problem");

@@ -16,7 +16,8 @@ using SchemaReferences = std::map<const Json*, const Json*>;
 using SchemaPatterns = std::map<const Json*, std::map<std::string, Regex>>;
 
 // All problems of a value, at most 20.
-std::vector<JsonSchema::Problem> WalkSchema(SchemaDraft draft, const SchemaReferences& references,
+std::vector<JsonSchema::Problem> WalkSchema(const SchemaOptions& options,
+                                            const SchemaReferences& references,
                                             const SchemaPatterns& patterns, const Json& schema,
                                             const Json& value);
 

@@ -70,6 +70,8 @@ ToolLimits ReadLimits(RecipeTable table) {
   table.Read("max_result_bytes", &limits.max_result_bytes, "longer results are cut", AtLeast(1));
   table.Read("max_argument_bytes", &limits.max_argument_bytes, "longer arguments are refused",
              AtLeast(1));
+  table.Read("assert_format", &limits.assert_format,
+             "texts must have the `format` that the tools' schemas name");
   return limits;
 }
 

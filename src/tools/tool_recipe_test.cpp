@@ -33,6 +33,23 @@ TEST(ToolRecipeTest, WhatIsDescribedIsNotStartedWhereOthersAnswer) {
   EXPECT_NE(live.error().message().find("tools[0] (mcp)"), std::string::npos);
 }
 
+TEST(ToolRecipeTest, FormatsAreAssertedOfAllToolsOfAnEntry) {
+  TemporaryDirectory folder;
+  const std::string file = (folder.path() / "tools.json").string();
+  ASSERT_TRUE(WriteFileAtomic(file, R"([{"name": "book", "parameters": {"type": "object",
+      "properties": {"day": {"type": "string", "format": "date"}}}}])")
+                  .ok());
+  const auto problem = [&](const std::string& more) {
+    const auto box =
+        MakeToolbox(Read("[[tools]]\nkind = \"spec\"\nfile = \"" + file + "\"\n" + more)).value();
+    const Toolbox::Tool& tool = *box->Find("book");
+    EXPECT_EQ(tool.spec.assert_format, !more.empty()) << "rewards and simulators read it there";
+    return tool.checker.Problem(Json::Of({{"day", "soon"}}));
+  };
+  EXPECT_FALSE(problem("").has_value());
+  EXPECT_TRUE(problem("assert_format = true\n").has_value());
+}
+
 TEST(ToolRecipeTest, WhatThisProgramHasItselfIsNotDescribed) {
   Recipe recipe =
       Recipe::Parse("[[tools]]\nkind = \"calculator\"\ndescribed = \"x\"\n", "t").value();

@@ -22,6 +22,7 @@ void ReadOwn(const Json& own, JsonErrors* errors, ToolSpec* spec) {
   if (!output.is_null()) spec->output = std::move(output);
   fields.Optional("effect", &effect);
   fields.Optional("resource", &spec->resource);
+  fields.Optional("assert_format", &spec->assert_format);
   fields.Optional("computable", &spec->computable);
   fields.Optional("price", &spec->price);
   fields.Optional("typical_latency_ms", &spec->typical_latency_ms);
@@ -48,6 +49,7 @@ Json ToolSpec::ToJson() const {
   Json own = Json::Of({{"effect", EffectName(effect)}});
   if (output) own.Set("output", *output);
   if (!resource.empty()) own.Set("resource", resource);
+  if (assert_format) own.Set("assert_format", true);
   if (computable) own.Set("computable", true);
   if (price != 0) own.Set("price", price);
   if (typical_latency_ms != 0) own.Set("typical_latency_ms", typical_latency_ms);
@@ -117,7 +119,8 @@ Result<std::vector<ToolSpec>> ToolSpecsFromJson(const Json& json) {
 }
 
 Result<ArgumentChecker> ArgumentChecker::For(const ToolSpec& spec) {
-  Result<JsonSchema> schema = JsonSchema::Compile(spec.parameters);
+  Result<JsonSchema> schema =
+      JsonSchema::Compile(spec.parameters, {.assert_format = spec.assert_format});
   if (!schema.ok()) return schema.error().In(spec.name + ".parameters");
   return ArgumentChecker(*std::move(schema));
 }

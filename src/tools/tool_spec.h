@@ -29,8 +29,10 @@ struct ToolSpec {
   std::optional<Json> output;      // JSON Schema of what it returns
   Effect effect = Effect::kReads;  // what nothing is said of may depend on the world
   std::string resource;            // what it reads or writes; empty: the world as a whole
-  bool computable = false;         // pure and exact: its answer can be computed without it
-  double price = 0;                // per call
+  // Texts in arguments and results must have the `format` that the schemas name.
+  bool assert_format = false;
+  bool computable = false;  // pure and exact: its answer can be computed without it
+  double price = 0;         // per call
   int64_t typical_latency_ms = 0;
 
   // The schema of a chat API, nested under "function" as OpenAI has it, with all of the above that

@@ -34,6 +34,20 @@ TEST(ToolSpec, WhatIsNotSaidIsCareful) {
   EXPECT_FALSE(ArgumentChecker::For(*spec)->Problem(Json::Of({})).has_value());
 }
 
+TEST(ToolSpec, FormatsAreAssertedWhereTheToolSaysSo) {
+  const std::string schema = R"("parameters": {"type": "object",
+      "properties": {"day": {"type": "string", "format": "date"}}})";
+  const auto problem = [&](const std::string& more) {
+    const ToolSpec spec =
+        ToolSpecFromJson(Parsed(R"({"name": "f", )" + schema + more + "}")).value();
+    EXPECT_EQ(ToolSpecFromJson(spec.ToJson())->ToJson(), spec.ToJson());
+    return ArgumentChecker::For(spec)->Problem(Json::Of({{"day", "soon"}}));
+  };
+  EXPECT_FALSE(problem("").has_value());
+  EXPECT_EQ(problem(R"(, "x-hone": {"assert_format": true})"),
+            "`day`: expected a text of the format date, got \"soon\"");
+}
+
 TEST(ToolSpec, ErrorsNameTheKey) {
   auto message = [](std::string_view text) {
     const auto specs = ToolSpecsFromJson(Parsed(text));

@@ -18,7 +18,8 @@ bool MayRepeat(const ToolSpec& spec, Sharing sharing) {
 Result<Toolbox> Toolbox::Of(std::vector<Kit> kits) {
   Toolbox box;
   for (size_t k = 0; k < kits.size(); ++k) {
-    for (const ToolSpec& spec : kits[k].toolkit->tools()) {
+    for (ToolSpec spec : kits[k].toolkit->tools()) {
+      spec.assert_format = spec.assert_format || kits[k].limits.assert_format;
       HONE_ASSIGN_OR_RETURN(ArgumentChecker checker, ArgumentChecker::For(spec));
       if (!box.by_name_.emplace(spec.name, box.tools_.size()).second) {
         return Error(ErrorCode::kInvalidArgument,

@@ -30,6 +30,7 @@ struct ToolLimits {
   double per_second = 0;                      // calls begun per second; 0: no limit
   int64_t max_result_bytes = 16 << 10;        // what is longer is cut (tools/cut.h)
   int64_t max_argument_bytes = 1 << 20;
+  bool assert_format = false;  // of all its tools, as ToolSpec says of one
 };
 
 // All tools of a run, by name. Immutable.

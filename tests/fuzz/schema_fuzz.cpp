@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto value = cut == std::string_view::npos ? schema : hone::ParseJson(text.substr(cut + 1));
   if (!value.ok()) return 0;
   for (const auto draft : {hone::SchemaDraft::kDraft7, hone::SchemaDraft::kDraft2020}) {
-    const auto compiled = hone::JsonSchema::Compile(*schema, draft);
+    const auto compiled = hone::JsonSchema::Compile(*schema, {draft, true});
     if (!compiled.ok()) {
       CHECK(!compiled.error().message().empty());
       continue;

@@ -19,7 +19,13 @@ Result<Json> CheckSchema(const Json& in) {
     return Error(ErrorCode::kInvalidArgument, "the line needs \"schema\" and \"value\"");
   }
   HONE_ASSIGN_OR_RETURN(const SchemaDraft draft, DraftNamed(in.Find("draft")));
-  HONE_ASSIGN_OR_RETURN(const JsonSchema compiled, JsonSchema::Compile(*schema, draft));
+  const Json* formats = in.Find("assert_format");
+  if (formats != nullptr && !formats->is_bool()) {
+    return Error(ErrorCode::kInvalidArgument, "\"assert_format\" must be true or false");
+  }
+  const bool asserted = formats != nullptr && formats->AsBool();
+  HONE_ASSIGN_OR_RETURN(const JsonSchema compiled,
+                        JsonSchema::Compile(*schema, {.draft = draft, .assert_format = asserted}));
   Json::Array errors;
   for (const JsonSchema::Problem& problem : compiled.Check(*value)) {
     errors.push_back(problem.Text());
@@ -107,7 +113,8 @@ Pass CheckSchemaPass() {
           .options = {},
           .input_schema = ParseJson(R"({"type": "object", "required": ["schema", "value"],
                "properties": {"schema": {}, "value": {},
-                              "draft": {"enum": ["7", "2020-12"], "default": "2020-12"}}})")
+                              "draft": {"enum": ["7", "2020-12"], "default": "2020-12"},
+                              "assert_format": {"type": "boolean", "default": false}}})")
                               .value(),
           .output_schema = ParseJson(R"({"type": "object", "required": ["valid", "errors"],
                "properties": {"valid": {"type": "boolean"},
