@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/sampler.h"
+#include "serve/turn_flow.h"
+#include "serve/turn_reading.h"
 #include "text/dialect.h"
 #include "text/tokenizer.h"
 
@@ -20,18 +22,6 @@ namespace hone {
 // before. Null when there are none.
 std::function<bool(std::span<const TokenId>)> StopAtText(const Tokenizer* tokenizer,
                                                          std::vector<std::string> stops);
-
-// The text before the first of `stops`; all of it when none is there.
-std::string_view BeforeStop(std::string_view text, const std::vector<std::string>& stops);
-
-// What is new to the client. Text is UTF-8.
-struct TurnDelta {
-  std::string content;
-  std::string reasoning;
-  std::vector<ParsedCall> calls;
-
-  bool empty() const { return content.empty() && reasoning.empty() && calls.empty(); }
-};
 
 // Whether a prompt ends with an opened thought.
 bool EndsInThought(const Dialect& dialect, const Tokenizer& tokenizer,
@@ -46,16 +36,11 @@ bool EndsInThought(const Dialect& dialect, const Tokenizer& tokenizer,
 // text as it is, the marks that make no sense included. Blanks around each are left out.
 class ServedTurn {
  public:
-  struct Options {
-    bool thinking = false;  // the prompt opened the thought that the turn begins with
-    bool may_call = true;   // false: a call is text like any other
-  };
+  using Options = TurnReadingOptions;
   // `dialect` and `tokenizer` must outlive it. `stops` are the client's own.
   ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops,
-             const Options& options)
-      : dialect_(dialect), tokenizer_(tokenizer), stops_(std::move(stops)), options_(options) {}
-  ServedTurn(const Dialect* dialect, const Tokenizer* tokenizer, std::vector<std::string> stops)
-      : ServedTurn(dialect, tokenizer, std::move(stops), Options()) {}
+             const Options& options = {})
+      : dialect_(dialect), tokenizer_(tokenizer), flow_(dialect, std::move(stops), options) {}
 
   TurnDelta Feed(std::span<const TokenId> tokens);
   // The turn is over: by the model (or a stop text), or by a limit.
@@ -67,19 +52,9 @@ class ServedTurn {
   const ParsedTurn& parsed() const { return parsed_; }
 
  private:
-  // All that can be told of a text, which is the whole turn where its end is given.
-  TurnDelta Read(std::string_view text, std::optional<TurnEnd> end) const;
-  // Reads thoughts off the beginning and returns where the rest begins.
-  size_t ReadThoughts(std::string_view text, std::optional<TurnEnd> end, TurnDelta* told) const;
-  std::string ContentOf(std::string_view rest, const ParsedTurn& parsed, bool whole) const;
-  TurnDelta News(const TurnDelta& all);
-
   const Dialect* dialect_;
   const Tokenizer* tokenizer_;
-  std::vector<std::string> stops_;
-  Options options_;
-  std::string bytes_;
-  size_t content_ = 0, reasoning_ = 0, calls_ = 0;  // told until now
+  TurnFlow flow_;
   TurnDelta told_;
   ParsedTurn parsed_;
 };
@@ -89,7 +64,10 @@ class PlainTurn {
  public:
   PlainTurn(const Tokenizer* tokenizer, std::vector<std::string> stops,
             std::vector<TokenId> stop_tokens)
-      : tokenizer_(tokenizer), stops_(std::move(stops)), stop_tokens_(std::move(stop_tokens)) {}
+      : tokenizer_(tokenizer),
+        stops_(std::move(stops)),
+        stop_tokens_(std::move(stop_tokens)),
+        stops_seen_(stops_) {}
 
   std::string Feed(std::span<const TokenId> tokens);
   std::string Finish();
@@ -101,6 +79,7 @@ class PlainTurn {
   const Tokenizer* tokenizer_;
   std::vector<std::string> stops_;
   std::vector<TokenId> stop_tokens_;
+  MarkWatch stops_seen_;
   std::string bytes_, told_;
   size_t bytes_told_ = 0;
 };

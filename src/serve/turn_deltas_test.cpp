@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "text/template_dialect.h"
+#include "support/template_dialects.h"
 
 namespace hone {
 namespace {
@@ -69,95 +69,12 @@ TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEnd) {
 
 // Marks, halves of marks, calls and words in any order, in every dialect.
 TEST(ServedTurn, WhatIsToldInPiecesIsWhatIsToldInTheEndWhateverTheTextIs) {
-  const char* fragments[] = {
-      "<think>",
-      "</think>",
-      "<answer>",
-      "</answer>",
-      "<tool_call>",
-      "</tool_call>",
-      "<search>",
-      "</search>",
-      "<code>",
-      "</code>",
-      "<action>",
-      "</action>",
-      "<fold_thought>",
-      "<|im_end|>",
-      "<|endoftext|>",
-      "<|eot_id|>",
-      "<|python_tag|>",
-      "<thi",
-      "</ans",
-      "<tool",
-      "<",
-      "\n",
-      "\n\n",
-      " ",
-      "  \n",
-      "Hello",
-      " so it is",
-      "42",
-      "你好",
-      "\\boxed{7}",
-      "{",
-      "}",
-      "\"",
-      "; ",
-      R"({"name": "f", "arguments": {"a": 1}})",
-      R"({"name": "f", "parameters": {}})",
-      R"({"name": "f")",
-      R"({"a": "x)",
-      R"({"a": [1]})",
-      "STOP",
-      "ST",
-      "<tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>",
-      "<function=f>",
-      "</function>",
-      "<parameter=x>",
-      "</parameter>",
-      "<tool_call><function=f><parameter=x>1</parameter></function></tool_call>",
-      R"(<action>{"type": "answer", "when": false, "content": "x"}</action>)",
-      R"(<action>{"type": "call", "when": true, "which": "f", "how": {}}</action>)",
-      "[f(a=1), g(b='x')]",
-      "[",
-      "[TOOL_CALLS]f[ARGS]",
-      "<｜tool▁calls▁begin｜>",
-      "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
-      "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>",
-      "<minimax:tool_call><invoke name=\"f\"></invoke></minimax:tool_call>",
-      "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
-      "<|channel|>analysis<|message|>hm<|end|><|start|>assistant",
-      "<|channel|>commentary to=functions.f<|message|>{}<|call|>",
-      "<|channel|>final<|message|>",
-      "<|START_ACTION|>[{\"tool_name\": \"f\", \"parameters\": {}}]<|END_ACTION|>",
-      "<|tool_call>call:f{a:1}<tool_call|>",
-      "<|tool_call|>",
-      "functools",
-      "[THINK]hm[/THINK]",
-      "<channel|>",
-      "all\n",
-      "f\n"};
-  std::vector<std::unique_ptr<Dialect>> dialects;
-  for (const auto& [name, about] : BuiltInDialects()) {
-    if (name.ends_with(".toml") || name.starts_with("template:")) continue;
-    dialects.push_back(NewDialect(name).value());
-  }
-  for (const std::string& calls : CallFormatNames()) {
-    ModelTemplate model;
-    model.where = "a test";
-    model.sources.emplace_back("default",
-                               "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content "
-                               "}}<|im_end|>\n{% endfor %}");
-    TemplateOptions settings;
-    settings.calls = CallFormatOf(calls);
-    dialects.push_back(NewTemplateDialect(std::move(model), std::move(settings)).value());
-  }
+  const std::vector<std::unique_ptr<Dialect>> dialects = EveryDialect();
   Rng rng(5);
   for (int round = 0; round < 300; ++round) {
     std::string text;
     for (uint64_t left = rng.Below(9); left > 0; --left) {
-      text += fragments[rng.Below(std::size(fragments))];
+      text += TurnFragment(&rng);
     }
     for (const auto& dialect : dialects) {
       const bool stopped = rng.Below(2) == 0, thinking = rng.Below(3) == 0,
@@ -183,6 +100,11 @@ TEST(ServedTurn, AThoughtIsToldApartAlsoWhereALimitEndsIt) {
   const Seen broken = Read("tagged:tapo", "<think>a</think> no action", 1, true);
   EXPECT_EQ(broken.told.reasoning, "a");
   EXPECT_EQ(broken.told.content, "no action");
+  // Calls without a mark: what begins as one is no thought before its end is there.
+  const auto pythonic = DialectCalling(CallFormat::kPythonic);
+  const Seen bare = Read(*pythonic, "[f(a=1)]", 1, true, {}, {.thinking = true});
+  EXPECT_EQ(bare.told.reasoning, "");
+  EXPECT_EQ(bare.told.calls.size(), 1u);
   const Seen forgot = Read(
       "hermes:qwen3", "hm <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call><|im_end|>", 1,
       true, {}, {.thinking = true});

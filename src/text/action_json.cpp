@@ -76,6 +76,7 @@ class ActionJson final : public Dialect {
                                                    "<tool_response>", "</tool_response>"});
     traits_.marks.ends.assign(traits_.stops.begin() + 1, traits_.stops.end());
     traits_.marks.call_opens = {std::string(kOpen)};
+    traits_.marks.call_closes = {std::string(kClose)};
     traits_.marks.whole_only = true;
     frame_.reserved = std::make_shared<ReservedTokens>(ReservedBy(traits_));
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,

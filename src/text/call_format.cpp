@@ -314,7 +314,13 @@ ParsedTurn ParseTurnIn(CallFormat format, std::string_view turn,
   if (format == CallFormat::kHermes) return ParseHermes(turn, body, end);
   ParsedTurn parsed;
   ReadBody(format, body.text, &parsed);
+  marks.call_closes.assign(spelling->closes.begin(), spelling->closes.end());
+  marks.json_arguments = spelling->json_arguments;
   AddTrailingFault(turn, body, &parsed);
+  marks.bare_calls =
+      spelling->begins != nullptr || marks.json_calls || format == CallFormat::kFunctionary;
+  if (marks.json_calls) marks.bare_first = "{";
+  if (spelling->begins != nullptr) marks.bare_first = "[";
   AddCutFault(body, end, CutMarks(format, stops), &parsed);
   if (!parsed.calls.empty() || !parsed.faults.empty()) return parsed;
   if (Trim(parsed.content).empty()) {

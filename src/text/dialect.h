@@ -84,8 +84,16 @@ struct TurnMarks {
   std::string think_open, think_close;  // around thought, at the beginning of a turn
   std::string answer_open, answer_close;
   std::vector<std::string> call_opens;  // what a call begins with
-  bool json_calls = false;              // a turn that is a JSON object may be a call as well
-  bool whole_only = false;              // what is answered is not known before the turn has ended
+  // Of which one ends every call. Empty: anything may; with json_arguments, a bracket or a fence
+  // outside of JSON's texts.
+  std::vector<std::string> call_closes;
+  bool json_arguments = false;
+  bool json_calls = false;  // a turn that is a JSON object may be a call as well
+  // A turn without one of call_opens may be calls as a whole: one that begins with one of these
+  // characters, or, where there are none, any.
+  bool bare_calls = false;
+  std::string bare_first;
+  bool whole_only = false;  // what is answered is not known before the turn has ended
 };
 
 struct DialectTraits {

@@ -150,6 +150,7 @@ class Hermes final : public Dialect {
     traits_.marks.think_open = kThinkOpen;
     traits_.marks.think_close = kThinkClose;
     traits_.marks.call_opens = {std::string(kCallOpen)};
+    traits_.marks.call_closes = {std::string(kCallClose)};
     frame_.reserved = std::make_shared<ReservedTokens>(ReservedBy(traits_));
     spelling_.opening = [this](const std::string* system, const Json::Array& tools,
                                PieceBuilder* out) { Opening(system, tools, out); };

@@ -175,7 +175,11 @@ class Tagged final : public Dialect {
       marks.answer_open = Open(tags_.answer);
       marks.answer_close = Close(tags_.answer);
     }
-    for (const ActionTag& action : tags_.actions) marks.call_opens.push_back(Open(action.tag));
+    for (const ActionTag& action : tags_.actions) {
+      const bool closed = action.body != ActionBody::kMarker;
+      marks.call_opens.push_back(Open(action.tag));
+      marks.call_closes.push_back(closed ? Close(action.tag) : Open(action.tag));
+    }
     marks.whole_only = tags_.boxed;
   }
 

@@ -24,6 +24,8 @@ struct CallSpelling {
   // Reads from the opening mark at text[open] and returns where to go on; `open` itself where no
   // call stands there. Null: format-specific.
   size_t (*read)(std::string_view text, size_t open, ParsedTurn* parsed) = nullptr;
+  std::vector<std::string_view> closes = {};  // TurnMarks::call_closes
+  bool json_arguments = false;                // TurnMarks
   // Whether a turn that begins so is calls as a whole, which `read` then reads from its beginning.
   // Null: it never is.
   bool (*begins)(std::string_view text) = nullptr;
