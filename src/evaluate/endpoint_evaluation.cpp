@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "evaluate/endpoint_agent.h"
 #include "evaluate/played_tree.h"
+#include "text/call_format.h"
 
 namespace hone {
 namespace {
@@ -86,6 +87,21 @@ class EndpointWork {
   std::optional<Error> failure_ HONE_GUARDED_BY(mutex_);
 };
 
+// Answers that look like calls: the server does not read the format that its model writes.
+void NoteUnread(const EndpointEpisode& episode, RolloutCounts* counts) {
+  for (const PlayedTurn& turn : episode.played.turns) {
+    if (!turn.agent.calls.empty() || !turn.agent.answer) continue;
+    const std::optional<UnreadCall> unread = FindUnreadCall(*turn.agent.answer);
+    if (!unread) continue;
+    ++counts->unread_calls;
+    if (!counts->unread_note.empty()) continue;
+    counts->unread_note = fmt::format(
+        "an answer looks like a call of {} in the format {}, which the endpoint did not read: set "
+        "its server's parser of calls to that format",
+        unread->name, CallFormatName(unread->format));
+  }
+}
+
 Result<Measures> MeasureEpisode(const EndpointTask& task, const EndpointEpisode& episode) {
   HONE_ASSIGN_OR_RETURN(std::vector<Measures> measured,
                         MeasureTree(PlayedTree(task.task, task.seed, episode.played)));
@@ -155,6 +171,7 @@ Result<Evaluation> EndpointPlayer::Evaluate(const EvaluationOptions& options) co
     HONE_ASSIGN_OR_RETURN(evaluation.measures[episode.index],
                           MeasureEpisode(tasks[episode.index], episode));
     ++evaluation.counts.leaves;
+    NoteUnread(episode, &evaluation.counts);
     ++heard;
     if (options.progress) options.progress(heard, std::ssize(tasks));
     return {};

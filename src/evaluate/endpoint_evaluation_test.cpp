@@ -91,6 +91,19 @@ TEST_F(EndpointEvaluationTest, PlaysTheTasksOfTheSplitWithTheToolsShown) {
   }
 }
 
+TEST_F(EndpointEvaluationTest, CallsThatTheServerDidNotReadAreCounted) {
+  FunctionChat chat([](const ChatRequest&, int64_t number) {
+    return Says(number % 2 == 0 ? "[TOOL_CALLS]clock[ARGS]{}" : "none");
+  });
+  const auto found = Player(&chat).Evaluate({.split = Split::kDev, .tasks = 6});
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(found->counts.unread_calls, 3);
+  const Json json = found->ToJson();
+  EXPECT_EQ(json.Find("unread_calls")->AsInteger(), 3);
+  EXPECT_NE(json.Find("unread_note")->AsString().find("a call of clock in the format mistral"),
+            std::string::npos);
+}
+
 TEST_F(EndpointEvaluationTest, AnEndpointsFailureIsNotTheAgents) {
   FunctionChat chat([](const ChatRequest&, int64_t number) {
     return number % 3 == 2 ? Fails("503: busy") : Says("none");

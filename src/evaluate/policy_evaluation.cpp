@@ -116,6 +116,10 @@ Json Evaluation::ToJson() const {
        {"outcomes", OutcomesOf(measures)},
        {"calls_by_task", std::move(calls)},
        {"seconds", seconds}});
+  if (counts.unread_calls > 0) {
+    out.Set("unread_calls", counts.unread_calls);
+    out.Set("unread_note", counts.unread_note);
+  }
   const Groups environments = ByEnvironment();
   if (environments.size() < 2) return out;
   Json apart =

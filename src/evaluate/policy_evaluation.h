@@ -31,7 +31,7 @@ struct Evaluation {
   // In the order of the tasks, `samples` of each. One that others broke does not count, and is here
   // all the same.
   std::vector<Measures> measures;
-  RolloutCounts counts;
+  RolloutCounts counts;  // unread_calls and unread_note also of endpoints
   double seconds = 0;
 
   int64_t Broken() const;  // trajectories that do not count
@@ -47,7 +47,9 @@ struct Evaluation {
   //  "figures": {"success": {"value", "low", "high", "trajectories"}, ...},
   //  "outcomes": "10-1", one character per trajectory in the order of the tasks: done, not done, or
   //              nothing known (ended by the fault of others, or without a verdict),
-  //  "calls_by_task": [1, 0, ...], in the same order}
+  //  "calls_by_task": [1, 0, ...], in the same order,
+  //  "unread_calls": turns that look like a call which was not read, and "unread_note", what to
+  //  set; both only where there are some}
   Json ToJson() const;
 };
 

@@ -40,6 +40,7 @@ Metrics Healthy(int64_t step) {
           {"needless_call_rate", 0.3 - 0.3 * way},
           {"which_accuracy", 0.7 + 0.25 * way},
           {"valid_action_rate", 0.97},
+          {"unread_call_rate", 0},
           {"execution_failure_rate", 0.1},
           {"fault_rate", 0.01}};
 }
@@ -110,6 +111,7 @@ std::vector<Failure> Failures() {
       {"format-collapse", {{"valid_action_rate", 0.3}}, With([](RemedyOptions* s) {
          s->demonstration_share = 0.2;
        })},
+      {"unread-calls", {{"unread_call_rate", 0.4}}, {}},
       {"execution-failures", {{"execution_failure_rate", 0.6}}, With([](RemedyOptions* s) {
          s->reward_scale = {{"execution", 1.5}};
        })},

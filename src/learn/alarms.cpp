@@ -170,6 +170,12 @@ std::vector<Alarm> BuiltInAlarms() {
        kWarning,
        "actions can no longer be read; mix demonstrations back in, or punish bad syntax more",
        {R::kMixDemonstrations, 0.2}},
+      {std::string(kUnreadCallsAlarm),
+       {C::kAbove, "unread_call_rate", 0.02, 1},
+       kWarning,
+       "turns look like calls in a format that the dialect does not read, and count as answers or "
+       "faults; set model.dialect to the model's own format (docs/dialects.md)",
+       {}},
       {"execution-failures",
        {C::kRisesBy, "execution_failure_rate", 0.2, 5},
        kWarning,

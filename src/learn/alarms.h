@@ -67,6 +67,9 @@ struct Alarm {
   int64_t hold = 20;  // steps until it may fire again, and until its remedy is eased
 };
 
+// Whose message a run ends with what to set (RolloutCounts::unread_note).
+inline constexpr std::string_view kUnreadCallsAlarm = "unread-calls";
+
 // All of them, in the order in which they are looked at.
 std::vector<Alarm> BuiltInAlarms();
 // The metrics that the built-in alarms watch, sorted; train/metrics_table.h says what each is.

@@ -12,6 +12,7 @@
 #include "envs/environment.h"
 #include "rollout/group_tree.h"
 #include "rollout/rollout.h"
+#include "text/call_format.h"
 #include "tools/sessions.h"
 
 // What the scheduler keeps of groups and trajectories while they are under way.
@@ -45,6 +46,7 @@ struct LiveGroup;
 
 // What was computed of a turn before its place in the order came (rollout/turn_work.h).
 struct Ahead {
+  std::optional<UnreadCall> unread;          // a call in a format that was not chosen
   bool stepped = false;                      // the environment has had its say
   std::optional<Json> final_state;           // where that was the end
   std::optional<Result<Node>> next;          // else: what the context gets

@@ -18,6 +18,14 @@ Node NodeOfPiece(const Tokenizer& tokenizer, const Piece& piece, std::span<const
   return node;
 }
 
+// A turn ends with one of them, or without.
+std::string WithoutStops(std::string turn, const std::vector<std::string>& stops) {
+  for (const std::string& stop : stops) {
+    if (turn.ends_with(stop)) turn.resize(turn.size() - stop.size());
+  }
+  return turn;
+}
+
 bool SameCalls(const std::vector<Call>& a, const std::vector<Call>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Call& x, const Call& y) {
     return x.name == y.name && x.arguments == y.arguments;
@@ -75,6 +83,14 @@ AgentTurn TurnCodec::ReadTurn(TurnEnd end, Node* node) const {
   }
   turn.tokens = static_cast<int64_t>(node->tokens.size());
   return turn;
+}
+
+std::optional<UnreadCall> TurnCodec::UnreadIn(const AgentTurn& turn, const Node& node) const {
+  if (!turn.calls.empty()) return std::nullopt;
+  if (turn.answer) return FindUnreadCall(*turn.answer);
+  if (turn.faults.empty()) return std::nullopt;
+  return FindUnreadCallInFaulty(
+      WithoutStops(tokenizer_->BytesOf(node.tokens), dialect_->traits().stops));
 }
 
 Result<Node> TurnCodec::After(const Node& turn, const AgentTurn& agent,

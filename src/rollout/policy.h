@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "envs/environment.h"
 #include "record/tree.h"
+#include "text/call_format.h"
 #include "text/dialect.h"
 #include "text/tokenizer.h"
 
@@ -39,6 +40,10 @@ class TurnCodec {
   // Puts what the node's tokens say on the node (calls with their spans, faults), and returns it
   // for the environment: calls, faults, answer and the number of tokens.
   AgentTurn ReadTurn(TurnEnd end, Node* node) const;
+
+  // The call that a turn without calls has in a format that the dialect does not read. It is no
+  // part of the record: people are told of it, and of what to set (text/call_format.h).
+  std::optional<UnreadCall> UnreadIn(const AgentTurn& turn, const Node& node) const;
 
   // What the context gets after a turn, up to where the policy goes on: the results of its calls,
   // the notices, what the user says. The node has the results; its parent is the caller's to set.

@@ -41,6 +41,38 @@ TEST(TurnCodecTest, ATurnIsReadWithTheSpansOfItsCalls) {
   EXPECT_EQ(cut.faults, faulty.faults);
 }
 
+TEST(TurnCodecTest, ACallInAFormatThatTheDialectDoesNotReadIsFound) {
+  const Tokenizer tokenizer =
+      Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/tokenizer.json").value();
+  const auto dialect = NewDialect("hermes").value();
+  const TurnCodec codec = TurnCodec::New(dialect.get(), &tokenizer).value();
+  const auto note = [&](std::string_view text) {
+    Node node;
+    node.tokens = tokenizer.Encode(text);
+    const AgentTurn turn = codec.ReadTurn(TurnEnd::kEnded, &node);
+    const auto unread = codec.UnreadIn(turn, node);
+    return unread ? NoteOn(*unread) : "";
+  };
+  // An answer, and what hermes takes for a call that is wrong.
+  EXPECT_NE(note("[TOOL_CALLS]clock[ARGS]{}<|im_end|>").find("calls=mistral"), std::string::npos);
+  EXPECT_NE(note("<tool_call>clock\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n"
+                 "</tool_call><|im_end|>")
+                .find("calls=glm"),
+            std::string::npos);
+  EXPECT_NE(note("<tool_call>\n<function=clock>\n<parameter=city>\nOslo\n</parameter>\n"
+                 "</function>\n</tool_call><|im_end|>")
+                .find("calls=qwen-xml"),
+            std::string::npos);
+  // Answers, its own calls, and its own calls that are merely wrong.
+  for (const char* text :
+       {"It is noon.", "<tool_call>{\"name\": \"clock\", \"arguments\": {}}</tool_call>",
+        "<tool_call>{\"name\": \"clock\", \"arguments\": {}</tool_call>",
+        "<tool_call>{\"name\": \"clock\"}</tool_call>", "<tool_call>clock",
+        "<tool_call></tool_call>", "<tool_call>{\"name\": \"clock\", \"arguments\": {}}"}) {
+    EXPECT_EQ(note(std::string(text) + "<|im_end|>"), "") << text;
+  }
+}
+
 TEST(TurnCodecTest, TheSpaceThatAVocabularyPutsBeforeATextIsNotPartOfTheAnswer) {
   const Tokenizer tokenizer =
       Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer/kinds/phi3.json").value();

@@ -51,9 +51,10 @@ void RolloutCounts::Add(const RolloutCounts& other) {
         &RolloutCounts::calls, &RolloutCounts::environment_calls, &RolloutCounts::sampled_tokens,
         &RolloutCounts::computed_tokens, &RolloutCounts::path_tokens, &RolloutCounts::tree_tokens,
         &RolloutCounts::tool_errors, &RolloutCounts::retries, &RolloutCounts::dropped,
-        &RolloutCounts::given_up, &RolloutCounts::preemptions}) {
+        &RolloutCounts::given_up, &RolloutCounts::preemptions, &RolloutCounts::unread_calls}) {
     this->*count += other.*count;
   }
+  if (unread_note.empty()) unread_note = other.unread_note;
   for (const auto& [name, count] : other.endings) endings[name] += count;
   for (const auto& [name, count] : other.faults) faults[name] += count;
   for (double RolloutSeconds::*part :
@@ -79,6 +80,7 @@ Json RolloutCounts::ToJson() const {
                    {"dropped", dropped},
                    {"given_up", given_up},
                    {"preemptions", preemptions},
+                   {"unread_calls", unread_calls},
                    {"endings", CountsToJson(endings)},
                    {"faults", CountsToJson(faults)},
                    {"seconds", Json::Of({{"sampling", seconds.sampling},

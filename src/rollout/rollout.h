@@ -77,6 +77,10 @@ struct RolloutCounts {
   int64_t dropped = 0;          // that left their group because of somebody else
   int64_t given_up = 0;         // by the strategy
   int64_t preemptions = 0;      // sequences to be computed again because the memory was full
+  // Turns without a call that look like one in a format that the dialect does not read, and what to
+  // tell people of one of them (text/call_format.h); empty: there are none.
+  int64_t unread_calls = 0;
+  std::string unread_note;
   std::map<std::string, int64_t> endings;  // of the leaves
   std::map<std::string, int64_t> faults;   // broken trajectories by blame, each time it happened
   RolloutSeconds seconds;

@@ -259,12 +259,17 @@ TEST(RolloutTest, CountsAddUp) {
   EXPECT_EQ(counts.turns, turns);
   EXPECT_EQ(counts.sampled_tokens, sampled);
   EXPECT_EQ(counts.calls, calls);
+  EXPECT_EQ(counts.unread_calls, 0);
+  counts.unread_calls = 3;
+  counts.unread_note = "so";
   const RolloutSeconds& s = counts.seconds;
   EXPECT_GT(s.sampling, 0);
   EXPECT_LE(s.sampling + s.waiting + s.environment + s.text, s.total);
   const double total = s.total;
   const RolloutCounts other = counts;
   counts.Add(other);
+  EXPECT_EQ(counts.unread_calls, 6);
+  EXPECT_EQ(counts.unread_note, "so");
   EXPECT_EQ(counts.turns, 2 * turns);
   EXPECT_EQ(counts.seconds.total, 2 * total);
   EXPECT_EQ(counts.ToJson().Find("calls")->AsInteger(), 2 * calls);

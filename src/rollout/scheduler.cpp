@@ -370,6 +370,11 @@ LiveTrajectory* Scheduler::TakeTurn(Sampler::Id sequence) {
 
 Result<void> Scheduler::OnTurn(LiveTrajectory* trajectory) {
   if (trajectory->ahead.failure) std::rethrow_exception(trajectory->ahead.failure);
+  if (const auto& unread = trajectory->ahead.unread) {
+    RolloutCounts& counts = result_.counts;
+    ++counts.unread_calls;
+    if (counts.unread_note.empty()) counts.unread_note = NoteOn(*unread);
+  }
   result_.counts.calls += static_cast<int64_t>(trajectory->agent.calls.size());
   return SubmitCalls(trajectory, trajectory->agent.calls);
 }

@@ -129,6 +129,7 @@ void TurnWork::ReadOne(LiveTrajectory* trajectory, Spent* spent) const {
   const Stopwatch watch(clock_, &spent->text);
   Node& node = trajectory->group->tree.At(trajectory->progress.node);
   trajectory->agent = policy_.codec().ReadTurn(trajectory->turn_end, &node);
+  trajectory->ahead.unread = policy_.codec().UnreadIn(trajectory->agent, node);
   trajectory->agent.context_tokens = trajectory->progress.tokens;
 }
 

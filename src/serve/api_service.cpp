@@ -152,7 +152,14 @@ ServerResponse Service::Health() const {
                                 {"requests", counters.requests},
                                 {"tokens", counters.tokens},
                                 {"steps", counters.steps},
-                                {"cancelled", counters.cancelled}}));
+                                {"cancelled", counters.cancelled},
+                                {"unread_calls", unread_calls_.load()}}));
+}
+
+void Service::CountUnread(const UnreadCall& call) {
+  if (unread_calls_++ == 0 && options_.note) {
+    options_.note(NoteOn(call) + " (hone serve --dialect; said once)");
+  }
 }
 
 // {"completion": "chatcmpl-...", "choice": 0, "name": "outcome", "value": 1}
@@ -197,7 +204,8 @@ void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::st
                                    .fingerprint = "hone-" + model_->weights.substr(0, 12)},
                           // Whole seeds of 53 bits survive every client's JSON.
                           .seed = settings.seed.value_or(rng.NextU64() >> 11),
-                          .max_tokens = options_.max_tokens};
+                          .max_tokens = options_.max_tokens,
+                          .unread = [this](const UnreadCall& call) { CountUnread(call); }};
   Result<std::unique_ptr<Response>> response = make(context);
   if (!response.ok()) {
     exchange.Respond(ApiErrorOf(response.error()));

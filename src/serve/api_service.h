@@ -17,7 +17,9 @@ struct ServiceOptions {
   uint64_t seed = 0;          // of requests that name none, and of the names of completions
   Batcher::Options batch;
   std::function<int64_t()> now;  // seconds since 1970
-  // Told once where clients ask otherwise than the agent was trained; null: nobody is.
+  // Told once where clients ask otherwise than the agent was trained, and once where a turn looks
+  // like a call in a format that the dialect does not read (all are counted in GET /health); null:
+  // nobody is.
   std::function<void(std::string_view)> note = nullptr;
 };
 
@@ -50,6 +52,7 @@ class Service {
   void AnswerChat(HttpExchange& exchange, bool responses);
   ServerResponse Models(const std::string& path) const;
   ServerResponse Health() const;
+  void CountUnread(const UnreadCall& call);
   ServerResponse Reward(const std::string& body);
   Result<void> AskAsTrained(ServedChat* request);
   Result<void> CheckModel(const DrawOptions& settings) const;
@@ -63,6 +66,7 @@ class Service {
   const std::unique_ptr<ConversationRecorder> recorder_;
   std::atomic<uint64_t> requests_ = 0;
   std::atomic<bool> noted_ = false;
+  std::atomic<int64_t> unread_calls_ = 0;
   Batcher batcher_;
 };
 

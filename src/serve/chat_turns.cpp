@@ -131,7 +131,23 @@ void ChatTurns::Read(ChatChoice* choice) {
   choice->turn.Feed(choice->drawn.tokens);
   choice->turn.Finish(choice->drawn.stopped);
   NameCalls(static_cast<size_t>(choice - choices_.data()), choice->turn.told().calls.size());
+// Clients see such a call as an answer, and wait for nothing.
+void ChatTurns::TellUnread() const {
+  // An answer that must be JSON may well look like a call.
+  const bool asked_for = request_.may_call && request_.form.any();
+  if (!context_.unread || !asked_for || request_.conversation.tools.empty()) return;
+  for (const ChatChoice& choice : choices_) {
+    const ParsedTurn& parsed = choice.turn.parsed();
+    if (!parsed.calls.empty()) continue;
+    const std::optional<UnreadCall> unread =
+        parsed.answer ? FindUnreadCall(*parsed.answer)
+                      : FindUnreadCallInFaulty(choice.turn.told().content);
+    if (unread) context_.unread(*unread);
+  }
 }
+
+}
+  TellUnread();
 
 void ChatTurns::NameCalls(size_t index, size_t count) {
   std::vector<std::string>& ids = choices_[index].call_ids;

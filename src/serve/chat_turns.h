@@ -54,6 +54,7 @@ class ChatTurns : public Response {
   void Read(ChatChoice* choice);
   void NameCalls(size_t index, size_t count);
   Result<void> Record();
+  void TellUnread() const;
 
   const ResponseContext context_;
   ServedChat request_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "serve/reply_json.h"
 #include "serve/request.h"
 #include "serve/served_model.h"
+#include "text/call_format.h"
 
 namespace hone {
 
@@ -19,6 +21,9 @@ struct ResponseContext {
   ReplyHead head;
   uint64_t seed = 0;       // of the request
   int64_t max_tokens = 0;  // of one completion at most
+  // Told of turns that look like a call in a format that the dialect does not read, where tools
+  // were offered.
+  std::function<void(const UnreadCall&)> unread = {};
 };
 
 // A request on its way to being answered: what is to be drawn for it, and how the client is told of

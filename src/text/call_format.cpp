@@ -225,6 +225,18 @@ void ReadBody(CallFormat format, std::string_view text, ParsedTurn* parsed) {
   parsed->content = Readable(text.substr(from));
 }
 
+// Whether a mark of the format stands in the text. Cheap.
+bool MayHaveCall(const CallSpelling& spelling, std::string_view text) {
+  const std::string_view begun = TrimLeft(text);
+  return (begun.starts_with('{') && spelling.format == CallFormat::kLlama3) ||
+         FirstMark(text, spelling.opens, 0) != text.npos ||
+         (spelling.begins != nullptr && spelling.begins(begun));
+}
+
+bool IsNamedLikeATool(const ParsedCall& call) {
+  return call.name.find_first_of("{}[]()<>\"' \t\n:,") == call.name.npos;
+}
+
 ParsedTurn ParseHermes(std::string_view turn, const TurnText& body, TurnEnd end) {
   static constexpr HermesVariant kVariant = HermesVariant::kQwen25;
   // Its own end markers are gone already, or are not what ends a turn of this model.
@@ -302,7 +314,13 @@ TurnMarks MarksOf(CallFormat format, std::string_view source) {
   marks.think_open = thought.open;
   marks.think_close = thought.close;
   marks.call_opens.assign(spelling->opens.begin(), spelling->opens.end());
+  marks.call_closes.assign(spelling->closes.begin(), spelling->closes.end());
+  marks.json_arguments = spelling->json_arguments;
   marks.json_calls = format == CallFormat::kLlama3 || format == CallFormat::kLlama3Tag;
+  marks.bare_calls =
+      spelling->begins != nullptr || marks.json_calls || format == CallFormat::kFunctionary;
+  if (marks.json_calls) marks.bare_first = "{";
+  if (spelling->begins != nullptr) marks.bare_first = "[";
   marks.whole_only = spelling->begins != nullptr || !spelling->silent.empty() ||
                      format == CallFormat::kHarmony || format == CallFormat::kFunctionary;
   return marks;
@@ -314,13 +332,7 @@ ParsedTurn ParseTurnIn(CallFormat format, std::string_view turn,
   if (format == CallFormat::kHermes) return ParseHermes(turn, body, end);
   ParsedTurn parsed;
   ReadBody(format, body.text, &parsed);
-  marks.call_closes.assign(spelling->closes.begin(), spelling->closes.end());
-  marks.json_arguments = spelling->json_arguments;
   AddTrailingFault(turn, body, &parsed);
-  marks.bare_calls =
-      spelling->begins != nullptr || marks.json_calls || format == CallFormat::kFunctionary;
-  if (marks.json_calls) marks.bare_first = "{";
-  if (spelling->begins != nullptr) marks.bare_first = "[";
   AddCutFault(body, end, CutMarks(format, stops), &parsed);
   if (!parsed.calls.empty() || !parsed.faults.empty()) return parsed;
   if (Trim(parsed.content).empty()) {
@@ -331,21 +343,39 @@ ParsedTurn ParseTurnIn(CallFormat format, std::string_view turn,
   return parsed;
 }
 
-std::string NoteOnUnreadCall(std::string_view answer) {
-  const std::string_view begun = TrimLeft(answer);
+std::optional<UnreadCall> FindUnreadCall(std::string_view answer) {
   for (const CallSpelling& spelling : CallSpellings()) {
-    const bool json = begun.starts_with('{') && spelling.format == CallFormat::kLlama3;
-    const bool marked = FirstMark(answer, spelling.opens, 0) != answer.npos;
-    const bool begins = spelling.begins != nullptr && spelling.begins(begun);
-    if (!json && !marked && !begins) continue;
+    if (!MayHaveCall(spelling, answer)) continue;
     const ParsedTurn parsed = ParseTurnIn(spelling.format, answer, {}, TurnEnd::kEnded);
-    if (parsed.calls.empty()) continue;
-    return fmt::format(
-        "this looks like a call of {} as {} write it, which the dialect does not read: if it is "
-        "one, choose template:FOLDER?calls={}",
-        parsed.calls[0].name, spelling.models, spelling.name);
+    if (!parsed.calls.empty()) return UnreadCall{parsed.calls[0].name, spelling.format};
   }
-  return "";
+  return std::nullopt;
+}
+
+std::optional<UnreadCall> FindUnreadCallInFaulty(std::string_view turn) {
+  for (const CallSpelling& spelling : CallSpellings()) {
+    // It forgives what others call a fault, so it would be named for every slip.
+    if (spelling.format == CallFormat::kGranite || !MayHaveCall(spelling, turn)) continue;
+    const ParsedTurn parsed = ParseTurnIn(spelling.format, turn, {}, TurnEnd::kEnded);
+    const bool whole = parsed.faults.empty() && !parsed.calls.empty();
+    if (whole && std::all_of(parsed.calls.begin(), parsed.calls.end(), IsNamedLikeATool)) {
+      return UnreadCall{parsed.calls[0].name, spelling.format};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string NoteOn(const UnreadCall& call) {
+  const CallSpelling& spelling = *FindSpelling(call.format);
+  return fmt::format(
+      "this looks like a call of {} as {} write it, which the dialect does not read: if it is "
+      "one, choose template:FOLDER?calls={}",
+      call.name, spelling.models, spelling.name);
+}
+
+std::string NoteOnUnreadCall(std::string_view answer) {
+  const std::optional<UnreadCall> call = FindUnreadCall(answer);
+  return call ? NoteOn(*call) : "";
 }
 
 }  // namespace hone

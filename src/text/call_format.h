@@ -64,8 +64,19 @@ TurnMarks MarksOf(CallFormat format, std::string_view source = {});
 ParsedTurn ParseTurnIn(CallFormat format, std::string_view turn,
                        const std::vector<std::string>& stops, TurnEnd end);
 
-// What to tell people about an answer that is a call in a format that was not chosen; empty when it
-// is none. Cheap where no mark of a format stands in the answer.
+// A call in a format that was not chosen: what a turn says that its own dialect finds no call in.
+struct UnreadCall {
+  std::string name;  // of the tool
+  CallFormat format;
+};
+// In an answer. Cheap where no mark of a format stands in it.
+std::optional<UnreadCall> FindUnreadCall(std::string_view answer);
+// In the text of a turn whose call could not be read: only where another format reads all of it.
+std::optional<UnreadCall> FindUnreadCallInFaulty(std::string_view turn);
+
+// What to tell people about it, with the setting that would read it.
+std::string NoteOn(const UnreadCall& call);
+// The same about an answer; empty when it is no such call.
 std::string NoteOnUnreadCall(std::string_view answer);
 
 }  // namespace hone

@@ -30,6 +30,8 @@ constexpr Metric kMetrics[] = {
     {kAgent, "faults", "actions", kLower, "that could not be read, per trajectory"},
     {kAgent, "valid_action_rate", "share", kHigher,
      "actions (calls, answers, unreadable ones) that could be read"},
+    {kAgent, "unread_call_rate", "share", kLower,
+     "turns that look like a call in a format that the dialect does not read"},
     {kAgent, "execution_failure_rate", "share", kLower,
      "calls that did not run, whoever is to blame"},
     {kAgent, "fault_rate", "share", kLower,

@@ -127,6 +127,15 @@ std::string ConfusionView(const ShownEvaluation& shown, const Terminal& terminal
   return text;
 }
 
+// A call in a format that nobody reads is an answer in all figures, and looks like a weak model.
+std::string UnreadView(const ShownEvaluation& shown, const Terminal& terminal) {
+  const RolloutCounts& counts = shown.evaluation.counts;
+  if (counts.unread_calls == 0) return "";
+  return terminal.Yellow(fmt::format("{}: {} turns look like calls that were not read: {}\n",
+                                     shown.name, counts.unread_calls,
+                                     Printable(counts.unread_note)));
+}
+
 Json ConfusionJson(const Confusion& confusion) {
   Json::Array rows;
   for (const std::vector<int64_t>& counts : confusion.counts) {
@@ -167,6 +176,7 @@ std::string EvaluationsView(const std::vector<ShownEvaluation>& shown, const Ter
         fmt::format("{}: {} of {} trajectories ended by the fault of others and do not count\n",
                     one.name, broken, one.evaluation.measures.size()));
   }
+  for (const ShownEvaluation& one : shown) text += UnreadView(one, terminal);
   return text;
 }
 

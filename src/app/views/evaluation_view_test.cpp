@@ -57,6 +57,17 @@ TEST(EvaluationViewTest, WhatOthersBrokeIsSaid) {
   EXPECT_NE(text.find("1 of 4 trajectories ended by the fault of others"), std::string::npos);
 }
 
+TEST(EvaluationViewTest, CallsThatNobodyReadAreSaid) {
+  Evaluation evaluation = Some(1);
+  EXPECT_EQ(evaluation.ToJson().Find("unread_calls"), nullptr);
+  evaluation.counts.unread_calls = 2;
+  evaluation.counts.unread_note = "choose calls=glm";
+  const std::string text = EvaluationsView({MakeShown("greedy", std::move(evaluation))}, {});
+  EXPECT_NE(text.find("greedy: 2 turns look like calls that were not read: choose calls=glm\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(EvaluationViewTest, BeforeAndAfterAreAligned) {
   BeforeAfterTable table{.split = "test", .tasks = 64};
   table.rows.push_back({.label = "success, sampled",

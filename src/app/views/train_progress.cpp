@@ -1,6 +1,7 @@
 #include "app/views/train_progress.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,7 @@ class PeoplesTraining final : public TrainObserver {
   }
 
   void OnEvaluation(std::string_view name, const Evaluation& evaluation) override {
+    NoteUnread(evaluation.counts);
     const auto value = [&](std::string_view figure) {
       return ValueOf(evaluation.measures, figure).value_or(0);
     };
@@ -104,6 +106,12 @@ class PeoplesTraining final : public TrainObserver {
                        later_ == 0   ? ""
                        : later_ == 1 ? ", then another stage"
                                      : fmt::format(", then {} stages", later_));
+  }
+  // Calls that nobody reads are answers in all figures.
+  void NoteUnread(const RolloutCounts& counts) {
+    if (counts.unread_calls == 0 || std::exchange(noted_unread_, true)) return;
+    OnNote(fmt::format("{} turns look like calls that were not read: {}", counts.unread_calls,
+                       counts.unread_note));
   }
   // As checkpoints and the dashboard count it.
   static int64_t Number(const StepReport& step) {
@@ -180,6 +188,7 @@ class PeoplesTraining final : public TrainObserver {
   StepPace pace_;
   int64_t later_ = 0;  // stages behind this one
   int64_t lines_ = 0;
+  bool noted_unread_ = false;
 };
 
 class ProgramsTraining final : public TrainObserver {

@@ -37,6 +37,24 @@ TEST(TrainProgress, PeopleReadLines) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << "no bar, no colour, no foreign sequences";
 }
 
+TEST(TrainProgress, CallsThatNobodyReadAreSaidOnce) {
+  const TemporaryDirectory directory;
+  const std::string file = (directory.path() / "out").string();
+  std::FILE* stream = std::fopen(file.c_str(), "w");
+  {
+    const auto observer = NewTrainProgress(ProgressStyle::kPeople, stream);
+    Evaluation evaluation;
+    evaluation.counts.unread_calls = 2;
+    evaluation.counts.unread_note = "choose calls=glm";
+    observer->OnEvaluation("before/test/sampled", evaluation);
+    observer->OnEvaluation("before/test/greedy", evaluation);
+  }
+  std::fclose(stream);
+  const std::string text = *ReadFile(file), note = "2 turns look like calls that were not read: ";
+  ASSERT_NE(text.find(note + "choose calls=glm\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find(note), text.rfind(note));
+}
+
 TEST(TrainProgress, ProgramsReadJson) {
   const Result<std::vector<Json>> lines = ParseJsonLines(Written(ProgressStyle::kPrograms));
   ASSERT_TRUE(lines.ok()) << lines.error().message();

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
+#include "base/file.h"
 #include "base/strings.h"
 #include "support/call_turns.h"
 #include "text/call_format.h"
@@ -108,8 +111,36 @@ void ExpectCutsToBeHonest(const CallWriter& writer, const Turn& turn, const Pars
   }
 }
 
+// Of a format's turns, how many there are of each kind: a row of docs/dialects.md.
+struct TurnCounts {
+  int turns = 0, single = 0, parallel = 0, nested = 0, unicode = 0, thoughts = 0;
+  size_t cuts = 0;  // a turn that is cut off at any byte
+
+  void Add(const Turn& turn, const std::vector<SpokenCall>& calls) {
+    const auto some = [&](auto is) { return std::any_of(calls.begin(), calls.end(), is) ? 1 : 0; };
+    ++turns;
+    ++(calls.size() == 1 ? single : parallel);
+    nested += some([](const SpokenCall& call) {
+      const Json::Object& members = call.arguments.AsObject();
+      return std::any_of(members.begin(), members.end(), [](const Json::Member& member) {
+        return member.second.is_object() || member.second.is_array();
+      });
+    });
+    unicode += some([](const SpokenCall& call) {
+      const std::string text = DumpJson(call.arguments);
+      return std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
+    });
+    thoughts += turn.reasoning.empty() ? 0 : 1;
+    cuts += turn.text.size();
+  }
+  std::string Row(std::string_view name) const {
+    return fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", name, turns, single,
+                       parallel, nested, unicode, thoughts, cuts);
+  }
+};
+
 TEST(CallFormats, EveryFormatIsReadAndCutsOfItAreIncomplete) {
-  std::map<CallFormat, int> turns;
+  std::map<CallFormat, TurnCounts> turns;
   for (const CallWriter& writer : CallWriters()) {
     for (const std::vector<SpokenCall>& calls : SpokenCalls(writer)) {
       for (const Turn& turn : TurnsAround(writer, writer.write(calls))) {
@@ -118,14 +149,22 @@ TEST(CallFormats, EveryFormatIsReadAndCutsOfItAreIncomplete) {
         ExpectCalls(turn, calls, whole);
         ExpectCalls(turn, calls, ReadIn(writer, turn.text + "<|the_end|>", TurnEnd::kUnknown));
         if (!HasFailure()) ExpectCutsToBeHonest(writer, turn, whole);
-        ++turns[writer.format];
+        turns[writer.format].Add(turn, calls);
       }
       if (HasFailure()) break;
     }
   }
+  std::string table;
   for (const CallSpelling& spelling : CallSpellings()) {
-    EXPECT_GE(turns[spelling.format], 20) << spelling.name;
+    const TurnCounts& counts = turns[spelling.format];
+    EXPECT_GE(counts.turns, 20) << spelling.name;
+    for (const int kind : {counts.single, counts.nested, counts.unicode, counts.thoughts}) {
+      EXPECT_GT(kind, 0) << spelling.name;
+    }
+    table += counts.Row(spelling.name);
   }
+  const std::string page = ReadFile(HONE_SOURCE_DIR "/docs/dialects.md").value();
+  EXPECT_NE(page.find(table), page.npos) << "docs/dialects.md should have:\n" << table;
 }
 
 TEST(CallFormats, TextWithoutACallIsTheAnswer) {

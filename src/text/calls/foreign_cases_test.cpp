@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "support/call_turns.h"
 #include "support/shared_data.h"
 #include "text/call_format.h"
+#include "text/template_dialect.h"
 
 namespace hone {
 namespace {
@@ -88,6 +93,37 @@ bool ReadAlike(const ParsedTurn& parsed, const Json& expect) {
   return same;
 }
 
+// What the template writes of these calls, read; nothing where it cannot write them.
+std::optional<ParsedTurn> WrittenByTemplate(const Dialect& dialect,
+                                            const std::vector<SpokenCall>& calls) {
+  Conversation conversation;
+  conversation.messages.push_back({.role = Role::kUser, .content = "Please."});
+  Message& turn = conversation.messages.emplace_back(Message{.role = Role::kAssistant});
+  for (const SpokenCall& call : calls) {
+    turn.calls.push_back({call.name, call.arguments});
+    conversation.tools.push_back(*ParseJson(R"({"type": "function", "function": {"name": ")" +
+                                            call.name + R"(", "description": "a", "parameters":
+        {"type": "object", "properties": {}, "required": []}}})"));
+  }
+  const auto pieces = dialect.Render(conversation);
+  if (!pieces.ok()) return std::nullopt;
+  for (const Piece& piece : *pieces) {
+    if (piece.author != Author::kPolicy || piece.text.find(calls[0].name) == std::string::npos) {
+      continue;
+    }
+    return dialect.Parse(piece.text, TurnEnd::kEnded);
+  }
+  return std::nullopt;
+}
+
+bool SameCallsAs(const ParsedTurn& parsed, const std::vector<SpokenCall>& calls) {
+  bool same = parsed.faults.empty() && parsed.calls.size() == calls.size();
+  for (size_t i = 0; same && i < calls.size(); ++i) {
+    same = parsed.calls[i].name == calls[i].name && parsed.calls[i].arguments == calls[i].arguments;
+  }
+  return same;
+}
+
 TEST(CallFormats, ReadTheCasesOfLlamaCpp) {
   HONE_NEED_SHARED(data, "data/chat-templates/tool_call_parse_cases.jsonl");
   const auto rows = ParseJsonLines(*ReadFile(data));
@@ -117,6 +153,36 @@ TEST(CallFormats, ReadTheCasesOfLlamaCpp) {
   for (const auto& [what, count] : counts) RecordProperty(what, count);
   EXPECT_EQ(counts["alike"] + counts["unknown model"], static_cast<int>(rows->size()) - 9);
   EXPECT_EQ(counts["unknown model"], 0);
+}
+
+// What the templates of public models write of a call is read back, whatever its arguments are.
+TEST(CallFormats, CallsThatPublicTemplatesWriteAreReadBack) {
+  HONE_NEED_SHARED(data, "data/chat-templates/templates");
+  int templates = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(data)) {
+    const std::string name = entry.path().stem().string();
+    ModelTemplate model = LoadModelTemplate(entry.path()).value();
+    model.tokens = {{"bos_token", "<s>"}, {"eos_token", "</s>"}};
+    const auto dialect = NewTemplateDialect(std::move(model), {});
+    ASSERT_TRUE(dialect.ok()) << dialect.error().message();
+    const CallFormat format = *CallFormatOf((*dialect)->traits().call_format);
+    int written = 0, read = 0;
+    for (const CallWriter& writer : CallWriters()) {
+      if (writer.format != format) continue;
+      for (const std::vector<SpokenCall>& calls : SpokenCalls(writer)) {
+        if (calls[0].name.size() < 2) continue;  // it stands in any text
+        const std::optional<ParsedTurn> parsed = WrittenByTemplate(**dialect, calls);
+        if (!parsed) continue;
+        ++written;
+        read += SameCallsAs(*parsed, calls) ? 1 : 0;
+      }
+      break;
+    }
+    RecordProperty(name, fmt::format("{} {}/{}", CallFormatName(format), read, written));
+    templates += written > 0 ? 1 : 0;
+    EXPECT_EQ(read, written) << name << " as " << CallFormatName(format);
+  }
+  EXPECT_GE(templates, 7);
 }
 
 }  // namespace

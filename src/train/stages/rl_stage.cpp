@@ -310,6 +310,7 @@ void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler
   values["real_calls"] = since(CallSource::kTool);
   values["simulated_calls"] = since(CallSource::kSimulator);
   trajectories_ += practice.counts.leaves;
+  unread_note_ = practice.counts.unread_note;
   curriculum_->Observe(practice.outcomes);
 }
 
@@ -332,6 +333,9 @@ void RlTraining::NoteCredit(const CreditedGroups& credited, int64_t step, StageS
   done->values["zero_advantage_groups"] = SilentShare(credited.credits);
   done->values["left_out"] = LeftOutShare(credited.credits);
   done->alarms = alarms_.Observe(step, done->values);
+  for (AlarmEvent& event : done->alarms) {
+    if (event.name == kUnreadCallsAlarm) event.message += ": " + unread_note_;
+  }
 }
 
 void RlTraining::Remember(const CreditedGroups& credited, int64_t step) {

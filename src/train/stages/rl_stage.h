@@ -116,6 +116,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   AlarmController alarms_;
   DemonstrationMix demonstrations_;
   int64_t trajectories_ = 0;  // drawn in this stage
+  std::string unread_note_;   // of the step
   bool terms_met_ = false;    // somebody was scored, and with what the method reads
 };
 

@@ -96,6 +96,7 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
   AddShare("truncated_rate", truncated, leaves, values);
   AddShare("fault_rate", broken, leaves + counts.dropped, values);
   AddShare("valid_action_rate", actions - faults, actions, values);
+  AddShare("unread_call_rate", counts.unread_calls, counts.turns, values);
   values->insert({{"trajectories", static_cast<double>(counts.leaves)},
                   {"sampled_tokens", static_cast<double>(counts.sampled_tokens)},
                   {"shared_tokens", counts.SharedShare()}});

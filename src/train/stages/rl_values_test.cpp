@@ -23,6 +23,8 @@ TEST(RlValues, AreMeansOverWhatWasScored) {
   RolloutCounts counts;
   counts.leaves = 3;
   counts.dropped = 1;
+  counts.turns = 4;
+  counts.unread_calls = 1;
   StepValues values;
   AddRolloutValues({record}, MeasureTree(record.tree).value(), counts, &values);
   EXPECT_EQ(values.at("reward/mean"), 3.5);
@@ -33,6 +35,7 @@ TEST(RlValues, AreMeansOverWhatWasScored) {
   EXPECT_DOUBLE_EQ(values.at("truncated_rate"), 1.0 / 3);
   EXPECT_DOUBLE_EQ(values.at("valid_action_rate"), 1 - 1.0 / 4);
   EXPECT_EQ(values.at("tool_calls"), 0.5);
+  EXPECT_EQ(values.at("unread_call_rate"), 0.25);
 }
 
 // A figure of nothing is absent: 0 would look like a collapse.
