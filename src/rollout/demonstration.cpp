@@ -97,6 +97,7 @@ Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conver
     between.messages.assign(messages.begin() + static_cast<long>(turn) + 1,
                             messages.begin() + static_cast<long>(next));
     between.enable_thinking = conversation.enable_thinking;
+    between.template_arguments = conversation.template_arguments;
     Result<Piece> piece = Error(ErrorCode::kUnsupported, "one turn follows the other");
     if (!between.messages.empty()) piece = codec.dialect().Continue(written, between);
     if (piece.ok()) {

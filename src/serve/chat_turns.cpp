@@ -21,6 +21,15 @@ Ending EndingOf(const ChatChoice& choice) {
 
 Result<ChatDraw> DrawOf(const ResponseContext& context, ServedChat request) {
   const ServedModel& model = *context.model;
+  const Json::Object& arguments = request.conversation.template_arguments;
+  if (!arguments.empty() && !model.dialect->traits().takes_arguments) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("chat_template_kwargs.{}: the dialect {} is no template and takes "
+                    "enable_thinking alone; hone serve --dialect template uses the model's "
+                    "own",
+                    arguments[0].first, model.dialect->traits().name));
+  }
   ChatDraw draw;
   if (context.recorder != nullptr) {
     HONE_ASSIGN_OR_RETURN(draw.place, context.recorder->Enter(request));
@@ -122,15 +131,6 @@ Result<std::string> ChatTurns::Tell(const BatchTicket::News& news) {
   return events + Continue(news.turn, delta, first, news.fresh);
 }
 
-Result<std::string> ChatTurns::Finish() {
-  if (context_.recorder != nullptr) HONE_RETURN_IF_ERROR(Record());
-  return request_.stream ? End() : std::string();
-}
-
-void ChatTurns::Read(ChatChoice* choice) {
-  choice->turn.Feed(choice->drawn.tokens);
-  choice->turn.Finish(choice->drawn.stopped);
-  NameCalls(static_cast<size_t>(choice - choices_.data()), choice->turn.told().calls.size());
 // Clients see such a call as an answer, and wait for nothing.
 void ChatTurns::TellUnread() const {
   // An answer that must be JSON may well look like a call.
@@ -146,8 +146,17 @@ void ChatTurns::TellUnread() const {
   }
 }
 
-}
+Result<std::string> ChatTurns::Finish() {
   TellUnread();
+  if (context_.recorder != nullptr) HONE_RETURN_IF_ERROR(Record());
+  return request_.stream ? End() : std::string();
+}
+
+void ChatTurns::Read(ChatChoice* choice) {
+  choice->turn.Feed(choice->drawn.tokens);
+  choice->turn.Finish(choice->drawn.stopped);
+  NameCalls(static_cast<size_t>(choice - choices_.data()), choice->turn.told().calls.size());
+}
 
 void ChatTurns::NameCalls(size_t index, size_t count) {
   std::vector<std::string>& ids = choices_[index].call_ids;

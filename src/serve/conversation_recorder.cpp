@@ -38,10 +38,13 @@ std::string Said(const std::string& before, const Message& message,
 }
 
 std::string Beginning(const ServedChat& request) {
-  return ContentHash(Json::Of({{"tools", request.tools},
-                               {"thinking", request.conversation.enable_thinking
-                                                ? Json(*request.conversation.enable_thinking)
-                                                : Json()}}));
+  Json beginning = Json::Of({{"tools", request.tools},
+                             {"thinking", request.conversation.enable_thinking
+                                              ? Json(*request.conversation.enable_thinking)
+                                              : Json()}});
+  const Json::Object& arguments = request.conversation.template_arguments;
+  if (!arguments.empty()) beginning.Set("arguments", Json(arguments));
+  return ContentHash(beginning);
 }
 
 Node NodeOf(const Tokenizer& tokenizer, const Piece& piece, std::span<const TokenId> before) {
@@ -251,6 +254,7 @@ Result<void> ConversationRecorder::Continue(const ServedChat& request, size_t kn
   const std::string bytes = tokenizer_->BytesOf(turn);
   Conversation next;
   next.enable_thinking = request.conversation.enable_thinking;
+  next.template_arguments = request.conversation.template_arguments;
   next.messages.assign(request.conversation.messages.begin() + static_cast<std::ptrdiff_t>(known),
                        request.conversation.messages.end());
   place->tree = mark.tree;

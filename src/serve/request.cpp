@@ -392,12 +392,7 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
   }
   Json conversation = Json::Of({{"messages", request.messages}, {"tools", request.tools}});
   if (const Json* arguments = body.Find("chat_template_kwargs")) {
-    if (!arguments->is_object()) return Bad("chat_template_kwargs", "wants an object");
-    Body of_template(*arguments);
-    if (const Json* thinking = of_template.Find("enable_thinking")) {
-      conversation.Set("enable_thinking", *thinking);
-    }
-    HONE_RETURN_IF_ERROR(of_template.Unknown());
+    conversation.Set("chat_template_kwargs", *arguments);
   }
   HONE_RETURN_IF_ERROR(body.Unknown());
   HONE_ASSIGN_OR_RETURN(request.conversation, ConversationFromJson(conversation));

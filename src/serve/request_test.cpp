@@ -67,13 +67,23 @@ TEST(ServeRequest, WhatIsNotSupportedIsRefusedAndNotIgnored) {
         R"("response_format": {"type": "xml"})", R"("response_format": {"type": "json_schema"})",
         R"("response_format": "json_object")", R"("audio": {})", R"("parallel_tool_calls": false)",
         R"("reasoning_effort": "low")", R"("verbosity": "high")",
-        R"("chat_template_kwargs": {"custom": 1})"}) {
+        R"("chat_template_kwargs": {"messages": []})", R"("chat_template_kwargs": 1)",
+        R"("chat_template_kwargs": {"enable_thinking": 1})"}) {
     EXPECT_FALSE(Problem(", " + std::string(more)).empty()) << more;
   }
   EXPECT_EQ(Problem(R"(, "parallel_tool_calls": true, "verbosity": "medium")"), "");
   EXPECT_TRUE(Chat(R"(, "tools": [{"type": "function", "function": {"name": "f"}}],
                    "tool_choice": "none")")
                   ->conversation.tools.empty());
+}
+
+TEST(ServeRequest, ATemplateGetsItsArguments) {
+  const auto chat = Chat(R"(, "chat_template_kwargs": {"enable_thinking": false,
+      "date_string": "1 May 2025", "documents": [{"title": "a"}]})");
+  ASSERT_TRUE(chat.ok()) << chat.error().message();
+  EXPECT_EQ(chat->conversation.enable_thinking, false);
+  ASSERT_EQ(chat->conversation.template_arguments.size(), 2u);
+  EXPECT_EQ(chat->conversation.template_arguments[0].second, Json("1 May 2025"));
 }
 
 TEST(ServeRequest, ACallAndJsonCanBeAskedFor) {

@@ -48,6 +48,45 @@ TEST_F(ServeAnswerTest, AChatNeverSpeaksAsSomebodyElse) {
   EXPECT_EQ(*whole.Find("usage")->Find("completion_tokens"), Json(tokens));
 }
 
+TEST_F(ServeAnswerTest, ArgumentsOfATemplateAreRefusedWhereThereIsNone) {
+  const auto answer = NewChatResponse(
+      Context(), ReadChatRequest(R"({"model": "m", "messages": [{"role": "user", "content": "Hi"}],
+                                     "chat_template_kwargs": {"date_string": "today"}})")
+                     .value());
+  ASSERT_FALSE(answer.ok());
+  EXPECT_NE(answer.error().message().find("chat_template_kwargs.date_string"), std::string::npos);
+}
+
+TEST_F(ServeAnswerTest, ACallInAnotherFormatIsToldOfWhereToolsWereOffered) {
+  const std::string turn = "[TOOL_CALLS]get_weather[ARGS]{\"city\": \"Paris\"}";
+  const std::string tools =
+      R"(, "tools": [{"type": "function", "function": {"name": "get_weather"}}])";
+  for (const bool stream : {false, true}) {
+    for (const auto& [more, times] :
+         {std::pair(tools, 1), std::pair(std::string(), 0),
+          std::pair(tools + R"(, "tool_choice": "none")", 0),
+          std::pair(tools + R"(, "response_format": {"type": "json_object"})", 0)}) {
+      ResponseContext context = Context();
+      std::vector<std::string> told;
+      context.unread = [&](const UnreadCall& call) { told.push_back(NoteOn(call)); };
+      const std::string asked = R"({"model": "m", "messages": [{"role": "user", "content": "Hi"}])";
+      const std::string body = asked + more + (stream ? R"(, "stream": true})" : "}");
+      const auto answer = NewChatResponse(context, ReadChatRequest(body).value()).value();
+      answer->Turns();
+      BatchTicket::News news;
+      news.fresh.tokens = served_->tokenizer->Encode(turn);
+      news.fresh.logprobs.assign(news.fresh.tokens.size(), -1);
+      news.fresh.stopped = true;
+      news.ended = true;
+      ASSERT_TRUE(answer->Tell(news).ok());
+      ASSERT_TRUE(answer->Finish().ok());
+      ASSERT_EQ(told.size(), static_cast<size_t>(times)) << more;
+      if (times == 0) continue;
+      EXPECT_NE(told[0].find("calls=mistral"), std::string::npos) << told[0];
+    }
+  }
+}
+
 TEST_F(ServeAnswerTest, AStreamBeginsAndEndsEveryChoice) {
   const auto answer =
       Chat(R"(, "n": 2, "stream": true, "stream_options": {"include_usage": true})");

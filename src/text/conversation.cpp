@@ -85,6 +85,24 @@ Result<std::optional<bool>> ReadFlag(const Json& json, const std::string& key) {
   return std::optional<bool>(flag->AsBool());
 }
 
+Result<void> ReadTemplateArguments(const Json& json, Conversation* conversation) {
+  const Json* arguments = json.Find("chat_template_kwargs");
+  if (arguments == nullptr || arguments->is_null()) return {};
+  if (!arguments->is_object()) return Bad("chat_template_kwargs", "wants an object");
+  for (const auto& [name, value] : arguments->AsObject()) {
+    if (IsOfConversation(name)) {
+      return Bad("chat_template_kwargs." + name, "stands beside them, not among them");
+    }
+    if (name != "enable_thinking") {
+      conversation->template_arguments.emplace_back(name, value);
+      continue;
+    }
+    if (!value.is_bool()) return Bad("chat_template_kwargs." + name, "wants true or false");
+    conversation->enable_thinking = value.AsBool();
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Conversation> ConversationFromJson(const Json& json) {
@@ -108,7 +126,12 @@ Result<Conversation> ConversationFromJson(const Json& json) {
   HONE_ASSIGN_OR_RETURN(conversation.add_generation_prompt,
                         ReadFlag(json, "add_generation_prompt"));
   HONE_ASSIGN_OR_RETURN(conversation.enable_thinking, ReadFlag(json, "enable_thinking"));
+  HONE_RETURN_IF_ERROR(ReadTemplateArguments(json, &conversation));
   return conversation;
+}
+
+bool IsOfConversation(std::string_view variable) {
+  return variable == "messages" || variable == "tools" || variable == "add_generation_prompt";
 }
 
 }  // namespace hone

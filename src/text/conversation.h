@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -36,13 +37,20 @@ struct Conversation {
   // the user's or the last of the results that the calls before it ask for.
   std::optional<bool> add_generation_prompt;
   std::optional<bool> enable_thinking;  // for models that can be told not to think
+  // Further variables of the model's own template by name ("date_string", "documents", ...): for
+  // dialects with DialectTraits::takes_arguments.
+  Json::Object template_arguments = {};
 };
 
-// From {"messages": [...], "tools": [...], "add_generation_prompt", "enable_thinking"}. Messages
+// From {"messages": [...], "tools": [...], "add_generation_prompt", "enable_thinking",
+// "chat_template_kwargs": {...}}; enable_thinking may stand among the last ones, too. Messages
 // and tools are read as OpenAI's API and Hugging Face's templates take them: calls nested under
 // "function" or flat, arguments as object or text, content as text, null or a list of text parts.
 // Other keys of the object and of messages are passed over. Errors name the place:
 // "messages[2].role: ...".
 Result<Conversation> ConversationFromJson(const Json& json);
+
+// Whether a template's variable of this name is the conversation itself, and no argument.
+bool IsOfConversation(std::string_view variable);
 
 }  // namespace hone

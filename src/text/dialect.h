@@ -109,6 +109,7 @@ struct DialectTraits {
   // for people. Empty where the dialect has its own way.
   std::string call_format = {};
   std::string call_format_found = {};
+  bool takes_arguments = false;  // Conversation::template_arguments
 };
 
 // Its markers, for a tokenizer that is made for it.

@@ -112,6 +112,10 @@ Result<JinjaDict> TemplateContext(const Conversation& conversation, bool add_gen
     variables.Set(Own("enable_thinking"), JinjaValue(*conversation.enable_thinking));
   }
   for (const auto& [name, text] : tokens) variables.Set(Own(name), Own(text));
+  for (const auto& [name, value] : conversation.template_arguments) {
+    HONE_ASSIGN_OR_RETURN(JinjaValue argument, JinjaValue::FromJson(value, true));
+    variables.Set(Own(name), std::move(argument));
+  }
   return variables;
 }
 

@@ -19,9 +19,10 @@ struct TemplateHabits {
 };
 
 // The variables of transformers' apply_chat_template: messages, tools (None for none), documents,
-// add_generation_prompt, enable_thinking where it is said, and the tokens by name. Calls have ids
+// add_generation_prompt, enable_thinking where it is said, the tokens by name, and the arguments
+// that the conversation gives to templates, which go before all of these. Calls have ids
 // of nine letters and digits, which the results after them refer to. What people, tools and models
-// said is foreign text.
+// said is foreign text, and what the arguments say.
 Result<JinjaDict> TemplateContext(const Conversation& conversation, bool add_generation_prompt,
                                   const std::map<std::string, std::string>& tokens,
                                   const TemplateHabits& habits);

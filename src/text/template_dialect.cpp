@@ -87,6 +87,7 @@ class TemplateDialect final : public Dialect {
     const std::string& source = SourceFor(true);
     habits_.reasoning_apart = source.find("reasoning_content") != source.npos;
     traits_.name = settings_.dialect;
+    traits_.takes_arguments = true;
     probe_.messages.push_back({.role = Role::kSystem, .content = kProbe});
     probe_.messages.push_back({.role = Role::kUser, .content = kProbe});
     probe_.tools.push_back(*ParseJson(kProbeTool));
@@ -166,10 +167,27 @@ class TemplateDialect final : public Dialect {
   }
   const std::string& SourceFor(bool tools) const { return *model_.Find(NameFor(tools)); }
 
+  // The settings' arguments hold where the conversation has none of that name.
+  Conversation WithArguments(const Conversation& conversation) const {
+    Conversation whole = conversation;
+    for (const auto& [name, value] : settings_.arguments) {
+      if (name == "enable_thinking") {
+        if (!whole.enable_thinking) whole.enable_thinking = value.AsBool();
+        continue;
+      }
+      const bool said =
+          std::any_of(whole.template_arguments.begin(), whole.template_arguments.end(),
+                      [&](const Json::Member& member) { return member.first == name; });
+      if (!said) whole.template_arguments.emplace_back(name, value);
+    }
+    return whole;
+  }
+
   Result<JinjaText> TextFor(const Conversation& conversation, bool prompt) const {
     const std::string name = NameFor(!conversation.tools.empty());
-    HONE_ASSIGN_OR_RETURN(const JinjaDict variables,
-                          TemplateContext(conversation, prompt, model_.tokens, habits_));
+    HONE_ASSIGN_OR_RETURN(
+        const JinjaDict variables,
+        TemplateContext(WithArguments(conversation), prompt, model_.tokens, habits_));
     Result<JinjaRendering> rendered = templates_.at(name).Render(variables, settings_.date);
     if (rendered.ok()) return std::move(rendered->text);
     // kUnsupported is kept for histories that are rewritten.
@@ -333,6 +351,7 @@ class TemplateDialect final : public Dialect {
                    "a continuation has messages, and no tools: those stand at the beginning");
     }
     before.enable_thinking = next.enable_thinking;
+    before.template_arguments = next.template_arguments;
     Conversation said = before;
     said.messages.push_back(MessageOfTurn(turn));
     bool made_up = false;

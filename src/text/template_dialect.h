@@ -19,6 +19,9 @@ struct TemplateOptions {
   int64_t date = 1735689600;         // what strftime_now tells, in seconds since 1970: the same
                                      // every day, so that a prompt is the same every day
                                      // (2025-01-01)
+  // Variables of the template that hold for every conversation which does not say otherwise;
+  // "enable_thinking" may be among them.
+  Json::Object arguments = {};
 };
 
 // The dialect of a model that brings its chat template along: Render is the template, over all
@@ -28,7 +31,8 @@ struct TemplateOptions {
 Result<std::unique_ptr<Dialect>> NewTemplateDialect(ModelTemplate model, TemplateOptions settings);
 
 // From "template:PATH", with settings behind a question mark: ?calls=hermes, ?name=tool_use,
-// ?date=2025-01-15, several with & between them.
+// ?date=2025-01-15, ?kwargs.NAME=VALUE (a variable of the template; JSON, else text), several with
+// & between them.
 Result<std::unique_ptr<Dialect>> NewTemplateDialect(std::string_view name);
 
 // What "template" means for a model in that folder: "template:FOLDER", its settings kept. Any other

@@ -11,6 +11,8 @@
 namespace hone {
 namespace {
 
+constexpr std::string_view kArgument = "kwargs.";
+
 // "2025-01-15" in seconds since 1970.
 std::optional<int64_t> DateOf(std::string_view text) {
   std::tm date{};
@@ -71,8 +73,18 @@ Result<std::unique_ptr<Dialect>> NewTemplateDialect(std::string_view name) {
       const std::optional<int64_t> date = DateOf(value);
       if (!date) return bad("date is a day, such as 2025-01-15");
       settings.date = *date;
+    } else if (key.starts_with(kArgument) && key.size() > kArgument.size()) {
+      const std::string variable(key.substr(kArgument.size()));
+      if (IsOfConversation(variable)) {
+        return bad(fmt::format("{} is of the conversation, and no argument", variable));
+      }
+      const Result<Json> json = ParseJson(value);
+      settings.arguments.emplace_back(variable, json.ok() ? *json : Json(std::string(value)));
+      if (variable == "enable_thinking" && !settings.arguments.back().second.is_bool()) {
+        return bad("enable_thinking is true or false");
+      }
     } else {
-      return bad("behind the question mark stand calls, name and date");
+      return bad("behind the question mark stand calls, name, date and kwargs.NAME");
     }
   }
   HONE_ASSIGN_OR_RETURN(ModelTemplate model, LoadModelTemplate(std::string(path)));

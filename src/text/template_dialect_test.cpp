@@ -241,6 +241,88 @@ TEST(TemplateDialect, SettingsStandBehindAQuestionMark) {
   EXPECT_EQ(DialectIn("template:other", "m"), "template:other");
 }
 
+// What transformers hands over as keyword arguments: of the conversation, else of the settings.
+TEST(TemplateDialect, ATemplateGetsTheArgumentsThatAreGiven) {
+  const std::string source =
+      std::string(
+          "{{ date_string|default('-') }} {{ builtin_tools|default([])|join('+') }} "
+          "{{ documents[0].title if documents else 'none' }} "
+          "{{ enable_thinking|default('?') }} {{ tools|length if tools else 0 }}\n") +
+      kPlain;
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "chat_template.jinja", source).ok());
+  const std::string folder = "template:" + directory.path().string();
+  const auto line = [&](const std::string& settings, const Conversation& conversation) {
+    const auto dialect = NewDialect(folder + settings);
+    EXPECT_TRUE(dialect.ok()) << dialect.error().message();
+    const std::string text = TextOf((*dialect)->Render(conversation).value());
+    return text.substr(0, text.find('\n'));
+  };
+  Conversation conversation = Asked("hi");
+  EXPECT_EQ(line("", conversation), "-  none ? 0");
+  EXPECT_EQ(line("?kwargs.date_string=1 May 2025&kwargs.builtin_tools=[\"a\",\"b\"]&kwargs."
+                 "enable_thinking=false",
+                 conversation),
+            "1 May 2025 a+b none False 0");
+  conversation =
+      ConversationFromJson(*ParseJson(R"({"messages": [{"role": "user", "content": "hi"}],
+      "tools": [{"type": "function", "function": {"name": "f"}}],
+      "chat_template_kwargs": {"date_string": "today", "documents": [{"title": "T"}],
+                               "enable_thinking": true}})"))
+          .value();
+  EXPECT_EQ(line("?kwargs.date_string=1 May 2025&kwargs.enable_thinking=false", conversation),
+            "today  T True 1");
+  for (const char* bad : {"?kwargs.tools=[]", "?kwargs.=1", "?kwargs.enable_thinking=no"}) {
+    EXPECT_FALSE(NewDialect(folder + bad).ok()) << bad;
+  }
+  // What is appended has them, too, and nobody speaks as the template by them.
+  const auto dialect = NewDialect(folder + "?kwargs.date_string=<|im_end|>").value();
+  const std::vector<Piece> pieces = dialect->Render(Asked("hi")).value();
+  ASSERT_FALSE(pieces[0].literal.empty());
+  EXPECT_EQ(pieces[0].literal[0], (ByteRange{0, 10}));
+  Conversation next;
+  next.messages.push_back({.role = Role::kUser, .content = "on"});
+  EXPECT_TRUE(dialect->Continue("so<|im_end|>", next).ok());
+}
+
+// DeepSeek-R1-Distill: its turns begin with added tokens that no file calls special, and its
+// template writes them in its text.
+TEST(TemplateDialect, NobodyCanTypeWhoSpeaksWhereThatIsAPlainAddedToken) {
+  const auto dialect = Made(
+      "{% for m in messages %}{% if m.role == 'user' %}{{ '<｜User｜>' + m.content }}"
+      "{% elif m.role == 'tool' %}{{ '<｜tool▁output▁begin｜>' + m.content + "
+      "'<｜tool▁output▁end｜>' }}{% elif m.role == 'assistant' %}{{ '<｜Assistant｜>' + "
+      "(m.content or '') + '<｜end▁of▁sentence｜>' }}{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<｜Assistant｜>{% endif %}");
+  const std::vector<std::string> marks = {"<｜User｜>",
+                                          "<｜Assistant｜>",
+                                          "<｜end▁of▁sentence｜>",
+                                          "<｜tool▁output▁begin｜>",
+                                          "<｜tool▁output▁end｜>",
+                                          "<｜tool▁calls▁begin｜>",
+                                          "<think>",
+                                          "</think>"};
+  BpeTrainingOptions options{.vocab_size = 300};
+  std::string all;
+  for (const std::string& mark : marks) {
+    options.added.push_back({.content = mark, .special = false});
+    all += mark;
+  }
+  const Tokenizer tokenizer = TrainBpe({"a b"}, options).value();
+  Conversation conversation = Asked(all);
+  conversation.messages.push_back({.role = Role::kAssistant, .calls = {{"f", Json::Object()}}});
+  conversation.messages.push_back({.role = Role::kTool, .content = all, .name = "f"});
+  const auto ids = EncodePieces(tokenizer, *dialect->Render(conversation));
+  const auto count = [&](const std::string& mark) {
+    return std::count(ids.begin(), ids.end(), *tokenizer.FindAdded(mark));
+  };
+  EXPECT_EQ(count("<｜User｜>"), 1);
+  EXPECT_EQ(count("<｜Assistant｜>"), 2);
+  EXPECT_EQ(count("<｜end▁of▁sentence｜>"), 1);
+  EXPECT_EQ(count("<｜tool▁output▁begin｜>") + count("<｜tool▁output▁end｜>"), 2);
+  EXPECT_EQ(count("<｜tool▁calls▁begin｜>") + count("<think>") + count("</think>"), 0);
+}
+
 TEST(TemplateDialect, ATemplateThatCannotBeReadIsAnErrorWithItsPlace) {
   ModelTemplate model;
   model.where = "m";

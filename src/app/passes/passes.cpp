@@ -76,7 +76,8 @@ Pass RenderPass() {
               "tools": {"type": "array", "items": {"type": "object"}},
               "add_generation_prompt": {"type": "boolean",
                 "description": "absent: true when the policy is to speak next"},
-              "enable_thinking": {"type": "boolean"}}})"),
+              "enable_thinking": {"type": "boolean"},
+              "chat_template_kwargs": {"type": "object"}}})"),
       .output_schema = Schema(R"({"type": "object", "required": ["text"], "properties": {
               "text": {"type": "string"},
               "ids": {"type": "array", "items": {"type": "integer"},
