@@ -31,7 +31,7 @@ constexpr Metric kMetrics[] = {
     {kAgent, "valid_action_rate", "share", kHigher,
      "actions (calls, answers, unreadable ones) that could be read"},
     {kAgent, "unread_call_rate", "share", kLower,
-     "turns that look like a call in a format that the dialect does not read"},
+     "turns that look like a call in a format that the dialect does not read; absent: none"},
     {kAgent, "execution_failure_rate", "share", kLower,
      "calls that did not run, whoever is to blame"},
     {kAgent, "fault_rate", "share", kLower,

@@ -96,7 +96,9 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
   AddShare("truncated_rate", truncated, leaves, values);
   AddShare("fault_rate", broken, leaves + counts.dropped, values);
   AddShare("valid_action_rate", actions - faults, actions, values);
-  AddShare("unread_call_rate", counts.unread_calls, counts.turns, values);
+  if (counts.unread_calls > 0) {  // runs without them verify as they did before it was counted
+    AddShare("unread_call_rate", counts.unread_calls, counts.turns, values);
+  }
   values->insert({{"trajectories", static_cast<double>(counts.leaves)},
                   {"sampled_tokens", static_cast<double>(counts.sampled_tokens)},
                   {"shared_tokens", counts.SharedShare()}});

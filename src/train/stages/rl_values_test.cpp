@@ -45,7 +45,7 @@ TEST(RlValues, WhatNothingWasMeasuredForIsAbsent) {
   StepValues values;
   AddRolloutValues({{.tree = maker.tree}}, MeasureTree(maker.tree).value(), {.leaves = 1}, &values);
   for (const char* name : {"success", "which", "which_accuracy", "reward/mean", "tool_calls",
-                           "execution_failure_rate", "valid_action_rate"}) {
+                           "execution_failure_rate", "valid_action_rate", "unread_call_rate"}) {
     EXPECT_FALSE(values.contains(name)) << name;
   }
   EXPECT_EQ(values.at("fault_rate"), 1);
