@@ -379,6 +379,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
     Finish(context.get(), Check(*arguments, context->json, &broken));
     if (broken) context->exit_status = 1;
   });
+  AddModelTable(group, context);
 }
 
 void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
