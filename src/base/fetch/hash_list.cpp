@@ -14,9 +14,10 @@ namespace fs = std::filesystem;
 
 bool StaysInFolder(const std::string& path) {
   if (path.empty() || path.front() == '/') return false;
+  const fs::path parts = path;
   return std::none_of(path.begin(), path.end(),
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; }) &&
-         std::none_of(fs::path(path).begin(), fs::path(path).end(),
+         std::none_of(parts.begin(), parts.end(),
                       [](const fs::path& part) { return part == ".."; });
 }
 

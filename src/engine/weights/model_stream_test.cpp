@@ -42,6 +42,7 @@ TEST_F(ModelStream, OneParameterAtATimeGivesTheBytesOfTheWholeModel) {
 
 TEST_F(ModelStream, HalvesOfSixteenBitsKeepWhatTheyCanAndRefuseTheRest) {
   ModelConfig config;
+  config.family = ModelConfig::Family::kLlama;
   config.layers = 1;
   Model model = NewModel(config);
   InitializeModel(1, &model);
