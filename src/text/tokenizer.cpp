@@ -27,6 +27,10 @@ std::vector<std::string> SpellingsOf(const std::vector<AddedToken>& tokens,
   return spellings;
 }
 
+std::vector<std::string> SpellingsIn(const Bpe& model) { return model.token_bytes(); }
+std::vector<std::string> SpellingsIn(const Unigram& model) { return model.token_texts(); }
+std::vector<std::string> SpellingsIn(const WordPiece& model) { return model.token_texts(); }
+
 bool Overlaps(std::span<const ByteRange> ranges, size_t begin, size_t end) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const ByteRange& range) {
     return range.begin < end && begin < range.end;
@@ -44,8 +48,7 @@ Tokenizer::Tokenizer(Model model, Parts parts)
       added_(std::move(parts.added)),
       raw_matcher_(WithNormalized(added_, false)),
       normalized_matcher_(WithNormalized(added_, true), SpellingsOf(added_, normalizer_)) {
-  const Unigram* unigram = std::get_if<Unigram>(&model_);
-  FindTokenBytes(unigram != nullptr ? unigram->token_texts() : std::get<Bpe>(model_).token_bytes());
+  FindTokenBytes(std::visit([](const auto& kind) { return SpellingsIn(kind); }, model_));
 }
 
 void Tokenizer::FindTokenBytes(const std::vector<std::string>& token_texts) {
@@ -88,6 +91,11 @@ Result<Tokenizer> Tokenizer::FromParts(Parts parts) {
     HONE_ASSIGN_OR_RETURN(Unigram unigram,
                           Unigram::Create(std::move(texts), std::move(parts.scores), options));
     return Tokenizer(std::move(unigram), std::move(parts));
+  }
+  if (parts.kind == Kind::kWordPiece) {
+    HONE_ASSIGN_OR_RETURN(WordPiece words,
+                          WordPiece::Create(std::move(texts), std::move(parts.words)));
+    return Tokenizer(std::move(words), std::move(parts));
   }
   if (parts.kind == Kind::kCharacterBpe) {
     Bpe bpe = Bpe::CreateOfCharacters(std::move(texts), std::move(merges), parts.ignore_merges,
@@ -174,18 +182,12 @@ void Tokenizer::EncodeSegment(std::string_view segment, const AddedTokenMatcher:
 
 void Tokenizer::EncodePlain(std::string_view text, TextFollows follows,
                             std::vector<TokenId>* ids) const {
-  const Unigram* unigram = std::get_if<Unigram>(&model_);
-  const Bpe* bpe = std::get_if<Bpe>(&model_);
-  splitter_.Split(
-      text,
-      [&](std::string_view piece) {
-        if (bpe != nullptr) {
-          bpe->Encode(piece, ids);
-        } else {
-          unigram->Encode(piece, ids);
-        }
+  std::visit(
+      [&](const auto& model) {
+        splitter_.Split(
+            text, [&](std::string_view piece) { model.Encode(piece, ids); }, follows);
       },
-      follows);
+      model_);
 }
 
 std::string Tokenizer::Join(TokenId id, TextJoiner* joiner) const {

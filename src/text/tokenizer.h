@@ -20,6 +20,7 @@
 #include "text/vocabulary/normalizer.h"
 #include "text/vocabulary/splitter.h"
 #include "text/vocabulary/unigram.h"
+#include "text/vocabulary/word_piece.h"
 
 namespace hone {
 
@@ -32,7 +33,8 @@ struct ByteRange {
 
 // Text to token ids and back, with the same ids as Hugging Face's tokenizers: byte-level BPE as the
 // Qwen, Llama 3 and GPT-2 families use it, SentencePiece's BPE (Llama 2, Mistral, Gemma, Phi-3) and
-// Unigram (T5). Immutable and thread-safe.
+// Unigram (T5), and WordPiece (BERT), which is for encoders: it forgets what text looked like.
+// Immutable and thread-safe.
 class Tokenizer {
  public:
   // Above any vocabulary there is; keeps a bad file from eating the memory.
@@ -46,7 +48,7 @@ class Tokenizer {
   // kUnsupported.
   static Result<Tokenizer> FromJson(std::string_view text);
 
-  enum class Kind { kByteBpe, kCharacterBpe, kUnigram };
+  enum class Kind { kByteBpe, kCharacterBpe, kUnigram, kWordPiece };
 
   // What a tokenizer is made of.
   struct Parts {
@@ -57,6 +59,7 @@ class Tokenizer {
     bool ignore_merges = false;
     Bpe::Unknowns unknowns;      // of characters, also of Unigram
     std::vector<double> scores;  // Unigram
+    WordPiece::Options words;    // WordPiece
     std::vector<AddedToken> added;
     std::vector<NormalizeStep> normalizers;
     std::vector<SplitStep> splits;
@@ -106,7 +109,7 @@ class Tokenizer {
 
  private:
   friend class StreamDecoder;
-  using Model = std::variant<Bpe, Unigram>;
+  using Model = std::variant<Bpe, Unigram, WordPiece>;
   Tokenizer(Model model, Parts parts);
   void FindTokenBytes(const std::vector<std::string>& token_texts);
   void EncodeSegment(std::string_view segment, const AddedTokenMatcher::Allowed& allowed,

@@ -70,10 +70,12 @@ bool CanBeWritten(const Tokenizer::Parts& parts) {
 }  // namespace
 
 Error UnsupportedTokenizer(std::string_view what) {
-  return Error(ErrorCode::kUnsupported,
-               fmt::format("{} is not read; Hone reads tokenizers of byte-level BPE (Qwen, "
-                           "Llama 3, GPT-2), SentencePiece's BPE (Llama 2, Gemma) and Unigram (T5)",
-                           what));
+  return Error(
+      ErrorCode::kUnsupported,
+      fmt::format("{} is not read; Hone reads tokenizers of byte-level BPE (Qwen, "
+                  "Llama 3, GPT-2), SentencePiece's BPE (Llama 2, Gemma), Unigram (T5) and "
+                  "WordPiece (BERT)",
+                  what));
 }
 
 Error BadTokenizer(std::string message) {

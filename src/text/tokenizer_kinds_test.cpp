@@ -73,7 +73,8 @@ TEST_P(TokenizerKinds, LeaveAsTheyCame) {
 
 INSTANTIATE_TEST_SUITE_P(Tokenizer, TokenizerKinds,
                          testing::Values("llama2", "llama2_normalized", "mistral3", "gemma", "phi3",
-                                         "unknowns", "t5", "unigram_bytes"),
+                                         "unknowns", "t5", "unigram_bytes", "bert", "bert_cased",
+                                         "bert_accents"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 Tokenizer KindOf(const char* name) {

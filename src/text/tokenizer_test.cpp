@@ -156,8 +156,12 @@ TEST(Tokenizer, WhatIsNotComputedAsTheLibraryDoesIsRefusedWithAReason) {
             std::string::npos);
   const std::string byte_level = R"("pre_tokenizer":{"type":"ByteLevel"})";
   EXPECT_NE(
-      ErrorOf(R"({"model":{"type":"WordPiece"},)" + byte_level + "}").find("\"WordPiece\" model"),
+      ErrorOf(R"({"model":{"type":"WordLevel"},)" + byte_level + "}").find("\"WordLevel\" model"),
       std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"model":{"type":"WordPiece","vocab":{"a":0}},
+                        "decoder":{"type":"WordPiece"}})")
+                .find("unk_token is not in the vocabulary"),
+            std::string::npos);
   EXPECT_NE(ErrorOf(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]},)" + byte_level + "}")
                 .find("no token for 242 of the 243 bytes"),
             std::string::npos);

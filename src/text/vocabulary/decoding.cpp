@@ -19,6 +19,29 @@ std::string_view WithoutEnds(std::string_view text, const DecodeOptions::Rewrite
   return text;
 }
 
+// What a WordPiece decoder makes of a token behind a space, in this order.
+constexpr std::pair<std::string_view, std::string_view> kCleanUps[] = {
+    {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+    {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+    {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+
+std::string WordText(const DecodeOptions& options, std::string_view spelling, bool first) {
+  std::string text(spelling);
+  if (!first && spelling.starts_with(options.word_prefix)) {
+    text.erase(0, options.word_prefix.size());
+  } else if (!first) {
+    text.insert(0, " ");
+  }
+  if (!options.clean_up) return text;
+  for (const auto& [from, to] : kCleanUps) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+      text.replace(at, from.size(), to);
+      at += to.size();
+    }
+  }
+  return text;
+}
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -40,6 +63,7 @@ std::optional<char> DecodeOptions::ByteOf(std::string_view spelling) const {
 
 std::string DecodeOptions::TextOf(std::string_view spelling, bool first) const {
   if (const auto byte = ByteOf(spelling)) return std::string(1, *byte);
+  if (word_pieces) return WordText(*this, spelling, first);
   std::string text(spelling);
   for (const Rewrite& rewrite : rewrites) {
     text = rewrite.pattern != nullptr ? rewrite.pattern->Replace(text, rewrite.content)

@@ -26,6 +26,9 @@ struct DecodeOptions {
   std::vector<Rewrite> rewrites;
   std::string metaspace;            // the character that is a space; "" when there is none
   bool first_has_no_space = false;  // and that the first token loses altogether
+  bool word_pieces = false;         // a space before every token but the first and those that
+  std::string word_prefix;          // begin with this, which goes;
+  bool clean_up = false;            // and none before ".", "n't" and the like
   std::string strip;                // a character that the whole text loses at its beginning,
   int strip_most = 0;               // at most so often
 

@@ -5,6 +5,7 @@
 #include <utf8proc.h>
 
 #include "base/utf8.h"
+#include "text/vocabulary/bert_text.h"
 
 namespace hone {
 namespace {
@@ -85,6 +86,9 @@ std::string Normalizer::Apply(std::string_view text, bool prefixed) const {
         break;
       case NormalizeStep::Kind::kReplace: now = step.pattern->Replace(now, step.content); break;
       case NormalizeStep::Kind::kCharMap: now = step.char_map->Apply(now); break;
+      case NormalizeStep::Kind::kClean: now = CleanedText(now); break;
+      case NormalizeStep::Kind::kSpaceIdeographs: now = WithSpacedIdeographs(now); break;
+      case NormalizeStep::Kind::kStripNonspacing: now = WithoutNonspacingMarks(now); break;
     }
   }
   return now;

@@ -13,7 +13,19 @@ namespace hone {
 
 // One step that rewrites text before it is cut into pieces (the names are those of tokenizer.json).
 struct NormalizeStep {
-  enum class Kind { kForm, kLowercase, kStrip, kStripAccents, kNmt, kPrepend, kReplace, kCharMap };
+  enum class Kind {
+    kForm,
+    kLowercase,
+    kStrip,
+    kStripAccents,
+    kNmt,
+    kPrepend,
+    kReplace,
+    kCharMap,
+    kClean,  // of BertNormalizer, as are those below (bert_text.h)
+    kSpaceIdeographs,
+    kStripNonspacing
+  };
   Kind kind = Kind::kForm;
   UnicodeForm form = UnicodeForm::kNfc;     // kForm
   bool left = true, right = true;           // kStrip: which ends lose their white space

@@ -1,4 +1,4 @@
-// The vocabulary of a tokenizer.json: BPE and Unigram.
+// The vocabulary of a tokenizer.json: BPE, Unigram and WordPiece.
 
 #include <fmt/format.h>
 
@@ -82,6 +82,30 @@ Result<void> ReadUnigram(const Json& model, Tokenizer::Parts* parts) {
   return {};
 }
 
+Result<void> ReadWordPiece(const Json& model, Tokenizer::Parts* parts) {
+  if (parts->kind == Tokenizer::Kind::kByteBpe) {
+    return UnsupportedTokenizer("a byte-level WordPiece model");
+  }
+  parts->kind = Tokenizer::Kind::kWordPiece;
+  IdsBySpelling ids;
+  HONE_RETURN_IF_ERROR(ReadVocabulary(TokenizerMember(model, "vocab"), parts, &ids));
+  const Json& unknown = TokenizerMember(model, "unk_token");
+  const auto found = ids.find(unknown.is_string() ? unknown.AsString() : "[UNK]");
+  if (found == ids.end()) return BadTokenizer("unk_token is not in the vocabulary");
+  parts->words.unknown = found->second;
+  if (const Json& prefix = TokenizerMember(model, "continuing_subword_prefix");
+      prefix.is_string()) {
+    parts->words.prefix = prefix.AsString();
+  }
+  const Json& most = TokenizerMember(model, "max_input_chars_per_word");
+  if (most.is_null()) return {};
+  if (!most.is_integer() || most.AsInteger() < 0) {
+    return BadTokenizer("max_input_chars_per_word is not a count");
+  }
+  parts->words.most_characters = most.AsInteger();
+  return {};
+}
+
 Result<void> ReadMerges(const Json& merges, const IdsBySpelling& ids, Tokenizer::Parts* parts) {
   if (!merges.is_array()) return BadTokenizer("model.merges is not an array");
   for (const Json& merge : merges.AsArray()) {
@@ -135,6 +159,7 @@ Result<void> ReadTokenizerModel(const Json& model, Tokenizer::Parts* parts) {
   const std::string type = TokenizerType(model);
   if (type == "BPE") return ReadBpe(model, parts);
   if (type == "Unigram") return ReadUnigram(model, parts);
+  if (type == "WordPiece") return ReadWordPiece(model, parts);
   return UnsupportedTokenizer(fmt::format("a \"{}\" model", type));
 }
 

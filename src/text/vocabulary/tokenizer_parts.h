@@ -34,7 +34,7 @@ const Json& TokenizerMember(const Json& object, std::string_view key);
 std::string TokenizerType(const Json& object);
 
 // "model", into the vocabulary, merges and scores. parts->kind says whether its tokens are spelled
-// in bytes; it becomes kUnigram for a Unigram model.
+// in bytes; it becomes kUnigram or kWordPiece for such a model.
 Result<void> ReadTokenizerModel(const Json& model, Tokenizer::Parts* parts);
 // Its halves, where they are files of their own.
 Result<void> ReadVocabulary(const Json& vocab, Tokenizer::Parts* parts, IdsBySpelling* ids);

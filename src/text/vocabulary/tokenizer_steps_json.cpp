@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "text/vocabulary/bert_text.h"
 #include "text/vocabulary/tokenizer_parts.h"
 
 namespace hone {
@@ -81,6 +82,23 @@ Result<NormalizeStep> ReadNormalizeStep(const Json& json) {
     return step;
   }
   return UnsupportedTokenizer(fmt::format("a \"{}\" normalizer", type));
+}
+
+// What is absent holds; accents go where letters become small, unless it says otherwise.
+void AddBertNormalizer(const Json& json, Tokenizer::Parts* parts) {
+  using Kind = NormalizeStep::Kind;
+  const auto holds = [&](std::string_view key) {
+    return TokenizerMember(json, key) != Json(false);
+  };
+  const bool lowercase = holds("lowercase");
+  const Json& strip = TokenizerMember(json, "strip_accents");
+  if (holds("clean_text")) parts->normalizers.push_back({.kind = Kind::kClean});
+  if (holds("handle_chinese_chars")) parts->normalizers.push_back({.kind = Kind::kSpaceIdeographs});
+  if (strip.is_bool() ? strip == Json(true) : lowercase) {
+    parts->normalizers.push_back({.kind = Kind::kForm, .form = UnicodeForm::kNfd});
+    parts->normalizers.push_back({.kind = Kind::kStripNonspacing});
+  }
+  if (lowercase) parts->normalizers.push_back({.kind = Kind::kLowercase});
 }
 
 Result<SplitBehavior> BehaviorOf(const Json& json) {
@@ -188,6 +206,15 @@ Result<void> ReadDecodeStep(const Json& json, bool* fused, DecodeOptions* option
     return {};
   }
   const bool untouched = !*fused && !options->byte_fallback && options->metaspace.empty();
+  if (type == "WordPiece" && untouched && options->rewrites.empty()) {
+    const Json& prefix = TokenizerMember(json, "prefix");
+    options->word_pieces = true;
+    options->first_has_no_space = true;
+    options->word_prefix = prefix.is_string() ? prefix.AsString() : "##";
+    options->clean_up = TokenizerMember(json, "cleanup") != Json(false);
+    *fused = true;
+    return {};
+  }
   if (type == "Fuse") {
     *fused = true;
     return {};
@@ -228,6 +255,10 @@ Result<void> ReadNormalizer(const Json& json, Tokenizer::Parts* parts) {
     }
     return {};
   }
+  if (TokenizerType(json) == "BertNormalizer") {
+    AddBertNormalizer(json, parts);
+    return {};
+  }
   HONE_ASSIGN_OR_RETURN(NormalizeStep step, ReadNormalizeStep(json));
   parts->normalizers.push_back(std::move(step));
   return {};
@@ -248,6 +279,11 @@ Result<void> ReadPreTokenizer(const Json& json, Tokenizer::Parts* parts) {
   }
   if (type == "ByteLevel") {
     AddByteLevel(json, parts);
+    return {};
+  }
+  if (type == "BertPreTokenizer") {
+    parts->splits.push_back({Pattern::Compile(R"(\s)").value(), SplitBehavior::kRemoved});
+    parts->splits.push_back({Pattern::Compile(BertPunctuation()).value()});
     return {};
   }
   const auto read = type == "Split"       ? ReadSplit

@@ -4,7 +4,8 @@
 //   npm install tokenizers@0.23.2 && node make.mjs .
 //
 // Writes NAME.json (a tokenizer.json), NAME.jsonl ({"text", "ids", "decoded"}) and patterns.jsonl
-// ({"pattern", "behavior", "invert", "text", "pieces"}).
+// ({"pattern", "behavior", "invert", "text", "pieces"}); and bert_characters.json: what BertNormalizer takes for a
+// control character ("removed") and for a mark ("nonspacing"), and BertPreTokenizer for punctuation, as ranges.
 
 import { createRequire } from "node:module";
 import fs from "node:fs";
@@ -145,11 +146,44 @@ const kinds = {
     decoder: { type: "Sequence", decoders: [back, { type: "ByteFallback" }, { type: "Fuse" }, strip] } }, { withBytes: true }),
 };
 
+// WordPiece: words, and pieces of words, of the prose; letters alone and inside words, so that few words are unknown.
+const wordTexts = [
+  "Hello, WORLD! It's the agent's tool, isn't it?", "résumé naïve Ångström Ǖ ĳ ﬃ", "e\u0301e\u0301 a\u0327\u0301", "东京タワー東京都 the 日本 rain", "𠀀𠀁a㐀b豈", "\u2b820\u{2b820}\u{2b920}x",
+  "한국어 각", "क्षि नमस्ते", "ТОКЕН Ёлка ёлка й", "ΑΒΓ Σίσυφος ΣΊΣΥΦΟΣ", "İstanbul ISPARTA ıspanak ẞß", "a\u0000b\u0001c\u007fd\u009fe", "a\u200bb\u200dc\ufeffd\u00ade\u2060f",
+  "soft\u00adhyphen", "tab\there\r\nand\u00a0there\u2028x\u3000y\u0085z\u000bq\u000cw", "\ufffd a\ufffdb", "\ue000\u{f0000}a", "x".repeat(100), "x".repeat(101), "é".repeat(100), "tool".repeat(25), "tool".repeat(26),
+  "tool,".repeat(40), "$9.99 + 3% = #1 @you ~home^2 `a` |b| <c> {d} [e] \\f/ \"g\"", "«quoted» „low“ ‚x‘ – — … ‹y› ¿que? ¡si!", "、。「」・ー！？（）［］", "§1 ¶2 †3 ‡4 •5 ※6 ′7 ″8", "€ £ ¥ © ® ™ ° ± × ÷", "👍🏽🙂👩‍👩‍👧🇨🇭", "😀text😀",
+  "[CLS]a[SEP] [MASK] [PAD][UNK] [cls] [ MASK ]", "##tool tool## # ## ###", "don't do not can't I'm we've they're 's . , ? ! ' x", "a . b , c ! d ? e ' f n't", "1234567890 12.5e-3 0xFF ٣٤ ½ ² Ⅷ ①", "snake_case kebab-case camelCase SCREAMING_CASE",
+  "\u0301a", "a\u0301\u0301\u0301", "\u1e9b\u0323", "ﬁ ﷺ ㎏ Ａｂ", "\u166d\u{111c9}\u061d\u{1e95e}", "\u1885\u{11c30}\u07fd\u1734", "\u0378\u{e0001}\u{10fffd}", "a" + "\u0300".repeat(40), "the".toUpperCase() + "\u0130",
+];
+const wordPieces = (() => {
+  const words = [...new Set(prose.toLowerCase().match(/[a-z]+/g))], letters = [..."abcdefghijklmnopqrstuvwxyzéüñßαβσςёй日本京東東0123456789'.,!?-[]()\"$#_:/"];
+  const tails = [...new Set(words.flatMap((word) => [word.slice(-3), word.slice(-2)]))];
+  return ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ...letters, ...letters.map((c) => "##" + c), ...words.filter((word) => word.length > 1), ...tails.filter((tail) => tail.length > 1).map((tail) => "##" + tail),
+    "The", "##LL", "HE", "É", "Ё", "n't", "do not", "##é́"];
+})();
+function wordPiece(normalizer, model = {}, decoder = {}) {
+  const tokens = [...new Set(wordPieces)];
+  const special = tokens.slice(0, 5).map((content, id) => added(id, content));
+  return {
+    version: "1.0", truncation: { max_length: 16, strategy: "LongestFirst", stride: 0, direction: "Right" }, padding: null, added_tokens: special,
+    normalizer: { type: "BertNormalizer", clean_text: true, handle_chinese_chars: true, strip_accents: null, lowercase: true, ...normalizer },
+    pre_tokenizer: { type: "BertPreTokenizer" },
+    post_processor: { type: "TemplateProcessing", single: [{ SpecialToken: { id: "[CLS]", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }, { SpecialToken: { id: "[SEP]", type_id: 0 } }], pair: [{ SpecialToken: { id: "[CLS]", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }, { SpecialToken: { id: "[SEP]", type_id: 0 } }, { Sequence: { id: "B", type_id: 1 } }, { SpecialToken: { id: "[SEP]", type_id: 1 } }],
+      special_tokens: Object.fromEntries([2, 3].map((id) => [tokens[id], { id: tokens[id], ids: [id], tokens: [tokens[id]] }])) },
+    decoder: { type: "WordPiece", prefix: "##", cleanup: true, ...decoder },
+    model: { type: "WordPiece", unk_token: "[UNK]", continuing_subword_prefix: "##", max_input_chars_per_word: 100, ...model, vocab: Object.fromEntries(tokens.map((token, id) => [token, id])) },
+  };
+}
+kinds.bert = wordPiece({});
+kinds.bert_cased = wordPiece({ lowercase: false, handle_chinese_chars: false }, { max_input_chars_per_word: 12 }, { cleanup: false });
+kinds.bert_accents = wordPiece({ clean_text: false, strip_accents: false });
+
 for (const [name, tokenizer] of Object.entries(kinds)) {
   fs.writeFileSync(path.join(folder, `${name}.json`), JSON.stringify(tokenizer) + "\n");
   const library = Tokenizer.fromFile(path.join(folder, `${name}.json`));
+  if (tokenizer.truncation) library.disableTruncation();
   const lines = [];
-  for (const text of texts) {
+  for (const text of name.startsWith("bert") ? [...texts, ...wordTexts] : texts) {
     const ids = Array.from((await library.encode(text, null, { addSpecialTokens: false })).getIds());
     lines.push(JSON.stringify({ text, ids, decoded: await library.decode(ids, false) }));
   }
@@ -166,6 +200,36 @@ const spelled = (() => {
   for (let b = 0; b < 256; ++b) spelling.push(String.fromCodePoint((b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174 ? b : next++));
   return spelling;
 })();
+const ofBytes = (parts) => Tokenizer.fromString(JSON.stringify({
+  version: "1.0", truncation: null, padding: null, added_tokens: [], normalizer: null, post_processor: null, decoder: null, pre_tokenizer: null,
+  model: { type: "BPE", dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null, fuse_unk: false,
+    byte_fallback: false, vocab: Object.fromEntries(spelled.map((c, b) => [c, b])), merges: [] }, ...parts }));
+const byteLevel = { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: false };
+async function piecesOf(library, text) {
+  const encoding = await library.encode(text, null, { addSpecialTokens: false });
+  const pieces = [], words = encoding.getWordIds();
+  Array.from(encoding.getIds()).forEach((byte, i) => {
+    if (i === 0 || words[i] !== words[i - 1]) pieces.push([]);
+    pieces.at(-1).push(byte);
+  });
+  return pieces.map((piece) => Buffer.from(piece).toString());
+}
+const steps = { clean_text: false, handle_chinese_chars: false, strip_accents: false, lowercase: false };
+const characters = {};
+for (const [name, parts, isOne] of [
+  ["removed", { normalizer: { type: "BertNormalizer", ...steps, clean_text: true }, pre_tokenizer: byteLevel }, (pieces) => pieces.join("|") === "ab"],
+  ["nonspacing", { normalizer: { type: "BertNormalizer", ...steps, strip_accents: true }, pre_tokenizer: byteLevel }, (pieces) => pieces.join("|") === "ab"],
+  ["punctuation", { pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "BertPreTokenizer" }, byteLevel] } }, (pieces) => pieces.length === 3],
+]) {
+  const library = ofBytes(parts), ranges = [];
+  for (let c = 0; c < 0x110000; ++c) {
+    if ((c >= 0xd800 && c < 0xe000) || !isOne(await piecesOf(library, "a" + String.fromCodePoint(c) + "b"))) continue;
+    if (ranges.length && ranges.at(-1)[1] === c - 1) ranges.at(-1)[1] = c;
+    else ranges.push([c, c]);
+  }
+  characters[name] = ranges;
+}
+fs.writeFileSync(path.join(folder, "bert_characters.json"), JSON.stringify(characters) + "\n");
 const contractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
 const patterns = [
   ["[\\p{Han}]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]+" + contractions +
