@@ -114,6 +114,9 @@ struct Kernels {
   void (*soft_cap)(float cap, int64_t n, float* x);
   void (*soft_cap_backward)(const float* y, float cap, int64_t n, float* d);
 
+  // y = x times the normal distribution's mass below x: the exact GELU of encoders.
+  void (*gelu)(const float* x, int64_t n, float* y);
+
   // Rotates the pairs (x[i], x[half + i]) by angles; sign -1 turns them back.
   void (*rotate)(const float* cosines, const float* sines, float sign, int64_t half, float* x);
 

@@ -188,6 +188,8 @@ std::vector<float> AllRowKernels(const Kernels& k, size_t n) {
   k.soft_cap(1.5f, size, r.data());
   k.soft_cap_backward(r.data(), 1.5f, size, s.data());
   keep(r), keep(s);
+  k.gelu(x.data(), size, r.data());
+  keep(r);
   if (n % 2 == 0) {
     r = x;
     k.rotate(y.data(), z.data(), -1.0f, size / 2, r.data());
@@ -244,6 +246,18 @@ TEST(RowKernels, SumsAndExponentialsAreThoseOfTheDefinition) {
     std::vector<float> rounded = x;
     kernels->round_bf16(rounded.data(), 77);
     for (size_t i = 0; i < 77; ++i) EXPECT_EQ(rounded[i], RoundToBf16(x[i]));
+  }
+}
+
+TEST(RowKernels, GeluIsTheNumberTimesTheNormalMassBelowIt) {
+  std::vector<float> x, y;
+  for (int i = -12000; i <= 12000; ++i) x.push_back(static_cast<float>(i) * 0.00117f);
+  y.resize(x.size());
+  const FloatMode mode;
+  BestKernels().gelu(x.data(), static_cast<int64_t>(x.size()), y.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double exact = x[i] * 0.5 * std::erfc(-static_cast<double>(x[i]) / std::sqrt(2.0));
+    EXPECT_NEAR(y[i], exact, 1.2e-7 * std::max(1.0, std::abs(static_cast<double>(x[i]))));
   }
 }
 
