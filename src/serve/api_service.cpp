@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "serve/api_key.h"
 #include "serve/trained_manner.h"
 
 namespace hone {
@@ -14,17 +15,6 @@ ServerResponse JsonResponse(const Json& json) {
   return {200, "application/json", DumpJson(json) + "\n", {}};
 }
 
-// Takes the same time whatever of the key is right.
-bool SameSecret(std::string_view a, std::string_view b) {
-  unsigned char different = a.size() == b.size() ? 0 : 1;
-  for (size_t i = 0; i < a.size(); ++i) {
-    different |= static_cast<unsigned char>(a[i] ^ b[b.empty() ? 0 : i % b.size()]);
-  }
-  return different == 0;
-}
-
-bool IsHealth(const std::string& path) { return path == "/health" || path == "/healthz"; }
-
 }  // namespace
 
 Service::Service(ServedModel* model, const ServiceOptions& options,
@@ -34,19 +24,8 @@ Service::Service(ServedModel* model, const ServiceOptions& options,
       recorder_(std::move(recorder)),
       batcher_(model->engine.get(), options.batch) {}
 
-bool Service::HasKey(const IncomingRequest& request) const {
-  if (options_.api_key.empty()) return true;
-  std::string_view given = request.Header("authorization");
-  constexpr std::string_view kBearer = "Bearer ";
-  if (!given.starts_with(kBearer)) return false;
-  given.remove_prefix(kBearer.size());
-  return SameSecret(given, options_.api_key);
-}
-
 std::optional<ServerResponse> Service::Refusal(const IncomingRequest& head) const {
-  if (IsHealth(head.path) || HasKey(head)) return std::nullopt;
-  return ApiError(401, "the API key is missing or wrong: send it as \"Authorization: Bearer KEY\"",
-                  "invalid_api_key");
+  return KeyRefusal(head, options_.api_key);
 }
 
 Result<void> Service::AskAsTrained(ServedChat* request) {
@@ -57,26 +36,37 @@ Result<void> Service::AskAsTrained(ServedChat* request) {
   return {};
 }
 
+ServerResponse Service::NoSuchRoute(const std::string& path) const {
+  const bool embeddings = options_.embeddings != nullptr;
+  std::string message = fmt::format(
+      "there is no {} here; there are /v1/models, /v1/chat/completions, /v1/completions, "
+      "/v1/responses{} and /health{}",
+      Utf8Lossy(path), embeddings ? ", /v1/embeddings" : "",
+      recorder_ != nullptr ? ", and /v1/rewards" : "");
+  if (path == "/v1/embeddings") {
+    message += "; for embeddings start the server with --embeddings FOLDER, an encoder of texts";
+  }
+  return ApiError(404, message);
+}
+
 void Service::Handle(HttpExchange& exchange) {
   const IncomingRequest& request = exchange.request();
   const std::string& path = request.path;
-  const bool health = IsHealth(path);
+  const bool health = IsHealthPath(path);
   const bool models = path == kModels || path.starts_with(std::string(kModels) + "/");
   const bool chat = path == "/v1/chat/completions", plain = path == "/v1/completions";
   const bool responses = path == "/v1/responses";
   const bool reward = path == "/v1/rewards" && recorder_ != nullptr;
+  const bool embeds = path == "/v1/embeddings" && options_.embeddings != nullptr;
   if (const auto refused = Refusal(request)) {
     exchange.Respond(*refused);
     return;
   }
-  if (!health && !models && !chat && !plain && !responses && !reward) {
-    exchange.Respond(ApiError(
-        404, fmt::format("there is no {} here; there are /v1/models, /v1/chat/completions, "
-                         "/v1/completions, /v1/responses and /health{}",
-                         Utf8Lossy(path), recorder_ != nullptr ? ", and /v1/rewards" : "")));
+  if (!health && !models && !chat && !plain && !responses && !reward && !embeds) {
+    exchange.Respond(NoSuchRoute(path));
     return;
   }
-  const bool posts = chat || plain || responses || reward;
+  const bool posts = chat || plain || responses || reward || embeds;
   if (request.method != (posts ? "POST" : "GET") && !(request.method == "HEAD" && !posts)) {
     ServerResponse response =
         ApiError(405, fmt::format("{} is not answered at {}, only {}", Utf8Lossy(request.method),
@@ -91,6 +81,8 @@ void Service::Handle(HttpExchange& exchange) {
     exchange.Respond(Models(path));
   } else if (reward) {
     exchange.Respond(Reward(request.body));
+  } else if (embeds) {
+    exchange.Respond(options_.embeddings->Embeddings(request.body));
   } else if (chat || responses) {
     AnswerChat(exchange, responses);
   } else {
@@ -134,10 +126,15 @@ ServerResponse Service::Models(const std::string& path) const {
                                {"weights", model_->weights},
                                {"max_model_len", model_->engine->config().max_positions}});
   if (path == kModels || path == std::string(kModels) + "/") {
-    return JsonResponse(Json::Of({{"object", "list"}, {"data", Json(Json::Array{model})}}));
+    Json::Array models = {model};
+    if (options_.embeddings != nullptr) models.push_back(options_.embeddings->Card());
+    return JsonResponse(Json::Of({{"object", "list"}, {"data", std::move(models)}}));
   }
   DrawOptions named;
   named.model = path.substr(kModels.size() + 1);
+  if (options_.embeddings != nullptr && named.model == options_.embeddings->name()) {
+    return JsonResponse(options_.embeddings->Card());
+  }
   if (const auto known = CheckModel(named); !known.ok()) {
     return ApiError(404, known.error().message(), "model_not_found");
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "serve/embedding_service.h"
 #include "serve/http_server.h"
 #include "serve/response.h"
 
@@ -21,11 +22,13 @@ struct ServiceOptions {
   // like a call in a format that the dialect does not read (all are counted in GET /health); null:
   // nobody is.
   std::function<void(std::string_view)> note = nullptr;
+  // Answers POST /v1/embeddings, and must outlive the service; null: nobody does.
+  EmbeddingService* embeddings = nullptr;
 };
 
 // OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions,
-// POST /v1/responses, GET /health, and, where conversations are recorded, POST /v1/rewards.
-// Thread-safe.
+// POST /v1/responses, GET /health, and, where conversations are recorded, POST /v1/rewards; with an
+// encoder beside it POST /v1/embeddings. Thread-safe.
 class Service {
  public:
   // The model must outlive it. `recorder` may be null.
@@ -47,9 +50,9 @@ class Service {
  private:
   using Maker = std::function<Result<std::unique_ptr<Response>>(const ResponseContext&)>;
 
-  bool HasKey(const IncomingRequest& request) const;
   // POST /v1/chat/completions, or /v1/responses, which asks for the same in other words.
   void AnswerChat(HttpExchange& exchange, bool responses);
+  ServerResponse NoSuchRoute(const std::string& path) const;
   ServerResponse Models(const std::string& path) const;
   ServerResponse Health() const;
   void CountUnread(const UnreadCall& call);

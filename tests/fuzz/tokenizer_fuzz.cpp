@@ -31,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto loaded = hone::Tokenizer::FromJson(text);
   if (loaded.ok()) {
     const auto ids = loaded->Encode("Hello, wörld! 123 <|im_end|>\n\n x");
+    for (const hone::TokenId id : ids) CHECK(id >= 0 && id < loaded->vocab_size());
     (void)loaded->Decode(ids);
     auto again = hone::Tokenizer::FromJson(loaded->ToJson());
     CHECK(again.ok(), again.ok() ? "" : again.error().message());
