@@ -26,6 +26,7 @@ void AddCommands(Command program, const std::shared_ptr<CommandContext>& context
   AddModel(program, context);
   AddGenerate(program, context);
   AddLogprobs(program, context);
+  AddEmbed(program, context);
   AddBench(program, context);
   AddJournal(program, context);
   AddTools(program, context);

@@ -27,6 +27,7 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context);
 // Below `hone model`.
 void AddModelGet(Command model, std::shared_ptr<CommandContext> context);
 void AddModelTable(Command model, std::shared_ptr<CommandContext> context);
+void AddEmbed(Command program, std::shared_ptr<CommandContext> context);
 void AddBench(Command program, std::shared_ptr<CommandContext> context);
 void AddJournal(Command program, std::shared_ptr<CommandContext> context);
 void AddTools(Command program, std::shared_ptr<CommandContext> context);

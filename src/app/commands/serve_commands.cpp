@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <random>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "app/report.h"
 #include "app/served_model_options.h"
 #include "app/terminal.h"
+#include "serve/api_key.h"
 #include "serve/api_service.h"
 
 namespace hone {
@@ -22,7 +24,7 @@ struct ServeArguments {
   ServedModelChoice choice;
   HttpServerOptions http;
   ServiceOptions service;
-  std::string record;
+  std::string record, embeddings;
   std::optional<uint64_t> seed;
   int64_t memory_mib = 1024, body_mib = 8, grace_seconds = 10;
 };
@@ -39,11 +41,15 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
                                           {"model", model.name},
                                           {"dialect", model.dialect->traits().name},
                                           {"weights", model.weights},
+                                          {"embeddings", arguments.embeddings},
                                           {"record", arguments.record}})));
   } else {
     const Terminal terminal = Terminal::Of(stdout);
     fmt::print("{} speaks {} at {}\n", terminal.Bold(model.name), model.dialect->traits().name,
                terminal.Bold(server.url() + "/v1"));
+    if (arguments.service.embeddings != nullptr) {
+      fmt::print("{} embeds texts\n", terminal.Bold(arguments.service.embeddings->name()));
+    }
     if (!arguments.record.empty()) {
       fmt::print("conversations are recorded in {}\n", arguments.record);
     }
@@ -52,9 +58,89 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
   std::fflush(stdout);
 }
 
+void Note(std::string_view note) { fmt::print(stderr, "hone: {}\n", note); }
+
+int64_t SecondsNow() { return static_cast<int64_t>(std::time(nullptr)); }
+
+// An encoder of texts, called by the name of its folder unless it has one.
+Result<std::unique_ptr<EmbeddingService>> OpenEmbeddings(const std::string& folder,
+                                                         const ServeArguments& arguments,
+                                                         std::string name) {
+  HONE_ASSIGN_OR_RETURN(auto encoder,
+                        TextEncoder::Open(folder, static_cast<int>(arguments.choice.threads)));
+  if (name.empty()) name = std::filesystem::weakly_canonical(folder).filename().string();
+  return std::make_unique<EmbeddingService>(
+      std::move(encoder), EmbeddingService::Options{.name = std::move(name),
+                                                    .api_key = arguments.service.api_key,
+                                                    .now = SecondsNow,
+                                                    .note = Note});
+}
+
+// Listens as the arguments say.
+Result<std::unique_ptr<HttpServer>> Listen(ServeArguments* arguments, HttpHandler handler) {
+  WatchInterrupts();  // until here there is nothing to finish
+  HttpServerOptions& http = arguments->http;
+  const std::string key = arguments->service.api_key;
+  http.limits.max_body_bytes = static_cast<size_t>(arguments->body_mib) << 20;
+  http.local_only = IsLoopback(http.host);
+  http.max_bodies_bytes = std::max(http.max_bodies_bytes, http.limits.max_body_bytes);
+  http.admit = [key](const IncomingRequest& head) { return KeyRefusal(head, key); };
+  http.refusal = [](int status, std::string_view why) { return ApiError(status, why); };
+  HONE_ASSIGN_OR_RETURN(auto server, HttpServer::Start(http, std::move(handler)));
+  if (!http.local_only && key.empty()) {
+    fmt::print(stderr,
+               "hone: whoever reaches {} can use the model; set HONE_API_KEY to ask for a "
+               "key\n",
+               server->url());
+  }
+  return server;
+}
+
+// A folder that holds an encoder of texts, and nothing that could talk.
+Result<std::string> ServeEncoder(CommandContext* context, ServeArguments arguments) {
+  if (!arguments.record.empty() || !arguments.embeddings.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} is an encoder of texts: it has no conversations to record, and "
+                             "needs no --embeddings",
+                             arguments.choice.model));
+  }
+  HONE_ASSIGN_OR_RETURN(const auto service,
+                        OpenEmbeddings(arguments.choice.model, arguments, arguments.choice.name));
+  HONE_ASSIGN_OR_RETURN(const auto server, Listen(&arguments, [&](HttpExchange& exchange) {
+                          service->Handle(exchange);
+                        }));
+  if (context->json) {
+    fmt::print("{}\n", DumpJson(Json::Of({{"url", server->url() + "/v1"},
+                                          {"port", server->port()},
+                                          {"model", service->name()},
+                                          {"dimensions", service->dimensions()}})));
+  } else {
+    const Terminal terminal = Terminal::Of(stdout);
+    fmt::print("{} embeds texts at {}\n{}\n", terminal.Bold(service->name()),
+               terminal.Bold(server->url() + "/v1/embeddings"), terminal.Dim("Ctrl-C ends it"));
+  }
+  std::fflush(stdout);
+  AwaitInterrupt();
+  const bool all = server->Stop(std::chrono::seconds(arguments.grace_seconds));
+  if (context->json) {
+    return DumpJson(Json::Of(
+               {{"texts", service->texts()}, {"tokens", service->tokens()}, {"cut_off", !all}})) +
+           "\n";
+  }
+  return fmt::format("{} texts, {} tokens{}\n", service->texts(), service->tokens(),
+                     all ? "" : "; what was not finished in time was cut off");
+}
+
 Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   if (const char* key = std::getenv("HONE_API_KEY"); key != nullptr) {
     if (arguments.service.api_key.empty()) arguments.service.api_key = key;
+  }
+  if (IsEncoderFolder(arguments.choice.model)) return ServeEncoder(context, std::move(arguments));
+  std::unique_ptr<EmbeddingService> embeddings;
+  if (!arguments.embeddings.empty()) {
+    HONE_ASSIGN_OR_RETURN(embeddings, OpenEmbeddings(arguments.embeddings, arguments, ""));
+    arguments.service.embeddings = embeddings.get();
+    arguments.embeddings = embeddings->name();
   }
   arguments.choice.memory = arguments.memory_mib << 20;
   HONE_ASSIGN_OR_RETURN(const auto model, OpenServedModel(arguments.choice));
@@ -66,26 +152,12 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   }
   std::random_device chance;
   arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
-  arguments.service.now = [] { return static_cast<int64_t>(std::time(nullptr)); };
-  arguments.service.note = [](std::string_view note) { fmt::print(stderr, "hone: {}\n", note); };
+  arguments.service.now = SecondsNow;
+  arguments.service.note = Note;
   Service service(model.get(), arguments.service, std::move(recorder));
-
-  WatchInterrupts();  // until here there is nothing to finish
-  HttpServerOptions& http = arguments.http;
-  http.limits.max_body_bytes = static_cast<size_t>(arguments.body_mib) << 20;
-  http.local_only = IsLoopback(http.host);
-  http.max_bodies_bytes = std::max(http.max_bodies_bytes, http.limits.max_body_bytes);
-  http.admit = [&](const IncomingRequest& head) { return service.Refusal(head); };
-  http.refusal = [](int status, std::string_view why) { return ApiError(status, why); };
-  HONE_ASSIGN_OR_RETURN(const auto server, HttpServer::Start(http, [&](HttpExchange& exchange) {
+  HONE_ASSIGN_OR_RETURN(const auto server, Listen(&arguments, [&](HttpExchange& exchange) {
                           service.Handle(exchange);
                         }));
-  if (!http.local_only && arguments.service.api_key.empty()) {
-    fmt::print(stderr,
-               "hone: whoever reaches {} can use the model; set HONE_API_KEY to ask for a "
-               "key\n",
-               server->url());
-  }
   Announce(*context, arguments, *model, *server);
   AwaitInterrupt();
   const bool all = service.Close(std::chrono::seconds(arguments.grace_seconds));
@@ -131,7 +203,10 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
   ServedModelChoice& choice = arguments->choice;
   Command serve = program.AddCommand("serve", "Serve a model to clients of OpenAI's API");
   serve
-      .AddOption("model", &choice.model, "a run (runs/NAME), a checkpoint or a Hugging Face folder")
+      .AddOption(
+          "model", &choice.model,
+          "a run (runs/NAME), a checkpoint or a Hugging Face folder; one of an encoder serves "
+          "embeddings")
       .Required();
   serve.AddOption("--port,-p", &arguments->http.port, "0: any free one")
       .Between(0, 65535)
@@ -149,6 +224,8 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
   AddServedModelOptions(serve, &choice);
   serve.AddOption("--record", &arguments->record,
                   "a run's folder: every conversation becomes a tree in its store");
+  serve.AddOption("--embeddings", &arguments->embeddings,
+                  "a Hugging Face folder of an encoder of texts, to answer /v1/embeddings");
   AddLimits(serve, arguments.get());
   serve.AddOption("--seed", &arguments->seed, "of requests that name none; else by chance");
   serve
@@ -157,10 +234,11 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
       .Between(0, 86400)
       .ShowDefault();
   serve.Footer(
-      "GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET /health; see\n"
-      "docs/serving.md.\nExamples:\n"
+      "GET /v1/models, POST /v1/chat/completions, POST /v1/completions, GET /health, and with\n"
+      "an encoder POST /v1/embeddings; see docs/serving.md.\nExamples:\n"
       "  hone serve runs/quickstart\n"
       "  hone serve path/to/Qwen2.5-0.5B --port 9000 --record runs/recorded\n"
+      "  hone serve models/all-MiniLM-L6-v2\n"
       "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
       "    -d '{\"model\": \"quickstart\", \"messages\": [{\"role\": \"user\", \"content\": "
       "\"Hello\"}]}'\n");
