@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "base/file.h"
 #include "base/rng.h"
@@ -167,6 +168,20 @@ TEST(Encoder, ATextHasTheSameBitsAloneAndBesideOthersOnEveryThreadsAndInstructio
           << kernels->name;
     }
   }
+}
+
+TEST(Encoder, SeveralThreadsMayAskAtOnce) {
+  const auto encoder = Encoder::Open(kSmall, 2).value();
+  const auto texts = RandomTexts({40, 7, 80, 1}, encoder->shape().vocab);
+  const auto expected = encoder->TextVectors(texts, {});
+  std::vector<std::vector<std::vector<float>>> found(3);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& vectors : found) {
+      threads.emplace_back([&] { vectors = encoder->TextVectors(texts, {}); });
+    }
+  }
+  for (const auto& vectors : found) EXPECT_TRUE(SameBits(vectors, expected));
 }
 
 TEST(Encoder, AVectorIsTheMeanOrTheFirstAndOfLengthOneWhereThatIsAskedFor) {
