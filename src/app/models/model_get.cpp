@@ -67,6 +67,13 @@ std::string MirroredLicence(const fs::path& folder) {
   return "the mirror has no LICENSE: ask whoever keeps it";
 }
 
+// A full disk is the reader's to empty.
+Error WithNextStep(const Error& error) {
+  constexpr std::string_view kStep = "make room and run the same command again";
+  if (error.code() != ErrorCode::kFull || error.message().ends_with(kStep)) return error;
+  return Error(error.code(), fmt::format("{}; {}", error.message(), kStep));
+}
+
 }  // namespace
 
 fs::path CacheFolder(const EnvironmentVariable& variable) {
@@ -102,8 +109,12 @@ Result<GotModel> GetModel(const ModelGetOptions& given) {
       return Error(ErrorCode::kIo,
                    fmt::format("cannot create {}: {}", part.string(), failed.message()));
     }
-    HONE_RETURN_IF_ERROR(known != nullptr ? MakeKnownModel(*known, options, part)
-                                          : MakeMirroredModel(options, part));
+    const Result<void> made =
+        known != nullptr ? MakeKnownModel(*known, options, part) : MakeMirroredModel(options, part);
+    if (!made.ok()) {
+      if (known != nullptr) fs::remove_all(part, failed);
+      return WithNextStep(made.error());
+    }
     HONE_RETURN_IF_ERROR(
         WriteFileAtomic(part / kOrigin, DumpJson(origin, JsonStyle::kPretty) + "\n"));
     HONE_RETURN_IF_ERROR(ReplaceDirectory(part, got.folder));

@@ -100,6 +100,7 @@ class ModelGet : public testing::Test {
   std::string GetError() {
     const auto got = Get();
     EXPECT_FALSE(std::filesystem::exists(to_)) << "nothing half written";
+    EXPECT_FALSE(std::filesystem::exists(to_.string() + ".part")) << "and no room taken";
     return got.ok() ? "" : got.error().message();
   }
 

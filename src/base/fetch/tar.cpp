@@ -156,7 +156,7 @@ Result<void> TarReader::TakeHeader() {
   }
   if (!ChecksumFits(header_)) return Damaged("a header's checksum differs");
   if (++entries_ > limits_.entries) {
-    return Error(ErrorCode::kFull,
+    return Error(ErrorCode::kCorrupt,
                  fmt::format("the archive has more than {} entries", limits_.entries));
   }
   const auto stated = TarNumber(header_, 124, 12);
@@ -181,7 +181,7 @@ Result<void> TarReader::TakeHeader() {
       return Error(ErrorCode::kCorrupt, "the archive holds a path that leads outside of it");
     }
     if (__builtin_add_overflow(bytes_, left_, &bytes_) || bytes_ > limits_.bytes) {
-      return Error(ErrorCode::kFull,
+      return Error(ErrorCode::kCorrupt,
                    fmt::format("the archive holds more than {} bytes", limits_.bytes));
     }
     bool wanted = false;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -78,6 +79,13 @@ __attribute__((target("sha,sse4.1"))) void Sha256BlocksX86(const uint8_t* data, 
   _mm_storeu_si128(at(state->data() + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
+// __builtin_cpu_supports("sha") is not known to clang 14.
+bool HasShaInstructions() {
+  constexpr unsigned kLeaf = 7, kShaBit = 1u << 29;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(kLeaf, 0, &a, &b, &c, &d) != 0 && (b & kShaBit) != 0;
+}
+
 #endif
 
 }  // namespace
@@ -88,7 +96,7 @@ void Sha256BlocksPlain(const uint8_t* data, size_t blocks, Sha256State* state) {
 
 Sha256Blocks Sha256BlocksOfProcessor() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sha") && __builtin_cpu_supports("sse4.1")) return Sha256BlocksX86;
+  if (HasShaInstructions() && __builtin_cpu_supports("sse4.1")) return Sha256BlocksX86;
 #endif
   return nullptr;
 }
