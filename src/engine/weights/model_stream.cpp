@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-std::string ShapeText(const std::vector<int64_t>& shape) {
+std::string StoredShapeText(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
@@ -31,7 +31,7 @@ Result<void> CheckStored(const TensorView& view, const StoredTensor& tensor) {
   if (view.shape != tensor.shape) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("tensor {}: its shape is {}, but config.json asks for {}", tensor.name,
-                             ShapeText(view.shape), ShapeText(tensor.shape)));
+                             StoredShapeText(view.shape), StoredShapeText(tensor.shape)));
   }
   return {};
 }
