@@ -100,14 +100,14 @@ def predicted(hone, model, device, language, texts):
 
 
 def said(hone, model, device, questions):
-    """What the model says, greedily, to each question."""
+    """What the model says and calls, greedily, at each question; a turn that is cut off says nothing."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "cases.jsonl"
         done = subprocess.run([hone, "eval", model, str(questions), "--dialect", f"template:{model}", "--device", device,
                                "-o", out], capture_output=True, text=True)
         if done.returncode or not out.is_file():
             sys.exit(f"general_ability: hone eval {model}: {done.stderr.strip()[-300:]}")
-        return {row["id"]: row["output"] for row in map(json.loads, out.read_text().splitlines())}
+        return {row["id"]: row for row in map(json.loads, out.read_text().splitlines())}
 
 
 def answered(output, accepted):
@@ -129,11 +129,11 @@ def measure(arguments):
         outputs = said(arguments.hone, model, arguments.device, QUESTIONS)
         right = {}
         for case in map(json.loads, QUESTIONS.read_text(encoding="utf-8").splitlines()):
-            right[case["id"]] = answered(outputs[case["id"]], case["answer"])
+            right[case["id"]] = answered(outputs[case["id"]]["output"], case["answer"])
         row["questions"] = {language: sum(value for key, value in right.items() if key.startswith(language)) for language in PACKAGES}
         row["right"] = sorted(key for key, value in right.items() if value)
-        row["calls"] = sum("tool_call" in output for output in outputs.values())
-        row["said"] = outputs
+        row["calls"] = sum(bool(output["calls"]) for output in outputs.values())
+        row["said"] = {key: output["output"] for key, output in outputs.items()}
         found.append(row)
         parts = [f"{language} {form}: {value['nats_per_token']:.3f} nats per token, {value['bits_per_byte']:.3f} bits per byte"
                  for language in PACKAGES for form, value in row[language].items()]
@@ -147,8 +147,8 @@ def measure(arguments):
 def rehearsal(arguments):
     """Conversations in which the model itself answers, to be imitated among others."""
     outputs = said(arguments.hone, arguments.models[0], arguments.device, PROMPTS)
-    rows = [{"messages": [{"role": "user", "content": case["prompt"]}, {"role": "assistant", "content": outputs[case["id"]].strip()}]}
-            for case in map(json.loads, PROMPTS.read_text(encoding="utf-8").splitlines()) if outputs[case["id"]].strip()]
+    rows = [{"messages": [{"role": "user", "content": case["prompt"]}, {"role": "assistant", "content": outputs[case["id"]]["output"].strip()}]}
+            for case in map(json.loads, PROMPTS.read_text(encoding="utf-8").splitlines()) if outputs[case["id"]]["output"].strip()]
     path = arguments.folder / "rehearsal.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     print(f"{path}: {len(rows)} conversations")
