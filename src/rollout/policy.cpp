@@ -244,8 +244,13 @@ Result<Policy> Policy::New(Engine* engine, const Dialect* dialect, const Tokeniz
                            tokenizer->vocab_size(), vocabulary));
   }
   if (options.max_turn_tokens < 1) return bad("a turn needs at least one token");
+  PolicyOptions own = options;
   if (options.sampling.forbidden_set != 0 && engine->forbidden().empty()) {
-    return bad("the sampling names a forbidden set, but the engine was opened without one");
+    // A dialect whose markers of others are no tokens of their own forbids nothing.
+    if (!ForbiddenTokens(*dialect, *tokenizer, vocabulary).empty()) {
+      return bad("the sampling names a forbidden set, but the engine was opened without one");
+    }
+    own.sampling.forbidden_set = 0;
   }
   // An id that stands for nothing cannot be shown to anybody.
   const std::set<TokenId> forbidden(engine->forbidden().begin(), engine->forbidden().end());
@@ -258,7 +263,7 @@ Result<Policy> Policy::New(Engine* engine, const Dialect* dialect, const Tokeniz
                       id));
     }
   }
-  return Policy(engine, std::move(codec), options);
+  return Policy(engine, std::move(codec), own);
 }
 
 Sampling Policy::SamplingOf(bool greedy) const {

@@ -229,8 +229,8 @@ TEST_P(Families, GradientsAreTheSameOnAnyNumberOfThreadsAndAnyInstructionSet) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Families,
-                         testing::Values("mistral", "ministral", "smollm3", "phi3", "gemma",
-                                         "gemma2", "gemma3", "qwen2-window", "llama-yarn",
+                         testing::Values("mistral", "ministral", "smollm3", "phi3", "phi4-mini",
+                                         "gemma", "gemma2", "gemma3", "qwen2-window", "llama-yarn",
                                          "qwen3-moe", "gpt-oss"),
                          [](const auto& of) {
                            std::string name = of.param;

@@ -26,7 +26,7 @@ FAMILIES = {
     "ministral": ("MinistralConfig", dict(sliding_window=WINDOW, layer_types=[SLIDING, FULL, SLIDING], rope_parameters=ROPE)),
     "smollm3": ("SmolLM3Config", dict(no_rope_layers=[1, 0, 1], rope_parameters=ROPE, tie_word_embeddings=True)),
     "phi3": ("Phi3Config", dict(sliding_window=WINDOW, rope_parameters=ROPE)),
-    "phi4-mini": ("Phi3Config", dict(sliding_window=None, original_max_position_embeddings=256, tie_word_embeddings=True,
+    "phi4-mini": ("Phi3Config", dict(hidden_size=64, sliding_window=None, original_max_position_embeddings=256, tie_word_embeddings=True,
                                      partial_rotary_factor=0.75,
                                      rope_parameters={"rope_type": "longrope", "rope_theta": 10000.0,
                                                       "partial_rotary_factor": 0.75,
