@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/exact_math.h"
 #include "base/recipe.h"
-#include "engine/orthogonal.h"
+#include "engine/update/orthogonal.h"
 
 namespace hone {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/device/device_room.h"
 #include "engine/device/moment_codes.h"
 #include "engine/device/reference_kernels.h"
-#include "engine/orthogonal.h"
+#include "engine/update/orthogonal.h"
 
 namespace hone::reference {
 namespace {

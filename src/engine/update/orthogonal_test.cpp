@@ -1,4 +1,4 @@
-#include "engine/orthogonal.h"
+#include "engine/update/orthogonal.h"
 
 #include <gtest/gtest.h>
 
