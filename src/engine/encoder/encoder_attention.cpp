@@ -61,7 +61,7 @@ struct HeadOperands {
 // The outputs of some queries while blocks of keys go by.
 struct QueryTile {
   Floats scores, more, sums, top, sum, shrink;
-  std::vector<int32_t> visible;
+  std::vector<SeenKeys> seen;
 
   void Begin(int64_t rows, int64_t wide) {
     Room(&scores, rows * kKeyBlock);
@@ -91,9 +91,9 @@ void AttendToAll(const FullAttention& head, const Kernels& kernels) {
       scores.rows = rows;
       scores.out = tile.scores.data();
       kernels.product_f32(scores);
-      const int64_t seen = std::min<int64_t>(kKeyBlock, head.tokens - block * kKeyBlock);
-      tile.visible.assign(static_cast<size_t>(rows), static_cast<int32_t>(seen));
-      kernels.softmax_block(tile.scores.data(), rows, tile.visible.data(), scale, false,
+      const int64_t end = std::min<int64_t>(kKeyBlock, head.tokens - block * kKeyBlock);
+      tile.seen.assign(static_cast<size_t>(rows), {0, static_cast<int32_t>(end)});
+      kernels.softmax_block(tile.scores.data(), rows, tile.seen.data(), scale, false,
                             tile.top.data(), tile.sum.data(), tile.shrink.data());
       Product more = operands.Sums(block);
       more.a = tile.scores.data();
