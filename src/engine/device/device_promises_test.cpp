@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "engine/device/device_draws.h"
@@ -62,6 +64,30 @@ TEST_P(DevicePromises, RowsOfProducts) {
 }
 
 // Long enough for the kernel of few rows; the first is made of two parts (PartsOf).
+// A policy and a model that plays its tools are two engines of one process, each with a thread of
+// its own. Their products are of shapes whose kernels want different amounts of shared memory.
+TEST_P(DevicePromises, ContextsOnTwoThreadsDoNotDisturbEachOther) {
+  const auto work = [this](int64_t k) {
+    const auto device = Device::Open(api_);
+    ASSERT_TRUE(device.ok()) << device.error().message();
+    const ProductProblem problem =
+        ProductProblem{
+            DeviceProduct::Form::kForward, 16, 256, k, Element::kBf16, Element::kF32, false, 1.0f}
+            .Fill(Rng(3));
+    std::optional<Outputs> first;
+    for (int i = 0; i < 40; ++i) {
+      DeviceTrial trial(*device, /*record=*/i % 2 == 1);
+      const Outputs outputs = problem.Run(&trial, 0, 16);
+      if (!first) first = outputs;
+      ExpectSameBits(*first, outputs);
+      ASSERT_STREQ(api_->error(trial.context()), "");
+    }
+  };
+  std::thread other(work, 1408);
+  work(256);
+  other.join();
+}
+
 TEST_P(DevicePromises, RowsOfLongProducts) {
   struct Shape {
     int64_t n, k;

@@ -77,7 +77,9 @@ inline std::vector<float> RandomFloats(Rng rng, int64_t count, double scale = 1,
 class DeviceTrial {
  public:
   explicit DeviceTrial(const DeviceApi* api, bool record = false)
-      : device_(*SharedDevice(api)), record_(record) {}
+      : DeviceTrial(*SharedDevice(api), record) {}
+  DeviceTrial(std::shared_ptr<Device> device, bool record)
+      : device_(std::move(device)), record_(record) {}
 
   const DeviceApi& api() const { return device_->api(); }
   DeviceContext* context() const { return device_->context(); }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "engine/device/device_room.h"
 #include "engine/kernels/cuda/context.h"
@@ -13,6 +16,19 @@ namespace cuda {
 void Check(DeviceContext* context, cudaError_t status, const char* what) {
   if (status == cudaSuccess || !context->error.empty()) return;
   context->error = std::string(what) + ": " + cudaGetErrorString(status);
+}
+
+cudaError_t AllowSharedMemory(const DeviceContext& context, const void* kernel, int bytes) {
+  if (bytes <= 48 * 1024) return cudaSuccess;
+  static std::mutex mutex;
+  static std::map<std::pair<int, const void*>, int> allowed;
+  const std::lock_guard<std::mutex> lock(mutex);
+  int& most = allowed[{context.index, kernel}];
+  if (bytes <= most) return cudaSuccess;
+  const cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status == cudaSuccess) most = bytes;
+  return status;
 }
 
 namespace {

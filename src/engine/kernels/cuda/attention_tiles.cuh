@@ -394,14 +394,11 @@ struct Launching {
 template <typename... Parameters, typename... Arguments>
 void LaunchShared(DeviceContext* context, const Launching& how, void (*kernel)(Parameters...),
                   Arguments... arguments) {
-  if (how.bytes > 48 * 1024) {  // more has to be asked for
-    const cudaError_t status =
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, how.bytes);
-    if (status != cudaSuccess) {
-      Check(context, status, how.what);
-      return;
-    }
+  const cudaError_t status =
+      AllowSharedMemory(*context, reinterpret_cast<const void*>(kernel), how.bytes);
+  if (status != cudaSuccess) {
+    Check(context, status, how.what);
+    return;
   }
   kernel<<<how.grid, how.threads, how.bytes, context->stream>>>(arguments...);
   Launched(context, how.what);

@@ -30,12 +30,9 @@ struct EarlyLaunch {
 template <typename... Parameters, typename... Arguments>
 cudaError_t TryLaunchEarly(DeviceContext* context, const EarlyLaunch& how,
                            void (*kernel)(Parameters...), const Arguments&... arguments) {
-  if (how.bytes > 48 * 1024) {  // more has to be asked for
-    const cudaError_t status =
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, how.bytes);
-    if (status != cudaSuccess) return status;
-  }
+  const cudaError_t status =
+      AllowSharedMemory(*context, reinterpret_cast<const void*>(kernel), how.bytes);
+  if (status != cudaSuccess) return status;
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
