@@ -236,7 +236,7 @@ TEST(Recipes, ThePretrainedOnesReadAndTrainWithAModelInItsPlace) {
     const auto trained = Train(*Read(name, overrides), {});
     EXPECT_TRUE(trained.ok()) << trained.error().message();
   }
-  EXPECT_EQ(found, 13);
+  EXPECT_EQ(found, 14);
 }
 
 // Who changes a recipe that results are published of makes its runs again, or takes their lines
