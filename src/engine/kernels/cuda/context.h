@@ -38,9 +38,9 @@ inline void Launched(DeviceContext* context, const char* what) {
 }
 
 // Lets a kernel take so many bytes of shared memory per block; nothing needs to be asked for up to
-// 48 KiB. The limit belongs to the kernel and not to a stream, so all engines of a process share it:
-// it only rises. Lowered between a launch, or a recording, of one thread and the limit that this
-// thread had set, it would let that launch fail. Thread-safe.
+// 48 KiB. The limit belongs to the kernel and not to a stream, so all engines of a process share
+// it: it only rises. Lowered between a launch, or a recording, of one thread and the limit that
+// this thread had set, it would let that launch fail. Thread-safe.
 cudaError_t AllowSharedMemory(const DeviceContext& context, const void* kernel, int bytes);
 
 // products.cu
