@@ -27,9 +27,9 @@ Result<Tree> DemonstrationTree(const TurnCodec& codec, const Task& task, uint64_
 Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conversation,
                               const std::vector<bool>& imitated);
 
-// Plain text, every token of which but the first is imitated, and behind it the token that ends texts where the
-// tokenizer has one. What is longer than `positions` tokens (0: no limit) is cut into segments,
-// which do not see each other. No marker of the dialect is recognised in it.
+// Plain text, every token of which but the first is imitated, and behind it the token that ends
+// texts where the tokenizer has one. What is longer than `positions` tokens (0: no limit) is cut
+// into segments, which do not see each other. No marker of the dialect is recognised in it.
 Tree TextTree(const TurnCodec& codec, std::string_view text, int64_t positions);
 
 }  // namespace hone

@@ -24,33 +24,25 @@ namespace hone {
 // max_live, so that a group whose trajectories wait for each other can never block itself.
 //
 //      AskStrategy: Enqueue
-//             |
 //             v          AskStrategy: its place is named
 //         [queued] <------------------------------- [waiting] ----> given up: it is not named
-//             | AdmitFromQueue: StartOrResume           ^
-//             v                                         |
+//             v AdmitFromQueue: StartOrResume           ^
 //         [drawing] <---------- WaitOrContinue ---------+   (only where the strategy waits)
-//             | OnTurns: SubmitCalls  ^
-//             v                       |
+//             v OnTurns: SubmitCalls  ^
 //    +--> [calling]                   | AppendAndContinue: the context is appended to
-//    |        | OnResults             | BeginSegment: it is written anew
-//    |        v                       |
+//    |        v OnResults             | BeginSegment: it is written anew
 //    |    [stepping]                  |   (a stop only where the environment's steps wait)
 //    |        | OnStepped             |
 //    +--------+ (SubmitCalls: the     |
-//             |  environment's calls) |
-//             v                       |
+//             v  environment's calls) |
 //        CompleteTurn ----------------+
-//             | it is over
-//             v
+//             v it is over
 //          AddLeaf ----> a leaf
-//             | somebody else failed
-//             v
+//             v somebody else failed
 //        RetryOrDrop --> another one is queued, from the same origin; or it is dropped
 //
-// What only computes is done for many of them at a time (rollout/turn_work.h): for all whose turn
-// ended in one step of the sampler, and for all whose last results came together. What follows from
-// it is done for one after the other, in the order of those turns and results.
+// What only computes is done for many at a time (rollout/turn_work.h): all whose turn ended in one
+// step of the sampler, all whose last results came together. What follows is done in their order.
 //
 // A turn without calls passes through [calling] without a stop. StartOrResume, BeginSegment and
 // CompleteTurn break a trajectory too, where the environment cannot go on. Whatever ends goes

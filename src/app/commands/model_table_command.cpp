@@ -2,7 +2,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
-#include "app/model_table.h"
+#include "app/models/model_table.h"
 #include "app/progress_bar.h"
 #include "app/report.h"
 #include "app/views/model_table_view.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/model_table.h"
+#include "app/models/model_table.h"
 #include "app/terminal.h"
 
 namespace hone {

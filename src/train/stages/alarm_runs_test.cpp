@@ -14,6 +14,7 @@
 #include "tools/journal/journal.h"
 #include "train/folder/run_folder.h"
 #include "train/stages/rl_stage.h"
+#include "train/stages/rl_values.h"
 #include "train/trainer.h"
 
 namespace hone {
@@ -194,7 +195,7 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
        {"clip-saturation"}},
       {"nobody-answers", NobodyAnswers(), {"fault-spike", "faults-persist"}},
   };
-  std::set<std::string> fired = {"off-policy"};  // below
+  std::set<std::string> fired = {"off-policy", "unread-calls"};  // below
   for (const Failing& run : runs) {
     std::vector<std::string> changes = run.changes;
     changes.push_back("run.name=" + run.name);
@@ -242,6 +243,23 @@ TEST(OffPolicy, IsFiredByRecordsOfOtherWeights) {
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].name, "off-policy");
   EXPECT_TRUE(controller.settings().stop);
+}
+
+// No small run writes another format's calls by itself; so what a rollout counts of them is shown.
+TEST(UnreadCalls, AreFiredByTurnsThatAreCallsInAnotherFormat) {
+  AlarmController controller(AlarmOptions{});
+  RolloutCounts counts;
+  for (const int64_t unread : {0, 1}) {
+    counts.turns = 4;
+    counts.unread_calls = unread;
+    StepValues values;
+    AddRolloutValues({}, {}, counts, &values);
+    const auto events = controller.Observe(unread, values);
+    const bool fired = std::any_of(events.begin(), events.end(), [](const AlarmEvent& event) {
+      return event.name == "unread-calls";
+    });
+    EXPECT_EQ(fired, unread > 0);
+  }
 }
 
 // --- where alarms may act ------------------------------------------------------------------------

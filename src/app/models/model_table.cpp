@@ -1,4 +1,4 @@
-#include "app/model_table.h"
+#include "app/models/model_table.h"
 
 #include <algorithm>
 #include <cmath>
