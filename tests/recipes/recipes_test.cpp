@@ -213,8 +213,10 @@ TEST(Recipes, ThePretrainedOnesReadAndTrainWithAModelInItsPlace) {
     ++found;
     const std::string text = *ReadFile(entry.path());
     std::vector<std::string> overrides = {"model.folder=" + model, "model.dialect=hermes"};
-    if (text.find("\ndata = ") != std::string::npos)
+    const bool extends_data = name == "pretrained-conversations-fresh";
+    if (extends_data || text.find("\ndata = ") != std::string::npos) {
       overrides.push_back("stage.0.data=['" + rows + "']");
+    }
     if (text.find("weights = ") != std::string::npos) overrides.push_back("stage.0.weights=[1]");
     if (name.ends_with("played") || name.ends_with("taught")) {
       overrides.push_back("simulator.folder=" + model);

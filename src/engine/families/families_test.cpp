@@ -137,7 +137,8 @@ std::vector<float> ScoreInChunks(Decoder* decoder, const std::vector<TokenId>& t
     const size_t count = std::min(chunk_size, tokens.size() - 1 - at);
     std::vector<Chunk> chunks;
     const std::vector<TokenId> strange(3, static_cast<TokenId>(at % 60));
-    if (stranger) {
+    const bool beside = stranger && other.length() < 200;
+    if (beside) {
       other.Extend(3);
       chunks.push_back({other.table(), other.length() - 3, strange, {}});
     }
@@ -145,7 +146,7 @@ std::vector<float> ScoreInChunks(Decoder* decoder, const std::vector<TokenId>& t
     chunks.push_back(
         {own.table(), static_cast<int64_t>(at), std::span(tokens).subspan(at, count), {}});
     decoder->Forward(chunks, &pages, &hidden);
-    decoder->Logits(hidden.data() + (stranger ? 3 : 0) * c.width, static_cast<int64_t>(count),
+    decoder->Logits(hidden.data() + (beside ? 3 : 0) * c.width, static_cast<int64_t>(count),
                     &logits);
     for (size_t i = 0; i < count; ++i) {
       const std::span<const float> row(logits.data() + static_cast<int64_t>(i) * c.vocab,
