@@ -1,28 +1,13 @@
 #include "base/fetch/hash_list.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/fetch/inside_path.h"
 #include "base/strings.h"
 
 namespace hone {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool StaysInFolder(const std::string& path) {
-  if (path.empty() || path.front() == '/') return false;
-  const fs::path parts = path;
-  return std::none_of(path.begin(), path.end(),
-                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; }) &&
-         std::none_of(parts.begin(), parts.end(),
-                      [](const fs::path& part) { return part == ".."; });
-}
-
-}  // namespace
-
 Result<std::vector<std::pair<std::string, std::string>>> ParseHashList(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> list;
   for (size_t number = 1; !text.empty(); ++number) {
@@ -46,7 +31,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ParseHashList(std::stri
     }
     std::string name(line.substr(kDigits + 2));
     if (name.starts_with("./")) name.erase(0, 2);
-    if (!StaysInFolder(name)) {
+    if (!StaysInside(name)) {
       return Error(ErrorCode::kParse,
                    fmt::format("line {}: the name leads outside of the folder", number));
     }

@@ -12,8 +12,8 @@ TEST(HashList, LinesOfSha256sumAreReadAndOthersRefused) {
   EXPECT_EQ((*list)[0].first, "x.json");
   EXPECT_EQ((*list)[1].first, "sub/y");
   for (const std::string& bad :
-       {hash + "  ../x", hash + "  /x", hash + "  a/../../x", hash + " x", std::string("word"),
-        hash.substr(1) + "   x", hash + "  ", std::string(64, 'g') + "  x"}) {
+       {hash + "  ../x", hash + "  /x", hash + "  a/../../x", hash + "  a\x7f", hash + " x",
+        std::string("word"), hash.substr(1) + "   x", hash + "  ", std::string(64, 'g') + "  x"}) {
     const auto read = ParseHashList("\n" + bad);
     ASSERT_FALSE(read.ok()) << bad;
     EXPECT_NE(read.error().message().find("line 2"), std::string::npos);

@@ -11,6 +11,7 @@
 
 #include "base/descriptor.h"
 #include "base/fetch/gzip.h"
+#include "base/fetch/inside_path.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -59,20 +60,6 @@ bool ChecksumFits(std::string_view header) {
     sum += own ? ' ' : static_cast<uint8_t>(header[i]);
   }
   return TarNumber(header, 148, 8) == sum;
-}
-
-// Whether the path stays below the folder that an archive is unpacked to.
-bool StaysInside(const std::string& path) {
-  if (path.empty() || path.front() == '/' || path.find('\\') != std::string::npos) return false;
-  for (const char c : path) {
-    if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) return false;
-  }
-  for (size_t at = 0; at <= path.size();) {
-    const size_t slash = std::min(path.find('/', at), path.size());
-    if (path.substr(at, slash - at) == "..") return false;
-    at = slash + 1;
-  }
-  return true;
 }
 
 // The records "LENGTH key=value\n" of pax.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/strings.h"
 #include "tools/formats/formats_of_time.h"
 #include "tools/regex.h"
 #include "tools/uri.h"
@@ -10,12 +11,9 @@
 namespace hone {
 namespace {
 
-bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHexDigit(char c) {
-  return IsAsciiDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool IsAsciiLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsLetterOrDigit(char c) { return IsAsciiLetter(c) || IsAsciiDigit(c); }
+bool IsLetterOrDigit(char c) { return IsAsciiLetter(c) || IsDigit(c); }
 bool IsAmong(char c, std::string_view set) { return set.find(c) != set.npos; }
 
 std::vector<std::string_view> PartsOf(std::string_view text, char between) {
@@ -47,7 +45,7 @@ bool IsIpv4(std::string_view text) {
            if (part.empty() || part.size() > 3 || (part.size() > 1 && part[0] == '0')) return false;
            int number = 0;
            for (const char c : part) {
-             if (!IsAsciiDigit(c)) return false;
+             if (!IsDigit(c)) return false;
              number = 10 * number + (c - '0');
            }
            return number <= 255;
@@ -152,8 +150,7 @@ bool IsUriAuthority(std::string_view authority) {
   const size_t colon = authority.find(':', bracket == authority.npos ? 0 : bracket);
   if (colon == authority.npos) return IsUriHost(authority);
   const std::string_view port = authority.substr(colon + 1);
-  return std::all_of(port.begin(), port.end(), IsAsciiDigit) &&
-         IsUriHost(authority.substr(0, colon));
+  return std::all_of(port.begin(), port.end(), IsDigit) && IsUriHost(authority.substr(0, colon));
 }
 
 bool IsUriScheme(std::string_view scheme) {
@@ -203,7 +200,7 @@ bool IsJsonPointer(std::string_view text) {
 
 bool IsRelativeJsonPointer(std::string_view text) {
   size_t digits = 0;
-  while (digits < text.size() && IsAsciiDigit(text[digits])) ++digits;
+  while (digits < text.size() && IsDigit(text[digits])) ++digits;
   if (digits == 0 || (digits > 1 && text[0] == '0')) return false;
   const std::string_view rest = text.substr(digits);
   return rest == "#" || IsJsonPointer(rest);

@@ -2,17 +2,17 @@
 
 #include <optional>
 
+#include "base/strings.h"
+
 namespace hone {
 namespace {
-
-bool IsTimeDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Exactly so many digits at the beginning, which are taken away; nothing when there are fewer.
 std::optional<int> TakeNumber(size_t digits, std::string_view* text) {
   if (text->size() < digits) return std::nullopt;
   int number = 0;
   for (size_t at = 0; at < digits; ++at) {
-    if (!IsTimeDigit((*text)[at])) return std::nullopt;
+    if (!IsDigit((*text)[at])) return std::nullopt;
     number = 10 * number + ((*text)[at] - '0');
   }
   text->remove_prefix(digits);
@@ -48,8 +48,8 @@ std::optional<int> TakeOffset(std::string_view* text) {
 bool TakeUnits(std::string_view letters, std::string_view* text) {
   size_t next = letters.npos;  // the letter that may follow; npos: any may
   bool some = false;
-  while (!text->empty() && IsTimeDigit(text->front())) {
-    while (!text->empty() && IsTimeDigit(text->front())) text->remove_prefix(1);
+  while (!text->empty() && IsDigit(text->front())) {
+    while (!text->empty() && IsDigit(text->front())) text->remove_prefix(1);
     const size_t unit = text->empty() ? letters.npos : letters.find(text->front());
     if (unit == letters.npos || (some && unit != next)) return false;
     text->remove_prefix(1);
@@ -79,7 +79,7 @@ bool IsTime(std::string_view text) {
   if (!second || *second > 60) return false;
   if (Take('.', &text)) {
     if (!TakeNumber(1, &text)) return false;
-    while (!text.empty() && IsTimeDigit(text.front())) text.remove_prefix(1);
+    while (!text.empty() && IsDigit(text.front())) text.remove_prefix(1);
   }
   const std::optional<int> offset = TakeOffset(&text);
   if (!offset || !text.empty()) return false;
