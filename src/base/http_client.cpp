@@ -18,6 +18,7 @@ struct Transfer {
   CURL* handle;
   HttpResponse response;
   size_t body_bytes = 0;
+  bool headers_told = false;
   bool too_large = false;
   bool enough = false;
 };
@@ -28,12 +29,17 @@ int StatusOf(CURL* handle) {
   return static_cast<int>(status);
 }
 
-size_t OnBody(char* data, size_t, size_t size, void* user) {
-  auto* transfer = static_cast<Transfer*>(user);
-  if (transfer->body_bytes == 0 && transfer->request->on_headers) {
-    transfer->response.status = StatusOf(transfer->handle);
+void TellHeaders(Transfer* transfer) {
+  transfer->response.status = StatusOf(transfer->handle);
+  if (!transfer->headers_told && transfer->request->on_headers) {
     transfer->request->on_headers(transfer->response);
   }
+  transfer->headers_told = true;
+}
+
+size_t OnBody(char* data, size_t, size_t size, void* user) {
+  auto* transfer = static_cast<Transfer*>(user);
+  if (!transfer->headers_told) TellHeaders(transfer);
   transfer->body_bytes += size;
   if (transfer->body_bytes > transfer->request->max_body_bytes) {
     transfer->too_large = true;
@@ -90,6 +96,19 @@ std::string Untimed(std::string text) {
   return text;
 }
 
+// Which of the two limits ended an exchange.
+Error TimedOut(const Transfer& transfer) {
+  const HttpRequest& request = *transfer.request;
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(transfer.handle, CURLINFO_TOTAL_TIME_T, &microseconds);
+  const bool silent =
+      request.silence.count() > 0 && std::chrono::microseconds(microseconds) < request.deadline;
+  std::string what = fmt::format("no answer within {} ms", request.deadline.count());
+  if (silent) what = fmt::format("no answer within {} s", request.silence.count());
+  if (silent && transfer.body_bytes > 0) what = "the answer stopped in the middle";
+  return Error(ErrorCode::kDeadline, fmt::format("{}: {}", request.url, what));
+}
+
 Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
   const std::string& url = transfer.request->url;
   if (transfer.too_large) {
@@ -97,12 +116,7 @@ Error ErrorOf(CURLcode code, const Transfer& transfer, const char* detail) {
                                                transfer.request->max_body_bytes));
   }
   switch (code) {
-    case CURLE_OPERATION_TIMEDOUT:
-      return Error(
-          ErrorCode::kDeadline,
-          transfer.request->silence.count() > 0 && transfer.body_bytes > 0
-              ? url + ": the answer stopped in the middle"
-              : fmt::format("{}: no answer within {} ms", url, transfer.request->deadline.count()));
+    case CURLE_OPERATION_TIMEDOUT: return TimedOut(transfer);
     case CURLE_ABORTED_BY_CALLBACK: return Error(ErrorCode::kStopped, url + ": stopped");
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -170,7 +184,7 @@ Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop)
   }
   const CURLcode code = Perform(handle, stop);
   if (code != CURLE_OK && !transfer.enough) return ErrorOf(code, transfer, detail);
-  transfer.response.status = StatusOf(handle);
+  TellHeaders(&transfer);  // libcurl tells nothing of a body without bytes
   return std::move(transfer.response);
 }
 

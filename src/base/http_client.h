@@ -32,7 +32,8 @@ struct HttpRequest {
   size_t max_body_bytes = 64 << 20;
   // Through the proxy that the environment names (https_proxy, no_proxy), as downloads go.
   bool environment_proxy = false;
-  // When set, gets status and headers before the first byte of a body.
+  // When set, gets status and headers, once: before the first byte of a body, or at the end where
+  // it has none.
   std::function<void(const HttpResponse&)> on_headers;
   // When set, gets the body as it arrives (server-sent events); the response's body stays empty.
   // False: that was enough, and the exchange ends here, well.

@@ -106,6 +106,35 @@ TEST(HttpClient, AServerThatNeverAnswersCostsTheDeadline) {
   EXPECT_EQ(response.error().code(), ErrorCode::kDeadline);
 }
 
+TEST(HttpClient, ASilentServerIsGivenUpAndTheErrorNamesTheSilence) {
+  OneShotServer server([](const std::string&) { return ""; });
+  HttpRequest request;
+  request.url = server.url();
+  request.deadline = std::chrono::hours(24);
+  request.silence = std::chrono::seconds(1);
+  const auto response = HttpFetch(request);
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kDeadline);
+  EXPECT_EQ(response.error().message(), server.url() + ": no answer within 1 s");
+}
+
+TEST(HttpClient, HeadersAreToldOnceAlsoWhereTheBodyIsEmpty) {
+  for (const std::string body : {"", "bytes"}) {
+    OneShotServer server([&](const std::string&) {
+      return "HTTP/1.1 200 OK\r\nX-Kind: small\r\nContent-Length: " + std::to_string(body.size()) +
+             "\r\n\r\n" + body;
+    });
+    HttpRequest request;
+    request.url = server.url();
+    std::string told;
+    request.on_headers = [&](const HttpResponse& head) {
+      told += std::to_string(head.status) + std::string(head.Header("x-kind"));
+    };
+    ASSERT_TRUE(HttpFetch(request).ok());
+    EXPECT_EQ(told, "200small");
+  }
+}
+
 TEST(HttpClient, AStopEndsTheExchange) {
   OneShotServer server([](const std::string&) { return ""; });
   HttpRequest request;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/fetch/web_address.h"
 #include "base/file.h"
 #include "base/file_hash.h"
 #include "base/file_lock.h"
@@ -21,24 +22,6 @@ namespace {
 
 constexpr int kMostRedirects = 5;
 constexpr std::string_view kSha256 = "sha256-";
-
-// "https://host:1234" of a URL.
-std::string OriginOf(const std::string& url) {
-  const size_t host = url.find("://");
-  return host == std::string::npos ? "" : url.substr(0, url.find('/', host + 3));
-}
-
-// Where a redirect leads, or why nobody should go there.
-Result<std::string> RedirectTarget(const std::string& url, std::string_view location) {
-  std::string target(location);
-  if (target.starts_with("/") && !target.starts_with("//")) target = OriginOf(url) + target;
-  const bool secure = target.starts_with("https://");
-  if (!secure && (!target.starts_with("http://") || url.starts_with("https://"))) {
-    return Error(ErrorCode::kUnavailable,
-                 fmt::format("{} leads to \"{}\", which is not followed", url, location));
-  }
-  return target;
-}
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -181,6 +164,13 @@ Result<void> FetchRest(const DownloadRequest& request, PartialFile* file,
   };
   const Result<HttpResponse> response = FetchFollowing(http, stop);
   HONE_RETURN_IF_ERROR(written);
+  // Not the disk is full: what comes is more than there can be.
+  if (!response.ok() && response.error().code() == ErrorCode::kFull) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("{}: it is larger than the {} bytes that it can have; it was changed "
+                             "there. Nothing of it was kept; try another registry or mirror",
+                             request.url, request.max_bytes));
+  }
   if (!response.ok()) return response.error();
   if (response->status == 416) return {};  // there is no more: the hash tells whether it is whole
   if (response->status != 200 && response->status != 206) {
@@ -227,10 +217,14 @@ Result<void> Download(const DownloadRequest& request, std::stop_token stop) {
   for (bool again = Exists(part);; again = false) {
     PartialFile file(part);
     HONE_RETURN_IF_ERROR(file.Open());
-    HONE_RETURN_IF_ERROR(FetchWhole(request, &file, stop));
+    const Result<void> fetched = FetchWhole(request, &file, stop);
+    std::error_code ignored;
+    if (!fetched.ok()) {
+      if (fetched.error().code() == ErrorCode::kCorrupt) std::filesystem::remove(part, ignored);
+      return fetched.error();
+    }
     HONE_ASSIGN_OR_RETURN(const bool right, HasHash(part, request.hash));
     if (right) break;
-    std::error_code ignored;
     std::filesystem::remove(part, ignored);
     if (again) continue;
     return Error(

@@ -27,7 +27,8 @@ struct DownloadRequest {
 // Fetches a file unless it is there already with this hash. Until its hash has been checked it is
 // named PATH.part, which a later call continues; a file of another hash is removed. Redirects are
 // followed, but never from https to http. Errors name the URL and say what to do: kUnavailable (no
-// connection), kNotFound, kDeadline, kCorrupt (the hash differs), kFull (no space), kStopped.
+// connection), kNotFound, kDeadline, kCorrupt (the hash differs, or it is larger than max_bytes),
+// kFull (no space), kStopped.
 Result<void> Download(const DownloadRequest& request, std::stop_token stop = {});
 
 // A small text by GET, with redirects: metadata, lists of hashes. `accept`: the header's value.

@@ -189,7 +189,6 @@ class HttpTransport final : public McpTransport {
       if (gone) broken_ = true;
       return McpFailure{.error = response.error(), .session_lost = gone};
     }
-    KeepSession(*response);  // of an answer without a body
     answer.End();
     if (response->status >= 200 && response->status < 300) {
       if (answer.outcome()) return RedactedErrors(*answer.outcome(), options_.secrets);
