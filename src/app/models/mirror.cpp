@@ -1,9 +1,7 @@
 #include "app/models/mirror.h"
 
-#include <algorithm>
+#include <cctype>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,10 +9,12 @@
 #include "app/models/model_conversion.h"
 #include "base/fetch/download.h"
 #include "base/fetch/hash_list.h"
+#include "base/fetch/web_address.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/hash.h"
 #include "base/strings.h"
 #include "engine/safetensors.h"
+#include "engine/weights/gguf.h"
 
 namespace hone {
 namespace {
@@ -22,10 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kHashList[] = "SHA256SUMS";
-
-bool IsAddress(const std::string& name) {
-  return name.starts_with("http://") || name.starts_with("https://");
-}
 
 // Without slashes at its end.
 std::string Trimmed(const std::string& name) { return std::string(TrimRight(name, "/")); }
@@ -61,8 +57,9 @@ class Mirror {
       : place_(std::move(place)), options_(options) {}
 
   Result<std::string> HashList() const {
-    Result<std::string> text = IsAddress(place_) ? FetchText(place_ + "/" + kHashList, "text/plain")
-                                                 : ReadFile(fs::path(place_) / kHashList);
+    Result<std::string> text = IsWebAddress(place_)
+                                   ? FetchText(place_ + "/" + kHashList, "text/plain")
+                                   : ReadFile(fs::path(place_) / kHashList);
     if (text.ok() || text.error().code() != ErrorCode::kNotFound) return text;
     return Error(ErrorCode::kNotFound,
                  fmt::format("{} has no list {} of its files. Whoever keeps it makes one in the "
@@ -82,7 +79,7 @@ class Mirror {
     };
     std::error_code failed;
     fs::create_directories(request.path.parent_path(), failed);
-    if (IsAddress(place_)) return Download(request);
+    if (IsWebAddress(place_)) return Download(request);
     return Copy(name, request);
   }
 
@@ -118,52 +115,27 @@ Result<void> CheckFolder(const std::string& place, const fs::path& folder) {
   return tensors.ok() ? Result<void>() : tensors.error().In(place);
 }
 
-Result<void> TakeFolder(const ModelGetOptions& options, const fs::path& folder) {
-  const std::string place = Trimmed(options.name);
-  const Mirror mirror(place, options);
-  HONE_ASSIGN_OR_RETURN(const std::string text, mirror.HashList());
-  const auto list = ParseHashList(text);
-  if (!list.ok()) return list.error().In(place + "/" + kHashList);
-  std::set<std::string> names;
-  for (const auto& [name, hash] : *list) {
-    if (BelongsToModel(name)) names.insert(name);
+// The type in which a file's matrices lose nothing that they have.
+std::string KeepingType(const GgufFile& file) {
+  std::set<GgmlType> types;
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (tensor.shape.size() > 1) types.insert(tensor.layout->type);
   }
-  const bool whole = names.contains("model.safetensors"),
-             shards = names.contains("model.safetensors.index.json");
-  if (!names.contains("config.json") || (!whole && !shards)) {
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("{}: its {} names no config.json with model.safetensors, or with "
-                             "model.safetensors.index.json and the shards",
-                             place, kHashList));
-  }
-  for (const auto& [name, hash] : *list) {
-    if (names.contains(name)) HONE_RETURN_IF_ERROR(mirror.Take(name, hash, folder));
-  }
-  return CheckFolder(place, folder);
+  // Beside bfloat16's small numbers, others have digits that it cannot hold.
+  const bool brain = types.contains(GgmlType::kBF16);
+  if (types.contains(GgmlType::kF32) || (brain && types.size() > 1)) return "f32";
+  return brain ? "bf16" : "f16";
 }
 
-Result<void> TakeGguf(const ModelGetOptions& options, const fs::path& folder) {
-  const size_t slash = options.name.rfind('/');
-  const std::string place = options.name.substr(0, slash), name = options.name.substr(slash + 1);
-  const Mirror mirror(place, options);
-  HONE_ASSIGN_OR_RETURN(const std::string text, mirror.HashList());
-  const auto list = ParseHashList(text);
-  if (!list.ok()) return list.error().In(place + "/" + kHashList);
-  const auto listed = std::find_if(list->begin(), list->end(),
-                                   [&](const auto& entry) { return entry.first == name; });
-  if (listed == list->end()) {
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("{}/{} does not name {}", place, kHashList, name));
+Result<void> ConvertTaken(const fs::path& file, const ModelGetOptions& options,
+                          const fs::path& folder) {
+  std::string type = options.type;
+  if (type.empty()) {
+    HONE_ASSIGN_OR_RETURN(const GgufFile opened, GgufFile::Open(file));
+    type = KeepingType(opened);
   }
-  const fs::path work = folder / "unpacked";
-  HONE_RETURN_IF_ERROR(mirror.Take(name, listed->second, work));
-  if (options.progress) options.progress("converting", 0, 1);
-  const auto converted = ConvertModel(
-      {.from = work / name, .to = folder, .type = options.type.empty() ? "f16" : options.type});
-  if (!converted.ok()) return converted.error();
-  std::error_code failed;
-  fs::remove_all(work, failed);
-  return {};
+  const auto converted = ConvertModel({.from = file, .to = folder, .type = type});
+  return converted.ok() ? Result<void>() : converted.error();
 }
 
 }  // namespace
@@ -175,14 +147,65 @@ std::string NameOnMirror(const std::string& name) {
   return IsGgufName(last) ? last.stem().string() : last.string();
 }
 
-Result<void> MakeMirroredModel(const ModelGetOptions& options, const fs::path& folder) {
-  const std::string name = Trimmed(options.name);
-  if (IsGgufName(name)) return TakeGguf(options, folder);
-  if (!options.type.empty()) {
+Result<MirroredModel> FindMirroredModel(const ModelGetOptions& options) {
+  MirroredModel model;
+  model.place = Trimmed(options.name);
+  model.gguf = IsGgufName(model.place);
+  std::string file;
+  if (model.gguf) {
+    const size_t slash = model.place.rfind('/');
+    file = model.place.substr(slash + 1);
+    model.place.resize(slash);
+  }
+  if (model.place.empty()) model.place = "/";
+  if (!model.gguf && !options.type.empty()) {
     return Error(ErrorCode::kInvalidArgument,
                  "--type: a folder is taken as it is; hone model convert changes it afterwards");
   }
-  return TakeFolder(options, folder);
+  HONE_ASSIGN_OR_RETURN(const std::string text, Mirror(model.place, options).HashList());
+  const auto list = ParseHashList(text);
+  if (!list.ok()) return list.error().In(model.place + "/" + kHashList);
+  std::set<std::string> names;
+  for (const auto& entry : *list) {
+    if (model.gguf ? entry.first != file : !BelongsToModel(entry.first)) continue;
+    if (names.insert(entry.first).second) model.files.push_back(entry);
+  }
+  if (model.gguf && names.empty()) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("{}/{} does not name {}", model.place, kHashList, file));
+  }
+  const bool weights =
+      names.contains("model.safetensors") || names.contains("model.safetensors.index.json");
+  if (!model.gguf && (!names.contains("config.json") || !weights)) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("{}: its {} names no config.json with model.safetensors, or with "
+                             "model.safetensors.index.json and the shards",
+                             model.place, kHashList));
+  }
+  return model;
+}
+
+Json MirroredOrigin(const MirroredModel& model, const ModelGetOptions& options) {
+  std::string list;
+  for (const auto& [name, hash] : model.files) list += fmt::format("{}  {}\n", hash, name);
+  return Json::Of({{"from", Trimmed(options.name)},
+                   {"type", options.type.empty() ? Json() : Json(options.type)},
+                   {"files_sha256", Sha256Hex(list)}});
+}
+
+Result<void> MakeMirroredModel(const MirroredModel& model, const ModelGetOptions& options,
+                               const fs::path& folder) {
+  const Mirror mirror(model.place, options);
+  const fs::path work = folder / "unpacked";
+  for (const auto& [name, hash] : model.files) {
+    HONE_RETURN_IF_ERROR(mirror.Take(name, hash, model.gguf ? work : folder));
+  }
+  if (!model.gguf) return CheckFolder(model.place, folder);
+  if (options.progress) options.progress("converting", 0, 1);
+  HONE_RETURN_IF_ERROR(ConvertTaken(work / model.files[0].first, options, folder));
+  std::error_code failed;
+  fs::remove_all(work, failed);
+  return {};
 }
 
 }  // namespace hone

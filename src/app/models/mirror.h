@@ -1,6 +1,11 @@
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "app/models/model_get.h"
+#include "base/json.h"
 
 namespace hone {
 
@@ -10,9 +15,23 @@ bool IsMirrorName(const std::string& name);
 // "Qwen" for "https://host/models/Qwen/" and for "models/Qwen.gguf".
 std::string NameOnMirror(const std::string& name);
 
-// Fills a folder with what a mirror has: the Hugging Face folder that options.name leads to, or the
-// GGUF file, converted. The list SHA256SUMS beside it says which files there are; each is checked.
-// What lies in the folder already with the right hash is not fetched again.
-Result<void> MakeMirroredModel(const ModelGetOptions& options, const std::filesystem::path& folder);
+// What a mirror's list SHA256SUMS says of a model.
+struct MirroredModel {
+  std::string place;  // the folder of the list
+  bool gguf = false;  // one GGUF file, to be converted; else a Hugging Face folder as it is
+  std::vector<std::pair<std::string, std::string>> files;  // the model's, with their hashes
+};
+
+// Reads the list of the folder that options.name leads to, or of the one that its GGUF file lies
+// in.
+Result<MirroredModel> FindMirroredModel(const ModelGetOptions& options);
+
+// What tells two models of mirrors apart: where they come from, their files' hashes, and --type.
+Json MirroredOrigin(const MirroredModel& model, const ModelGetOptions& options);
+
+// Fills a folder with the files, each checked. What lies in the folder already with the right hash
+// is not fetched again.
+Result<void> MakeMirroredModel(const MirroredModel& model, const ModelGetOptions& options,
+                               const std::filesystem::path& folder);
 
 }  // namespace hone

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/strings.h"
 
 namespace hone {
 namespace {
@@ -20,28 +21,34 @@ namespace fs = std::filesystem;
 constexpr char kOrigin[] = "origin.json";
 
 // What a folder was made of, to be found there: the same again need not be made.
-Json RecordedOrigin(const ModelGetOptions& options, const KnownModel* known) {
-  if (known == nullptr) return Json::Of({{"from", options.name}});
+Json KnownOrigin(const ModelGetOptions& options, const KnownModel& known) {
   Json::Array packages;
-  for (const KnownPackage& package : known->packages) {
+  for (const KnownPackage& package : known.packages) {
     packages.push_back(Json::Of(
         {{"name", package.name}, {"version", package.version}, {"integrity", package.integrity}}));
   }
-  return Json::Of({{"model", known->name},
-                   {"licence", known->licence},
-                   {"source", known->source},
-                   {"type", options.type.empty() ? known->type : options.type},
+  return Json::Of({{"model", known.name},
+                   {"licence", known.licence},
+                   {"source", known.source},
+                   {"type", options.type.empty() ? known.type : options.type},
                    {"packages", std::move(packages)},
-                   {"weights_sha256", known->weights_sha256}});
+                   {"weights_sha256", known.weights_sha256}});
+}
+
+bool IsMadeOf(const fs::path& folder, const Json& origin) {
+  const auto text = ReadFile(folder / kOrigin);
+  if (!text.ok()) return false;
+  const auto json = ParseJson(*text);
+  return json.ok() && DumpJson(*json) == DumpJson(origin);
+}
+
+Result<void> WriteOrigin(const fs::path& folder, const Json& origin) {
+  return WriteFileAtomic(folder / kOrigin, DumpJson(origin, JsonStyle::kPretty) + "\n");
 }
 
 Result<bool> IsThereAlready(const fs::path& folder, const Json& origin) {
   if (!Exists(folder)) return false;
-  const auto text = ReadFile(folder / kOrigin);
-  if (text.ok()) {
-    const auto json = ParseJson(*text);
-    if (json.ok() && DumpJson(*json) == DumpJson(origin)) return true;
-  }
+  if (IsMadeOf(folder, origin)) return true;
   std::error_code ignored;
   if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return false;
   return Error(ErrorCode::kInvalidArgument,
@@ -65,6 +72,13 @@ std::string MirroredLicence(const fs::path& folder) {
     if (Exists(folder / name)) return fmt::format("licence: see {}", (folder / name).string());
   }
   return "the mirror has no LICENSE: ask whoever keeps it";
+}
+
+// Behind a slash, FOLDER.part would lie inside of its own target.
+fs::path WithoutSlash(const fs::path& folder) {
+  const std::string text = folder.string();
+  const std::string_view name = TrimRight(text, "/");
+  return name.empty() ? folder : fs::path(name);
 }
 
 // A full disk is the reader's to empty.
@@ -92,31 +106,35 @@ Result<GotModel> GetModel(const ModelGetOptions& given) {
   if (known == nullptr && !mirrored) return NoSuchModel(options);
   GotModel got;
   got.name = mirrored ? NameOnMirror(options.name) : std::string(known->name);
-  got.folder = options.to.empty() ? fs::path("models") / got.name : options.to;
+  got.folder = options.to.empty() ? fs::path("models") / got.name : WithoutSlash(options.to);
   if (options.cache.empty()) options.cache = CacheFolder(options.variable);
 
   const fs::path part = got.folder.string() + ".part";
   const std::string place = fs::absolute(got.folder).lexically_normal().string();
   HONE_ASSIGN_OR_RETURN(const FileLock lock,
                         FileLock::Take(options.cache / "locks" / Sha256Hex(place)));
-  const Json origin = RecordedOrigin(options, known);
+  MirroredModel mirror;
+  if (mirrored) {
+    HONE_ASSIGN_OR_RETURN(mirror, FindMirroredModel(options));
+  }
+  const Json origin = mirrored ? MirroredOrigin(mirror, options) : KnownOrigin(options, *known);
   HONE_ASSIGN_OR_RETURN(got.was_there, IsThereAlready(got.folder, origin));
   if (!got.was_there) {
     std::error_code failed;
-    if (known != nullptr) fs::remove_all(part, failed);
+    // What is left of another model, or of another list, would be taken for a part of this one.
+    if (!mirrored || !IsMadeOf(part, origin)) fs::remove_all(part, failed);
     fs::create_directories(part, failed);
     if (failed) {
       return Error(ErrorCode::kIo,
                    fmt::format("cannot create {}: {}", part.string(), failed.message()));
     }
+    HONE_RETURN_IF_ERROR(WriteOrigin(part, origin));
     const Result<void> made =
-        known != nullptr ? MakeKnownModel(*known, options, part) : MakeMirroredModel(options, part);
+        mirrored ? MakeMirroredModel(mirror, options, part) : MakeKnownModel(*known, options, part);
     if (!made.ok()) {
-      if (known != nullptr) fs::remove_all(part, failed);
+      if (!mirrored) fs::remove_all(part, failed);
       return WithNextStep(made.error());
     }
-    HONE_RETURN_IF_ERROR(
-        WriteFileAtomic(part / kOrigin, DumpJson(origin, JsonStyle::kPretty) + "\n"));
     HONE_RETURN_IF_ERROR(ReplaceDirectory(part, got.folder));
   }
   got.licence = known != nullptr ? LicenceLine(*known) : MirroredLicence(got.folder);

@@ -35,8 +35,8 @@ struct GotModel {
 
 // Fetches, checks every hash, converts, and puts the folder in its place when it is whole: until
 // then it is FOLDER.part, which another call begins anew (a model of the catalogue, whose packages
-// wait in the cache) or goes on with (a mirror). A folder that is there and was made of something
-// else is not touched. Errors say what to do.
+// wait in the cache) or goes on with (a mirror whose list is still the same). A folder that is
+// there and was made of something else is not touched. Errors say what to do.
 Result<GotModel> GetModel(const ModelGetOptions& options);
 
 // HONE_CACHE, else hone in XDG_CACHE_HOME, else .cache/hone in the home folder.

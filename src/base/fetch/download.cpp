@@ -59,9 +59,16 @@ Result<HttpResponse> FetchFollowing(HttpRequest request, const std::stop_token& 
     if (on_data) {
       request.on_data = [&](std::string_view bytes) { return redirect || on_data(bytes); };
     }
-    HONE_ASSIGN_OR_RETURN(HttpResponse response, HttpFetch(request, stop));
-    if (!IsRedirect(response.status)) return response;
-    HONE_ASSIGN_OR_RETURN(request.url, RedirectTarget(request.url, response.Header("location")));
+    Result<HttpResponse> response = HttpFetch(request, stop);
+    // Not a disk is full: what comes is more than there can be.
+    if (!response.ok() && response.error().code() == ErrorCode::kFull) {
+      return Error(ErrorCode::kCorrupt,
+                   fmt::format("{}: it is larger than the {} bytes that it can have. Nothing of it "
+                               "was kept; try another registry or mirror",
+                               request.url, request.max_body_bytes));
+    }
+    if (!response.ok() || !IsRedirect(response->status)) return response;
+    HONE_ASSIGN_OR_RETURN(request.url, RedirectTarget(request.url, response->Header("location")));
   }
   return Error(ErrorCode::kUnavailable, request.url + ": redirects that do not end");
 }
@@ -164,13 +171,6 @@ Result<void> FetchRest(const DownloadRequest& request, PartialFile* file,
   };
   const Result<HttpResponse> response = FetchFollowing(http, stop);
   HONE_RETURN_IF_ERROR(written);
-  // Not the disk is full: what comes is more than there can be.
-  if (!response.ok() && response.error().code() == ErrorCode::kFull) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("{}: it is larger than the {} bytes that it can have; it was changed "
-                             "there. Nothing of it was kept; try another registry or mirror",
-                             request.url, request.max_bytes));
-  }
   if (!response.ok()) return response.error();
   if (response->status == 416) return {};  // there is no more: the hash tells whether it is whole
   if (response->status != 200 && response->status != 206) {
