@@ -1,6 +1,7 @@
 #include "serve/turn_flow.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/json.h"
@@ -41,10 +42,21 @@ void CallEnds::Follow(char c) {
       if (static_cast<unsigned char>(c) < 0x20) place_ = Place::kUnsure;
       return;
     case Place::kEscape:
-      // What an escape of four digits stands for may be wrong.
+      digits_.clear();
       place_ = c != '\0' && std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos
                    ? Place::kText
-                   : Place::kUnsure;
+               : c == 'u' ? Place::kDigits
+                          : Place::kUnsure;
+      return;
+    case Place::kDigits:
+      digits_ += c;
+      if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
+        place_ = Place::kUnsure;
+      } else if (digits_.size() == 4) {
+        // Halves of a character need their other half.
+        const int unit = std::stoi(digits_, nullptr, 16);
+        place_ = unit >= 0xD800 && unit <= 0xDFFF ? Place::kUnsure : Place::kText;
+      }
       return;
     case Place::kUnsure: return;
   }
@@ -65,7 +77,7 @@ std::vector<size_t> CallEnds::FreshOpens(std::string_view text) const {
 
 bool CallEnds::SeesBracket(std::string_view text) {
   constexpr std::string_view kBrackets = ">}])`";
-  const auto in_text = [&] { return place_ == Place::kText || place_ == Place::kEscape; };
+  const auto in_text = [&] { return place_ != Place::kOutside && place_ != Place::kUnsure; };
   if (!IsUtf8(text.substr(seen_))) place_ = Place::kUnsure;
   const std::vector<size_t> opens = FreshOpens(text);
   bool seen = false;

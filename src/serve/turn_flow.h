@@ -47,19 +47,22 @@ class CallEnds {
 
   // Whether we are inside of a text in JSON. Unsure: what came cannot be JSON, or a call begins
   // inside of it; then every bracket counts.
-  enum class Place { kOutside, kText, kEscape, kUnsure };
+  enum class Place { kOutside, kText, kEscape, kDigits, kUnsure };
 
   std::vector<std::string> closes_;
   std::vector<std::string> opens_;
   bool json_ = false;
   size_t begin_ = 0, seen_ = 0;
   Place place_ = Place::kOutside;
+  std::string digits_;  // of the escape that is being read
   bool inside_text_ = false;
 };
 
 // What is told of a turn so far: together, what ReadServedText says of it without an end, or more
-// where it once said more. The work for a token does not grow with the turn, but for calls: where
-// one may have ended (TurnMarks::call_closes), the turn is parsed.
+// where it once said more. The work for a token does not grow with the turn, but where a call may
+// have ended (TurnMarks::call_closes): there the turn is parsed. Where calls have no mark at their
+// end, that is at every bracket outside of JSON's texts, behind an escaped half of a character at
+// every token, and in calls that are no JSON at every token, too.
 class TurnFlow {
  public:
   TurnFlow(const Dialect* dialect, std::vector<std::string> stops,

@@ -152,6 +152,44 @@ TEST(TurnFlow, ALongTurnIsParsedOncePerCall) {
   }
 }
 
+// The call's JSON with escapes in its texts, as some models write what is not ASCII.
+std::string SpokenEscaped(const CallWriter& writer, const std::string& text,
+                          const std::string& escape) {
+  std::string turn = writer.write({{"write_file", Json::Of({{"text", "@@" + text}, {"n", 1}})}});
+  for (size_t at; (at = turn.find("@@")) != turn.npos;) turn.replace(at, 2, escape);
+  return turn;
+}
+
+TEST(TurnFlow, AnEscapedCharacterDoesNotMakeTheRestSlow) {
+  std::string code;
+  for (int i = 0; i < 500; ++i) code += "if (a[i] > 0) { return 1; }\n";
+  for (const CallWriter& writer : CallWriters()) {
+    const CountingDialect dialect(DialectCalling(writer.format));
+    if (!dialect.traits().marks.json_arguments) continue;
+    const std::string turn = SpokenEscaped(writer, code, "\\u00e9\\u20AC");
+    TurnFlow flow(&dialect, {}, {});
+    size_t calls = 0;
+    for (size_t at = 0; at < turn.size(); at += 4) {
+      calls += flow.Feed(std::string_view(turn).substr(at, 4)).calls.size();
+    }
+    EXPECT_LE(dialect.parsed, 40) << writer.label;
+    const TurnDelta anew = ReadServedText(dialect, turn, {}, {}, std::nullopt);
+    EXPECT_EQ(calls, anew.calls.size()) << writer.label;
+  }
+}
+
+TEST(TurnFlow, EscapesOfEveryKindAreToldAsReadingAnewTellsThem) {
+  for (const CallWriter& writer : CallWriters()) {
+    const auto dialect = DialectCalling(writer.format);
+    if (!dialect->traits().marks.json_arguments) continue;
+    for (const char* escape : {"\\u00e9", "\\u005D}", "\\u0022}]`", "\\ud83d\\ude00", "\\ud83d",
+                               "\\uDE00\\u0041", "\\u12", "\\u12g4", "\\U0041", "\\u\"}]"}) {
+      ExpectAlike(*dialect, SpokenEscaped(writer, "}] > \"`", escape), 1);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST(MarkWatch, FindsWordsAcrossPieces) {
   MarkWatch watch({"abc", "cd", ""}, 1);
   EXPECT_EQ(watch.First("abc"), std::string_view::npos) << "before where it looks";
