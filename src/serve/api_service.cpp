@@ -82,7 +82,7 @@ void Service::Handle(HttpExchange& exchange) {
   } else if (reward) {
     exchange.Respond(Reward(request.body));
   } else if (embeds) {
-    exchange.Respond(options_.embeddings->Embeddings(request.body));
+    exchange.Respond(options_.embeddings->Embeddings(request.body, exchange.gone()));
   } else if (chat || responses) {
     AnswerChat(exchange, responses);
   } else {

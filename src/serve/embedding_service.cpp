@@ -1,10 +1,11 @@
 #include "serve/embedding_service.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include <fmt/format.h>
 
+#include "base/hashing/base64.h"
 #include "base/utf8.h"
 #include "serve/api_key.h"
 #include "serve/request.h"
@@ -17,21 +18,8 @@ constexpr std::string_view kModelsPath = "/v1/models";
 static_assert(std::endian::native == std::endian::little, "clients read little-endian floats");
 
 // The numbers' bytes in base64, as OpenAI's clients ask for them.
-std::string Base64Of(std::span<const float> numbers) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto bytes = std::as_bytes(numbers);
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t some = std::min<size_t>(3, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < some ? static_cast<uint32_t>(bytes[i + k]) : 0);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      text += k <= some ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
+std::string Base64OfVector(const std::vector<float>& vector) {
+  return ToBase64({reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float)});
 }
 
 }  // namespace
@@ -71,22 +59,39 @@ Result<std::vector<Encoder::Tokens>> EmbeddingService::TokensOf(const EmbeddingR
   return texts;
 }
 
-Result<Json> EmbeddingService::Answer(const EmbeddingRequest& request) {
+Result<std::vector<std::vector<float>>> EmbeddingService::VectorsOf(
+    std::span<const Encoder::Tokens> texts, const std::stop_token& stop) const {
+  std::vector<std::vector<float>> vectors;
+  while (!texts.empty()) {
+    if (stop.stop_requested()) {
+      return Error(ErrorCode::kStopped, "nobody waits for these vectors any more");
+    }
+    const auto some = texts.first(std::min(TextEncoder::kTextsAtOnce, texts.size()));
+    for (std::vector<float>& vector : encoder_->EmbedTokens(some)) {
+      vectors.push_back(std::move(vector));
+    }
+    texts = texts.subspan(some.size());
+  }
+  return vectors;
+}
+
+Result<Json> EmbeddingService::Answer(const EmbeddingRequest& request,
+                                      const std::stop_token& stop) {
   if (request.dimensions && *request.dimensions != encoder_->dimensions()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("dimensions: the vectors of \"{}\" have {}, and cannot have {}",
                              options_.name, encoder_->dimensions(), *request.dimensions));
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<Encoder::Tokens> texts, TokensOf(request));
-  const std::vector<std::vector<float>> vectors = encoder_->EmbedTokens(texts);
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::vector<float>> vectors, VectorsOf(texts, stop));
   Json::Array data;
   int64_t tokens = 0;
   for (size_t i = 0; i < vectors.size(); ++i) {
     tokens += static_cast<int64_t>(texts[i].size());
-    data.push_back(Json::Of(
-        {{"object", "embedding"},
-         {"index", static_cast<int64_t>(i)},
-         {"embedding", request.base64 ? Json(Base64Of(vectors[i])) : VectorJson(vectors[i])}}));
+    data.push_back(Json::Of({{"object", "embedding"},
+                             {"index", static_cast<int64_t>(i)},
+                             {"embedding", request.base64 ? Json(Base64OfVector(vectors[i]))
+                                                          : VectorJson(vectors[i])}}));
   }
   texts_ += static_cast<int64_t>(texts.size());
   tokens_ += tokens;
@@ -96,7 +101,7 @@ Result<Json> EmbeddingService::Answer(const EmbeddingRequest& request) {
                    {"usage", Json::Of({{"prompt_tokens", tokens}, {"total_tokens", tokens}})}});
 }
 
-ServerResponse EmbeddingService::Embeddings(const std::string& body) {
+ServerResponse EmbeddingService::Embeddings(const std::string& body, std::stop_token stop) {
   const Result<EmbeddingRequest> request = ReadEmbeddingRequest(body);
   if (!request.ok()) return ApiErrorOf(request.error());
   if (request->model != options_.name) {
@@ -105,7 +110,7 @@ ServerResponse EmbeddingService::Embeddings(const std::string& body) {
                                 request->model, options_.name),
                     "model_not_found");
   }
-  const Result<Json> answer = Answer(*request);
+  const Result<Json> answer = Answer(*request, stop);
   if (!answer.ok()) return ApiErrorOf(answer.error());
   return {200, "application/json", DumpJson(*answer) + "\n", {}};
 }
@@ -145,7 +150,7 @@ void EmbeddingService::Handle(HttpExchange& exchange) {
     return;
   }
   if (embeds) {
-    exchange.Respond(Embeddings(request.body));
+    exchange.Respond(Embeddings(request.body, exchange.gone()));
   } else if (models) {
     exchange.Respond(Models(path));
   } else {

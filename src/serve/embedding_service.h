@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -28,8 +30,8 @@ class EmbeddingService {
   const std::string& name() const { return options_.name; }
   int64_t dimensions() const { return encoder_->dimensions(); }
 
-  // The response to the body of a POST /v1/embeddings.
-  ServerResponse Embeddings(const std::string& body);
+  // The response to the body of a POST /v1/embeddings. A stop ends the work soon, as a 503.
+  ServerResponse Embeddings(const std::string& body, std::stop_token stop);
   // The encoder as an entry of /v1/models.
   Json Card() const;
 
@@ -41,8 +43,10 @@ class EmbeddingService {
   int64_t tokens() const { return tokens_; }
 
  private:
-  Result<Json> Answer(const EmbeddingRequest& request);
+  Result<Json> Answer(const EmbeddingRequest& request, const std::stop_token& stop);
   Result<std::vector<Encoder::Tokens>> TokensOf(const EmbeddingRequest& request);
+  Result<std::vector<std::vector<float>>> VectorsOf(std::span<const Encoder::Tokens> texts,
+                                                    const std::stop_token& stop) const;
   ServerResponse Models(const std::string& path) const;
 
   std::unique_ptr<TextEncoder> encoder_;

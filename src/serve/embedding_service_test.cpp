@@ -30,11 +30,12 @@ class OneExchange final : public HttpExchange {
   bool Begin(const ServerResponse&) override { return false; }
   bool Write(std::string_view) override { return false; }
   void Abort() override {}
-  std::stop_token gone() const override { return {}; }
+  std::stop_token gone() const override { return gone_.get_token(); }
   std::stop_token closing() const override { return {}; }
 
   IncomingRequest request_;
   ServerResponse answer_;
+  std::stop_source gone_;
 };
 
 class EmbeddingServiceTest : public testing::Test {
@@ -143,6 +144,38 @@ TEST_F(EmbeddingServiceTest, ATextThatIsTooLongIsCutAndThatIsToldOnce) {
   EXPECT_NE(told.find("80 tokens"), std::string::npos);
   Embedded(service.get(), body);
   EXPECT_EQ(notes_, told);
+}
+
+TEST_F(EmbeddingServiceTest, WhoIsGoneCostsNoWork) {
+  const auto embeddings = New();
+  const auto served = TinyServed();
+  ServiceOptions options;
+  options.now = [] { return int64_t{1234}; };
+  options.embeddings = embeddings.get();
+  Service beside(served.get(), options, nullptr);
+  OneExchange alone("POST", "/v1/embeddings", R"({"model": "small", "input": ["a", "b"]})");
+  alone.gone_.request_stop();
+  embeddings->Handle(alone);
+  EXPECT_EQ(alone.answer_.status, 503) << alone.answer_.body;
+  beside.Handle(alone);
+  EXPECT_EQ(alone.answer_.status, 503) << alone.answer_.body;
+  EXPECT_EQ(embeddings->texts(), 0);
+}
+
+TEST_F(EmbeddingServiceTest, ManyTextsAreEmbeddedInPartsAndKeepTheirOrder) {
+  const auto service = New();
+  const auto encoder = TextEncoder::Open(kEncoderFolder, 1).value();
+  Json::Array input;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 2 * TextEncoder::kTextsAtOnce + 2; ++i) {
+    texts.push_back("text " + std::to_string(i));
+    input.push_back(texts.back());
+  }
+  const auto expected = encoder->Embed(texts).value();
+  const Json reply = Embedded(
+      service.get(), DumpJson(Json::Of({{"model", "small"}, {"input", std::move(input)}})));
+  ASSERT_EQ(reply.Find("data")->AsArray().size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(VectorAt(reply, i), expected[i]) << i;
 }
 
 TEST_F(EmbeddingServiceTest, AsAServerOfItsOwnItHasTheseRoutes) {

@@ -97,6 +97,7 @@ Result<void> ReadTemplateArguments(const Json& json, Conversation* conversation)
       conversation->template_arguments.emplace_back(name, value);
       continue;
     }
+    if (value.is_null()) continue;  // as if it were not there
     if (!value.is_bool()) return Bad("chat_template_kwargs." + name, "wants true or false");
     conversation->enable_thinking = value.AsBool();
   }

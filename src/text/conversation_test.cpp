@@ -25,6 +25,18 @@ TEST(Conversation, ReadsCallsNestedOrFlatAndArgumentsAsObjectOrText) {
             "[1, 2]");
 }
 
+TEST(Conversation, ATemplateArgumentThatIsNullChoosesNoThinking) {
+  const auto conversation =
+      Read(R"({"messages": [], "chat_template_kwargs": {"enable_thinking": null, "x": null}})");
+  ASSERT_TRUE(conversation.ok()) << conversation.error().message();
+  EXPECT_EQ(conversation->enable_thinking, std::nullopt);
+  EXPECT_EQ(conversation->template_arguments.size(), 1u);
+  const auto beside = Read(
+      R"({"messages": [], "enable_thinking": true, "chat_template_kwargs":
+         {"enable_thinking": null}})");
+  EXPECT_EQ(beside->enable_thinking, true);
+}
+
 TEST(Conversation, ErrorsNameThePlace) {
   EXPECT_EQ(Read("{}").error().message(), "messages: an array is missing");
   EXPECT_EQ(Read(R"({"messages":[{"role":"robot"}]})").error().message(),

@@ -48,6 +48,10 @@ TEST(Embed, TextsThatAreTooLongAreToldOnce) {
 TEST(Embed, WhatIsWrongIsSaidInALine) {
   ExpectError(Hone({"embed", "nowhere", "--text", "a"}), 1, "no encoder of texts here");
   ExpectError(Hone({"embed", kEncoder}, "\n"), 1, "there are no texts");
+  ExpectError(Hone({"embed", kEncoder, "--text", "a", "--text", "b\xff"}), 1,
+              "--text: byte 1 is not UTF-8");
+  ExpectError(Hone({"embed", kEncoder, "--text", "a", "--similar", "\xff"}), 1,
+              "--similar: byte 0 is not UTF-8");
   ExpectError(Hone({"embed", kEncoder, "--key", "text"}, "{\"x\": 1}\n"), 1,
               "standard input:1: there is no key \"text\"");
   ExpectError(Hone({"embed", HONE_SOURCE_DIR "/tests/golden/models/qwen2", "--text", "a"}), 1,

@@ -13,9 +13,6 @@
 namespace hone {
 namespace {
 
-// Between two drawings of the progress bar, and held in memory at a time.
-constexpr size_t kTextsAtOnce = 64;
-
 struct EmbedArguments {
   std::string model, key, query;
   std::vector<std::string> files, texts;
@@ -25,6 +22,7 @@ struct EmbedArguments {
 Result<std::vector<TextLine>> TextsOf(const EmbedArguments& arguments) {
   std::vector<TextLine> lines;
   for (const std::string& text : arguments.texts) {
+    HONE_RETURN_IF_ERROR(CheckTextLine("--text", text));
     lines.push_back({"", std::ssize(lines) + 1, text});
   }
   std::vector<std::string> files = arguments.files;
@@ -42,9 +40,10 @@ template <typename Take>
 void EmbedLines(const TextEncoder& encoder, const std::vector<TextLine>& lines, Take take) {
   int64_t cut = 0;
   ProgressBar bar(stderr);
-  for (size_t at = 0; at < lines.size(); at += kTextsAtOnce) {
+  for (size_t at = 0; at < lines.size(); at += TextEncoder::kTextsAtOnce) {
     std::vector<Encoder::Tokens> tokens;
-    for (size_t i = at; i < std::min(at + kTextsAtOnce, lines.size()); ++i) {
+    const size_t end = std::min(at + TextEncoder::kTextsAtOnce, lines.size());
+    for (size_t i = at; i < end; ++i) {
       TextEncoder::Encoded encoded = encoder.Encode(lines[i].text);
       cut += encoded.cut ? 1 : 0;
       tokens.push_back(std::move(encoded.tokens));
@@ -92,6 +91,7 @@ std::string SimilarJson(const std::string& query, const std::vector<TextLine>& l
 }
 
 Result<std::string> RunEmbed(const EmbedArguments& arguments, CommandContext* context) {
+  HONE_RETURN_IF_ERROR(CheckTextLine("--similar", arguments.query));
   HONE_ASSIGN_OR_RETURN(const auto encoder,
                         TextEncoder::Open(arguments.model, static_cast<int>(arguments.threads)));
   HONE_ASSIGN_OR_RETURN(const std::vector<TextLine> lines, TextsOf(arguments));

@@ -22,12 +22,7 @@ Result<std::vector<TextLine>> LinesOf(const std::string& file, std::string_view 
     at = end + 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    if (const size_t valid = Utf8ValidPrefix(line); valid < line.size()) {
-      return Error(ErrorCode::kParse,
-                   fmt::format("{}:{}: byte {} is not UTF-8; convert the text first (iconv -t "
-                               "UTF-8)",
-                               file, number, valid));
-    }
+    HONE_RETURN_IF_ERROR(CheckTextLine(fmt::format("{}:{}", file, number), line));
     lines.push_back({file, number, std::string(line)});
   }
   return lines;
@@ -58,6 +53,14 @@ Result<std::vector<TextLine>> ValuesOf(const std::string& file, std::string_view
 }
 
 }  // namespace
+
+Result<void> CheckTextLine(const std::string& place, std::string_view text) {
+  const size_t valid = Utf8ValidPrefix(text);
+  if (valid == text.size()) return {};
+  return Error(ErrorCode::kParse,
+               fmt::format("{}: byte {} is not UTF-8; convert the text first (iconv -t UTF-8)",
+                           place, valid));
+}
 
 Result<std::vector<TextLine>> ReadTextLines(const std::string& file, const std::string& key) {
   HONE_ASSIGN_OR_RETURN(const std::string content, ReadInput(file));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +15,9 @@ struct TextLine {
   int64_t line = 0;  // from 1
   std::string text;
 };
+
+// Whether a text is UTF-8; the error begins with where it stands.
+Result<void> CheckTextLine(const std::string& place, std::string_view text);
 
 // The lines of a file ("-": standard input) that are not blank. With a `key` every line is a JSON
 // object, whose text stands under it. The error names the line.

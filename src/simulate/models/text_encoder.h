@@ -31,6 +31,8 @@ class TextEncoder final : public TextEmbedder {
     bool cut = false;
   };
   Encoded Encode(std::string_view text) const;
+  // How many texts those embed at a time who show how far they are, or may have to stop.
+  static constexpr size_t kTextsAtOnce = 64;
   // Of tokens that CheckTokens lets pass.
   std::vector<std::vector<float>> EmbedTokens(std::span<const Encoder::Tokens> texts) const;
   // Whether tokens that somebody sent are a text for EmbedTokens; the error says why not.
