@@ -64,7 +64,7 @@ Result<ModelConfig> ModelConfigFromJson(const Json& json) {
   config.norm_eps = reader.Positive("rms_norm_eps", config.norm_eps);
   config.tied_embeddings = reader.Flag("tie_word_embeddings", config.tied_embeddings);
   if (config.head_dim % 2 != 0) reader.Problem("head_dim", "must be even");
-  ReadRope(json, &reader, &config);
+  ReadRope(&reader, &config);
   ReadFamilyKeys(&reader, &config);
   config.scalar_head = reader.Flag(kScalarHeadKey, false);
   if (IsClassifier(json)) {

@@ -110,22 +110,120 @@ TEST(ModelConfig, WhatFilesLeaveOutIsWhatTheirFamilyMeans) {
   EXPECT_EQ(Read("qwen2-window", {{"layer_types", nullptr}}).TraitsOf(1).window, 21);
 }
 
-TEST(ModelConfig, WhatAFamilyNeedsIsAskedForByName) {
-  auto problem = [](const char* name, const char* key, Json value) {
-    Json json = *ParseJson(*ReadFile(kModels / name / "config.json"));
-    json.Set(key, std::move(value));
+// Windows by layer, where layer_types says nothing.
+std::vector<int64_t> WindowsOf(const char* name,
+                               std::vector<std::pair<std::string, Json>> changes) {
+  changes.emplace_back("layer_types", nullptr);
+  const ModelConfig config = Read(name, changes);
+  std::vector<int64_t> windows;
+  for (int64_t i = 0; i < config.layers; ++i) windows.push_back(config.TraitsOf(i).window);
+  return windows;
+}
+
+TEST(ModelConfig, WindowsStandWhereTransformersPutsThem) {
+  using List = std::vector<int64_t>;
+  EXPECT_EQ(WindowsOf("gemma3", {{"sliding_window_pattern", 2}}), (List{21, 0, 21}));
+  EXPECT_EQ(WindowsOf("gemma3", {{"num_hidden_layers", 7}}), (List{21, 21, 21, 21, 21, 0, 21}));
+  List late(30, 0);
+  late[28] = late[29] = 21;
+  EXPECT_EQ(WindowsOf("qwen2-window", {{"max_window_layers", nullptr}, {"num_hidden_layers", 30}}),
+            late);
+  EXPECT_EQ(WindowsOf("qwen2-window", {{"max_window_layers", 0}}), (List{21, 21, 21}));
+  const std::vector<std::pair<std::string, Json>> on = {{"use_sliding_window", true},
+                                                        {"sliding_window", 21}};
+  EXPECT_EQ(WindowsOf("smollm3", on), (List{0, 21, 0})) << "only what turns nothing";
+  EXPECT_EQ(WindowsOf("smollm3", {on[0]}), (List{0, 0, 0}));
+  EXPECT_EQ(WindowsOf("smollm3", {on[1]}), (List{0, 0, 0}));
+}
+
+TEST(ModelConfig, QwensExpertsHaveOneMaskForAllLayers) {
+  const ModelConfig config = Read("qwen3-moe", {{"use_sliding_window", true},
+                                                {"sliding_window", 21},
+                                                {"max_window_layers", 2},
+                                                {"layer_types", Json::Array{"full_attention"}}});
+  for (int64_t i = 0; i < config.layers; ++i) EXPECT_EQ(config.TraitsOf(i).window, 21);
+  EXPECT_EQ(Read("qwen3-moe", {{"use_sliding_window", true}}).TraitsOf(0).window, 0);
+}
+
+TEST(ModelConfig, PositionsAreStretchedAsTheFamilysClassDoesIt) {
+  using Kind = RopeScaling::Kind;
+  Json rope = *ParseJson(*ReadFile(kModels / "phi4-mini/config.json"))->Find("rope_parameters");
+  const RopeScaling longer = *Read("phi4-mini", {}).rope_scaling;
+  for (const char* name : {"su", "yarn"}) {
+    rope.Set("rope_type", name);
+    const RopeScaling same = *Read("phi4-mini", {{"rope_parameters", rope}}).rope_scaling;
+    EXPECT_EQ(same.kind, Kind::kLong) << name;
+    EXPECT_EQ(same.divisors, longer.divisors) << name;
+  }
+  EXPECT_EQ(Read("llama-yarn", {}).rope_scaling->kind, Kind::kYarn);
+  const ModelConfig gpt_oss = Read("gpt-oss", {{"rope_parameters", nullptr}});
+  ASSERT_TRUE(gpt_oss.rope_scaling.has_value());
+  EXPECT_EQ(gpt_oss.rope_scaling->kind, Kind::kYarn);
+  EXPECT_EQ(gpt_oss.rope_scaling->factor, 32);
+  EXPECT_EQ(gpt_oss.rope_scaling->original_positions, 4096);
+  EXPECT_EQ(gpt_oss.rope_scaling->beta_fast, 32);
+  EXPECT_EQ(gpt_oss.rope_scaling->beta_slow, 1);
+  EXPECT_FALSE(gpt_oss.rope_scaling->truncate);
+  EXPECT_EQ(gpt_oss.rope_theta, 150000);
+}
+
+std::string ProblemOf(const char* name, const char* key, Json value) {
+  Json json = *ParseJson(*ReadFile(kModels / name / "config.json"));
+  json.Set(key, std::move(value));
+  const auto config = ModelConfigFromJson(json);
+  return config.ok() ? "" : config.error().message();
+}
+
+TEST(ModelConfig, OriginalPositionsThatGiveNoNumbersAreRefused) {
+  constexpr char kOriginal[] = "original_max_position_embeddings";
+  Json rope = *ParseJson(*ReadFile(kModels / "phi4-mini/config.json"))->Find("rope_parameters");
+  rope.Set(kOriginal, 1);
+  EXPECT_EQ(ProblemOf("phi4-mini", "rope_parameters", rope),
+            "\"rope_parameters\" \"original_max_position_embeddings\" must be 2 at least");
+  rope.Set(kOriginal, nullptr);
+  Json json = *ParseJson(*ReadFile(kModels / "phi4-mini/config.json"));
+  json.Set("rope_parameters", rope);
+  for (const Json& bad : {Json(0), Json(1), Json("many")}) {
+    json.Set(kOriginal, bad);
     const auto config = ModelConfigFromJson(json);
-    return config.ok() ? "" : config.error().message();
-  };
-  EXPECT_EQ(problem("gemma2", "layer_types", Json::Array{"full_attention"}),
+    ASSERT_FALSE(config.ok()) << DumpJson(bad);
+    EXPECT_NE(config.error().message().find(kOriginal), std::string::npos);
+  }
+  json.Set(kOriginal, 2);
+  EXPECT_TRUE(ModelConfigFromJson(json).ok());
+}
+
+// A small file that would ask for more memory than any machine has.
+TEST(ModelConfig, ExpertsThatCannotBeCountedAreRefused) {
+  Json json = Json::Of({{"model_type", "qwen3_moe"},
+                        {"num_hidden_layers", 10000},
+                        {"hidden_size", 4194304},
+                        {"intermediate_size", 4194304},
+                        {"moe_intermediate_size", 4194304},
+                        {"num_experts", 65535},
+                        {"num_attention_heads", 1},
+                        {"num_key_value_heads", 1},
+                        {"head_dim", 2},
+                        {"vocab_size", 1}});
+  const auto config = ModelConfigFromJson(json);
+  ASSERT_FALSE(config.ok());
+  EXPECT_EQ(config.error().message(), "\"num_experts\" is out of reach");
+  json.Set("num_hidden_layers", 2);
+  EXPECT_GT(ModelConfigFromJson(json)->ParameterCount(), int64_t{1} << 62);
+  json.Set("model_type", "gpt_oss");
+  EXPECT_GT(ModelConfigFromJson(json)->ParameterCount(), int64_t{1} << 62);
+}
+
+TEST(ModelConfig, WhatAFamilyNeedsIsAskedForByName) {
+  EXPECT_EQ(ProblemOf("gemma2", "layer_types", Json::Array{"full_attention"}),
             "\"layer_types\" must name the kind of each layer");
-  EXPECT_EQ(problem("gpt-oss", "num_experts_per_tok", 9),
+  EXPECT_EQ(ProblemOf("gpt-oss", "num_experts_per_tok", 9),
             "\"num_experts_per_tok\" is more than there are experts");
-  EXPECT_EQ(problem("qwen3-moe", "mlp_only_layers", Json::Array{7}),
+  EXPECT_EQ(ProblemOf("qwen3-moe", "mlp_only_layers", Json::Array{7}),
             "\"mlp_only_layers\" names a layer that there is not");
-  EXPECT_EQ(problem("gemma", "hidden_activation", "relu"),
+  EXPECT_EQ(ProblemOf("gemma", "hidden_activation", "relu"),
             "the activation \"relu\" is not \"gelu_pytorch_tanh\"");
-  EXPECT_EQ(problem("gpt-oss", "swiglu_limit", 3.0), "a swiglu_limit other than 7");
+  EXPECT_EQ(ProblemOf("gpt-oss", "swiglu_limit", 3.0), "a swiglu_limit other than 7");
 }
 
 TEST(ModelConfig, AMissingFileIsNamed) {

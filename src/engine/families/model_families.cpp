@@ -31,34 +31,42 @@ constexpr std::array kFamilies = {
     NamedFamily{"qwen3_moe", Family::kQwen3Moe, "Qwen3MoeForCausalLM"},
     NamedFamily{"gpt_oss", Family::kGptOss, "GptOssForCausalLM"}};
 
-// Where windows stand when neither layer_types nor anything else says it.
-enum class Windows { kAll, kNone, kEverySecond, kFiveOfSix, kFromLayer };
+// Where windows stand when layer_types does not say it.
+struct WindowRule {
+  enum class Kind {
+    kAll,
+    kButEvery,   // of so many layers, all but the last
+    kFromLayer,  // from this layer on
+    kUnturned    // in layers that turn nothing, if there is a window
+  };
+  Kind kind = Kind::kAll;
+  int64_t number = 0;
+};
 
-bool HasWindow(Windows windows, int64_t layer, int64_t first) {
-  switch (windows) {
-    case Windows::kAll: return true;
-    case Windows::kNone: return false;
-    case Windows::kEverySecond: return layer % 2 == 0;
-    case Windows::kFiveOfSix: return (layer + 1) % 6 != 0;
-    case Windows::kFromLayer: return layer >= first;
+constexpr WindowRule kEverySecond = {WindowRule::Kind::kButEvery, 2};
+
+bool HasWindow(const WindowRule& rule, int64_t layer, int64_t window, const LayerTraits& traits) {
+  switch (rule.kind) {
+    case WindowRule::Kind::kAll: return true;
+    case WindowRule::Kind::kButEvery: return (layer + 1) % rule.number != 0;
+    case WindowRule::Kind::kFromLayer: return layer >= rule.number;
+    case WindowRule::Kind::kUnturned: return window > 0 && traits.rope == LayerTraits::Rope::kNone;
   }
   return false;
 }
 
-// The layers that see a window only: "layer_types", or where `windows` puts them.
-void ReadWindows(ConfigReader* reader, int64_t window, Windows windows, ModelConfig* config) {
+// The layers that see a window only: "layer_types", or where the rule puts them.
+void ReadWindows(ConfigReader* reader, int64_t window, const WindowRule& rule,
+                 ModelConfig* config) {
   config->traits.resize(static_cast<size_t>(config->layers));
   const Json* types = reader->Find("layer_types");
   if (types != nullptr &&
       (!types->is_array() || types->AsArray().size() != config->traits.size())) {
     return reader->Problem("layer_types", "must name the kind of each layer");
   }
-  // As Qwen 2 and 3 have it: windows from some layer on, which may be the first.
-  const Json* given = reader->Find("max_window_layers");
-  const int64_t first =
-      given != nullptr && *given == Json(0) ? 0 : reader->Size("max_window_layers", config->layers);
   for (int64_t i = 0; i < config->layers; ++i) {
-    bool sliding = HasWindow(windows, i, first);
+    LayerTraits& traits = config->traits[static_cast<size_t>(i)];
+    bool sliding = HasWindow(rule, i, window, traits);
     if (types != nullptr) {
       const Json& type = types->AsArray()[static_cast<size_t>(i)];
       sliding = type == Json("sliding_attention");
@@ -67,11 +75,17 @@ void ReadWindows(ConfigReader* reader, int64_t window, Windows windows, ModelCon
             "layer_types: {} is not one of full_attention, sliding_attention", DumpJson(type)));
       }
     }
-    LayerTraits& traits = config->traits[static_cast<size_t>(i)];
     if (sliding && window == 0) reader->Problem("sliding_window", "is missing");
     if (sliding) traits.window = window;
     if (sliding && config->family == Family::kGemma3) traits.rope = LayerTraits::Rope::kLocal;
   }
+}
+
+// As Qwen 2 and 3 have it: windows from some layer on, which may be the first.
+WindowRule FromLayer(ConfigReader* reader) {
+  const Json* given = reader->Find("max_window_layers");
+  const bool first = given != nullptr && *given == Json(0);
+  return {WindowRule::Kind::kFromLayer, first ? 0 : reader->Size("max_window_layers", 28)};
 }
 
 // "sliding_window", which may be absent or null: `otherwise`, or none.
@@ -123,7 +137,11 @@ void ReadExperts(ConfigReader* reader, ModelConfig* config) {
   if (config->chosen_experts > config->experts) {
     reader->Problem("num_experts_per_tok", "is more than there are experts");
   }
-  if (config->experts > 65535) reader->Problem("num_experts", "is out of reach");
+  // So few that the parameters can be counted, and far more than any model has.
+  constexpr int64_t kMostExperts = 1 << 17;  // in all layers
+  if (config->experts > 65535 || config->layers * config->experts > kMostExperts) {
+    reader->Problem("num_experts", "is out of reach");
+  }
   const int64_t every = reader->Size("decoder_sparse_step", 1);
   for (int64_t i = 0; i < config->layers; ++i) {
     config->traits[static_cast<size_t>(i)].experts = (i + 1) % every == 0;
@@ -204,36 +222,44 @@ void ReadFamilyKeys(ConfigReader* reader, ModelConfig* config) {
     case Family::kGemma: break;
     case Family::kQwen2:
     case Family::kQwen3:
-    case Family::kQwen3Moe:
       if (reader->Flag("use_sliding_window", false)) {
-        ReadWindows(reader, WindowOf(reader, window, 4096), Windows::kFromLayer, config);
+        ReadWindows(reader, WindowOf(reader, window, 4096), FromLayer(reader), config);
+      }
+      break;
+    case Family::kQwen3Moe:
+      // Its class has one mask for all layers, whatever other keys say.
+      config->traits.resize(static_cast<size_t>(config->layers));
+      if (reader->Flag("use_sliding_window", false)) {
+        const int64_t size = WindowOf(reader, window, 4096);
+        for (LayerTraits& traits : config->traits) traits.window = size;
       }
       break;
     case Family::kSmolLm3:
       config->traits.resize(static_cast<size_t>(config->layers));
-      if (reader->Flag("use_sliding_window", false)) {
-        ReadWindows(reader, WindowOf(reader, window, 0), Windows::kAll, config);
-      }
       ReadUnturnedLayers(reader, config);
+      if (reader->Flag("use_sliding_window", false)) {
+        ReadWindows(reader, WindowOf(reader, window, 0), {WindowRule::Kind::kUnturned}, config);
+      }
       break;
     case Family::kMistral:
     case Family::kPhi3: {
       // Mistral's class has a window where the file says nothing.
       const bool phi = config->family == Family::kPhi3;
       const int64_t size = WindowOf(reader, window, phi ? 0 : 4096);
-      if (size > 0) ReadWindows(reader, size, Windows::kAll, config);
+      if (size > 0) ReadWindows(reader, size, {WindowRule::Kind::kAll}, config);
       break;
     }
     case Family::kGemma2:
-      ReadWindows(reader, WindowOf(reader, window, 4096), Windows::kEverySecond, config);
+      ReadWindows(reader, WindowOf(reader, window, 4096), kEverySecond, config);
       ReadGemmaScales(reader, config);
       break;
     case Family::kGemma3:
-      ReadWindows(reader, WindowOf(reader, window, 4096), Windows::kFiveOfSix, config);
+      ReadWindows(reader, WindowOf(reader, window, 4096),
+                  {WindowRule::Kind::kButEvery, reader->Size("sliding_window_pattern", 6)}, config);
       ReadGemmaScales(reader, config);
       break;
     case Family::kGptOss:
-      ReadWindows(reader, WindowOf(reader, window, 128), Windows::kEverySecond, config);
+      ReadWindows(reader, WindowOf(reader, window, 128), kEverySecond, config);
       break;
   }
   if (config->family == Family::kQwen3Moe || config->family == Family::kGptOss) {

@@ -43,11 +43,11 @@ void ReadYarn(ConfigReader* rope, const ModelConfig& config, RopeScaling* scalin
 }
 
 // Phi-3's. Its models keep the original positions beside the others, at the top.
-void ReadLong(const Json& parameters, const Json& json, ConfigReader* rope, ModelConfig* config,
+void ReadLong(const Json& parameters, ConfigReader* top, ConfigReader* rope, ModelConfig* config,
               RopeScaling* scaling) {
-  ConfigReader top(json);
-  scaling->original_positions = rope->Size("original_max_position_embeddings",
-                                           top.Size("original_max_position_embeddings", 4096));
+  constexpr char kOriginal[] = "original_max_position_embeddings";
+  scaling->original_positions = rope->Size(kOriginal, top->Size(kOriginal, 4096));
+  if (scaling->original_positions < 2) rope->Problem(kOriginal, "must be 2 at least");
   const Json* divisors = parameters.Find("short_factor");
   const auto pairs = static_cast<size_t>(config->RotaryDim() / 2);
   bool good = divisors != nullptr && divisors->is_array() && divisors->AsArray().size() == pairs;
@@ -69,7 +69,7 @@ void ReadLong(const Json& parameters, const Json& json, ConfigReader* rope, Mode
 }
 
 // What one object of rope settings says.
-void ReadOne(const Json& parameters, const Json& json, ConfigReader* top, ModelConfig* config) {
+void ReadOne(const Json& parameters, ConfigReader* top, ModelConfig* config) {
   ConfigReader rope(parameters);
   config->rope_theta = rope.Positive("rope_theta", config->rope_theta);
   const double share = rope.Positive("partial_rotary_factor", 1);
@@ -80,7 +80,11 @@ void ReadOne(const Json& parameters, const Json& json, ConfigReader* top, ModelC
       config->rotary_dim = 0;
     }
   }
-  const std::string name = rope.Text("rope_type", rope.Text("type", "default"));
+  std::string name = rope.Text("rope_type", rope.Text("type", "default"));
+  // What older files of Phi-3 call it.
+  if (name == "su" || (name == "yarn" && config->family == ModelConfig::Family::kPhi3)) {
+    name = "longrope";
+  }
   RopeScaling scaling;
   if (name == "llama3") {
     ReadLlama3(&rope, &scaling);
@@ -90,9 +94,9 @@ void ReadOne(const Json& parameters, const Json& json, ConfigReader* top, ModelC
   } else if (name == "yarn") {
     scaling.kind = RopeScaling::Kind::kYarn;
     ReadYarn(&rope, *config, &scaling);
-  } else if (name == "longrope" || name == "su") {
+  } else if (name == "longrope") {
     scaling.kind = RopeScaling::Kind::kLong;
-    ReadLong(parameters, json, &rope, config, &scaling);
+    ReadLong(parameters, top, &rope, config, &scaling);
   } else if (name != "default") {
     rope.Unsupported(fmt::format(
         "the rope type \"{}\" is not one of default, linear, llama3, yarn, longrope", name));
@@ -101,20 +105,33 @@ void ReadOne(const Json& parameters, const Json& json, ConfigReader* top, ModelC
   if (rope.error()) top->Problem("rope_parameters", rope.error()->message());
 }
 
+// What gpt-oss's class has where a file says nothing.
+Json GptOssRope() {
+  return Json::Of({{"rope_type", "yarn"},
+                   {"factor", 32.0},
+                   {"beta_fast", 32.0},
+                   {"beta_slow", 1.0},
+                   {"truncate", false},
+                   {"original_max_position_embeddings", 4096}});
+}
+
 }  // namespace
 
-void ReadRope(const Json& json, ConfigReader* top, ModelConfig* config) {
+void ReadRope(ConfigReader* top, ModelConfig* config) {
   config->rope_theta = top->Positive("rope_theta", config->rope_theta);
   config->local_rope_theta = top->Positive("rope_local_base_freq", config->local_rope_theta);
   if (const Json* share = top->Find("partial_rotary_factor"); share != nullptr) {
-    ReadOne(Json::Of({{"partial_rotary_factor", *share}}), json, top, config);
+    ReadOne(Json::Of({{"partial_rotary_factor", *share}}), top, config);
   }
   const Json* parameters = top->Find("rope_parameters");
   if (parameters == nullptr || !parameters->is_object()) parameters = top->Find("rope_scaling");
-  if (parameters == nullptr || !parameters->is_object()) return;
+  if (parameters == nullptr || !parameters->is_object()) {
+    if (config->family == ModelConfig::Family::kGptOss) ReadOne(GptOssRope(), top, config);
+    return;
+  }
   const Json* global = parameters->Find("full_attention");
-  if (global == nullptr) return ReadOne(*parameters, json, top, config);
-  if (global->is_object()) ReadOne(*global, json, top, config);
+  if (global == nullptr) return ReadOne(*parameters, top, config);
+  if (global->is_object()) ReadOne(*global, top, config);
   const Json* local = parameters->Find("sliding_attention");
   if (local == nullptr || !local->is_object()) return;
   ConfigReader rope(*local);
