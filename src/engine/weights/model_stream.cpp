@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -115,6 +114,13 @@ DType StoredType(SaveType type) {
                                    : DType::kF16;
 }
 
+// How many numbers a tensor has from the first to the last of a part.
+size_t SpannedBy(const StoredPart& part, const Parameter& parameter) {
+  const int64_t columns = parameter.shape.size() > 1 ? parameter.shape[1] : 1;
+  return static_cast<size_t>((parameter.shape[0] - 1) * part.row_step +
+                             (columns - 1) * part.column_step + 1);
+}
+
 // Where a folder's tensors hold the parameters of a model.
 class FolderReader {
  public:
@@ -132,21 +138,28 @@ class FolderReader {
   Result<void> Read(Parameter* parameter) {
     const auto& [index, part] = places_.at(parameter->name);
     const StoredTensor& tensor = stored_[index];
-    const bool plain = tensor.plain();
-    if (plain || joined_ != index) {
-      std::vector<float>& all = plain ? parameter->value : numbers_;
-      all.resize(static_cast<size_t>(tensor.count()));
-      CopyAsF32(*tensors_.Find(tensor.name), all);
-      if (!std::all_of(all.begin(), all.end(), [](float x) { return std::isfinite(x); })) {
-        return Error(
-            ErrorCode::kCorrupt,
-            fmt::format("{}: tensor {}: holds a number that is not finite", folder_, tensor.name));
-      }
+    const TensorView& view = *tensors_.Find(tensor.name);
+    std::vector<float>& values = parameter->value;
+    values.resize(static_cast<size_t>(parameter->count()));
+    if (tensor.plain()) {
+      CopyAsF32(view, values);
+    } else {
+      // Of a tensor of many experts, no more is converted than what lies about this one.
+      const auto first = static_cast<size_t>(part.offset);
+      const size_t size = DTypeSize(view.dtype);
+      std::vector<float> numbers(SpannedBy(part, *parameter));
+      CopyAsF32({.dtype = view.dtype,
+                 .shape = {std::ssize(numbers)},
+                 .bytes = view.bytes.subspan(first * size, numbers.size() * size)},
+                numbers);
+      ForStored(part, *parameter, [&](size_t at, size_t i) { values[i] = numbers[at - first]; });
     }
-    if (plain) return {};
-    joined_ = index;
-    ForStored(part, *parameter, [&](size_t at, size_t i) { parameter->value[i] = numbers_[at]; });
-    return {};
+    if (std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
+      return {};
+    }
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format("{}: tensor {}: holds a number that is not finite", folder_, tensor.name));
   }
 
  private:
@@ -158,9 +171,6 @@ class FolderReader {
   std::string folder_;
   std::vector<StoredTensor> stored_;
   std::map<std::string, Place> places_;
-  // The tensor of several parameters that was read last: they are asked for one after the other.
-  std::optional<size_t> joined_;
-  std::vector<float> numbers_;
 };
 
 }  // namespace

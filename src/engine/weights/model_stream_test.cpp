@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/file.h"
 #include "engine/safetensors.h"
 #include "engine/weights/gguf_model.h"
@@ -18,7 +20,7 @@ class ModelStream : public testing::Test {
 };
 
 TEST_F(ModelStream, OneParameterAtATimeGivesTheBytesOfTheWholeModel) {
-  for (const char* name : {"qwen2", "qwen3", "llama3"}) {
+  for (const char* name : {"qwen2", "qwen3", "llama3", "phi3", "gpt-oss"}) {
     const auto folder = GoldenModels() / name;
     const auto model = LoadModel(folder);
     ASSERT_TRUE(model.ok()) << model.error().message();
@@ -30,6 +32,10 @@ TEST_F(ModelStream, OneParameterAtATimeGivesTheBytesOfTheWholeModel) {
       EXPECT_EQ(Bytes("stream/model.safetensors"), Bytes("whole/model.safetensors")) << name;
       EXPECT_EQ(Bytes("stream/config.json"), Bytes("whole/config.json"));
     }
+    using Family = ModelConfig::Family;
+    if (model->config.family == Family::kPhi3 || model->config.family == Family::kGptOss) {
+      continue;  // GGUF files are not written for them
+    }
     for (const GgmlType type : {GgmlType::kF32, GgmlType::kQ8_0}) {
       ASSERT_TRUE(WriteGgufModel(*model, type, {}, directory_.path() / "whole.gguf").ok());
       ASSERT_TRUE(WriteGgufModelFrom(model->config, *reader, {.type = type},
@@ -38,6 +44,33 @@ TEST_F(ModelStream, OneParameterAtATimeGivesTheBytesOfTheWholeModel) {
       EXPECT_EQ(Bytes("stream.gguf"), Bytes("whole.gguf")) << name;
     }
   }
+}
+
+// Reading one expert costs as much as that expert has, and not as much as all of the layer's.
+TEST_F(ModelStream, OfATensorOfAllExpertsOnlyTheOneThatIsAskedForIsRead) {
+  Model model = *LoadModel(GoldenModels() / "gpt-oss");
+  const std::vector<ExpertParameters> experts = model.layers[0].experts;
+  const auto parameter = [&](int index) -> Parameter& {
+    return model.parameters[static_cast<size_t>(index)];
+  };
+  parameter(experts[1].up).value[3] = std::numeric_limits<float>::quiet_NaN();
+  ASSERT_TRUE(SaveModel(model, SaveType::kF32, directory_.path() / "nan").ok());
+  const auto reader = ReaderOfFolder(directory_.path() / "nan", model.config);
+  ASSERT_TRUE(reader.ok()) << reader.error().message();
+  for (const int sound : {experts[0].gate, experts[0].up, experts[1].gate, experts[2].up}) {
+    Parameter one = parameter(sound);
+    one.value.assign(one.value.size(), 0);
+    const auto read = (*reader)(&one);
+    ASSERT_TRUE(read.ok()) << read.error().message();
+    EXPECT_EQ(one.value, parameter(sound).value);
+  }
+  Parameter broken = parameter(experts[1].up);
+  const auto read = (*reader)(&broken);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message().find(
+                "tensor model.layers.0.mlp.experts.gate_up_proj: holds a number that is not"),
+            std::string::npos)
+      << read.error().message();
 }
 
 TEST_F(ModelStream, HalvesOfSixteenBitsKeepWhatTheyCanAndRefuseTheRest) {
