@@ -5,17 +5,34 @@
 #include "engine/decoder_parts.h"
 
 namespace hone {
+namespace {
+
+int64_t ProductBytes(Precision precision) {
+  return precision == Precision::kBf16 ? 2 : static_cast<int64_t>(sizeof(float));
+}
+
+// Embeddings without tying are looked up, not multiplied: only the head is packed.
+int64_t MultipliedCount(const ModelConfig& config) {
+  return config.ParameterCount() -
+         (config.tied_embeddings ? 0 : config.vocab * config.width);
+}
+
+}  // namespace
+
+int64_t DrawingWeightBytes(const ModelConfig& config, Precision precision) {
+  return config.ParameterCount() * static_cast<int64_t>(sizeof(float)) +
+         MultipliedCount(config) * ProductBytes(precision);
+}
 
 std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c,
                                                             Precision precision, int64_t tokens,
                                                             bool recompute_activations) {
-  const int64_t kFloat = sizeof(float), product = precision == Precision::kBf16 ? 2 : kFloat;
+  const int64_t kFloat = sizeof(float), product = ProductBytes(precision);
   const int64_t parameters = c.ParameterCount();
   const int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, w = c.width;
   // Of a layer of experts: what one token's experts hold.
   const int64_t f = std::max(c.experts > 0 ? c.chosen_experts * c.expert_ffn : 0, c.ffn);
-  // Embeddings without tying are looked up, not multiplied: only the head is packed.
-  const int64_t multiplied = parameters - (c.tied_embeddings ? 0 : c.vocab * w);
+  const int64_t multiplied = MultipliedCount(c);
 
   const int64_t raw = c.qk_norm ? q + kv : 0;
   const int64_t outputs = c.output_norms ? 2 * w : 0;

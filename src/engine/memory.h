@@ -17,6 +17,9 @@ std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c
                                                             Precision precision, int64_t tokens,
                                                             bool recompute_activations);
 
+// What the weights take of an engine that draws and is not trained.
+int64_t DrawingWeightBytes(const ModelConfig& config, Precision precision);
+
 int64_t TotalBytes(const std::vector<std::pair<std::string, int64_t>>& parts);
 
 }  // namespace hone

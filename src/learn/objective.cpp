@@ -19,6 +19,7 @@ double LogWeight(const Sequence& sequence, size_t t) {
 
 double WeightOf(const CorrectionOptions& options, double log_weight) {
   const double weight = Exponential(std::clamp(log_weight, -kMostLogRatio, kMostLogRatio));
+  if (options.kind == CorrectionOptions::Kind::kFull) return weight;
   if (options.kind == CorrectionOptions::Kind::kTruncate) return std::min(weight, options.cap);
   const bool out = weight > options.cap || (options.two_sided && weight < 1 / options.cap);
   return out ? 0 : weight;
@@ -36,12 +37,14 @@ std::vector<double> WeightsOf(const CorrectionOptions& options, const Sequence& 
 }
 
 bool IsVetoed(const CorrectionOptions& options, const Sequence& sequence) {
+  double moved = 0;
   for (size_t t = 0; t < sequence.size(); ++t) {
-    const double weight =
-        Exponential(std::clamp(LogWeight(sequence, t), -kMostLogRatio, kMostLogRatio));
+    const double log_weight = std::clamp(LogWeight(sequence, t), -kMostLogRatio, kMostLogRatio);
+    const double weight = Exponential(log_weight);
     if (weight < options.veto) return true;
+    moved += weight - 1 - log_weight;
   }
-  return false;
+  return options.most_kl > 0 && moved > options.most_kl * static_cast<double>(sequence.size());
 }
 
 float& At(const TokenPlace& place, std::vector<float> PathTerms::*member,
@@ -77,11 +80,11 @@ Objective::Objective(const ObjectiveOptions& options, std::vector<const Training
 
 void Objective::Correct() {
   const CorrectionOptions& correction = options_.correction;
-  const bool corrects = correction.kind != CorrectionOptions::Kind::kNone;
+  const bool corrects = correction.Corrects();
   double sum = 0;
   for (std::vector<Prepared>& group : prepared_) {
     for (Prepared& prepared : group) {
-      if (corrects && correction.veto > 0 && IsVetoed(correction, *prepared.sequence)) {
+      if (corrects && IsVetoed(correction, *prepared.sequence)) {
         prepared.vetoed = true;
         ++sums_.vetoed;
         continue;

@@ -120,14 +120,16 @@ void ReadValue(RecipeTable table, ValueOptions* value) {
 }
 
 void ReadCorrection(RecipeTable table, CorrectionOptions* correction) {
-  ReadEnum(&table, "kind", &correction->kind, std::array{"none", "truncate", "mask"},
-           "what is done to weights old / sampled above the cap");
+  ReadEnum(&table, "kind", &correction->kind, std::array{"none", "truncate", "mask", "full"},
+           "what is done to weights old / sampled above the cap; full: nothing; none: no weights");
   table.Read("sequence", &correction->sequence, "one weight per trajectory");
   table.Read("cap", &correction->cap, "", AtLeast(1));
   table.Read("two_sided", &correction->two_sided, "mask: below 1 / cap as well");
   table.Read("normalise", &correction->normalise, "divided by their mean");
   table.Read("veto", &correction->veto, "sequences with a token below it are left out",
              Between(0, 1));
+  table.Read("most_kl", &correction->most_kl,
+             "sequences from which the policy has moved further are left out; 0: none", AtLeast(0));
 }
 
 }  // namespace

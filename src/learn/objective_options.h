@@ -55,15 +55,22 @@ struct ValueOptions {
   bool normalise = false;    // the head learns returns in running deviations from their mean
 };
 
-// Weights old / sampled: only needed where the update begins with other weights than drew.
+// Weights old / sampled, where the update begins with other weights than drew: `old` is then what
+// the policy says at its beginning, as in decoupled PPO. Without a correction it is what was
+// sampled.
 struct CorrectionOptions {
-  enum class Kind { kNone, kTruncate, kMask };  // TIS, MIS
+  enum class Kind { kNone, kTruncate, kMask, kFull };  // TIS, MIS; kFull has no cap
   Kind kind = Kind::kNone;
   bool sequence = false;   // one weight per trajectory
   double cap = 2;          // above it: cut to it, or 0
   bool two_sided = false;  // kMask: 0 below 1/cap as well
   bool normalise = false;  // divided by their mean over the mini-batch
   double veto = 0;         // a sequence with a token weight below it is left out; 0: none
+  // A sequence from which the policy has moved further, by the mean over its tokens of the k3
+  // estimate of KL(sampled || old), is left out; 0: none.
+  double most_kl = 0;
+
+  bool Corrects() const { return kind != Kind::kNone; }
 };
 
 // Clip-Cov and KL-Cov.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/thread_pool.h"
 #include "envs/gold.h"
 #include "learn/batches.h"
@@ -158,8 +159,9 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
   return posed;
 }
 
-Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool) {
-  HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(posed.requests));
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool,
+                               std::stop_token stop) {
+  HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(posed.requests, stop));
   DrawnGroups drawn{.step = posed.step,
                     .asked = posed.asked,
                     .voids = posed.voids,
@@ -254,12 +256,15 @@ std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vecto
   return taken;
 }
 
-ModelViews AskModels(const std::vector<ScoredTree>& records, const LogprobsFunction& reference,
-                     const LogprobsFunction& critic, int64_t call_tokens) {
+ModelViews AskModels(const std::vector<ScoredTree>& records, const ModelQuestions& questions) {
   ModelViews views;
-  if (reference) views.reference = LogProbsBy(reference, records, call_tokens);
-  if (!critic) return views;
-  views.now = LogProbsBy(critic, records, call_tokens);
+  const auto ask = [&](const LogprobsFunction& model) {
+    return LogProbsBy(model, records, questions.call_tokens);
+  };
+  if (questions.reference) views.reference = ask(questions.reference);
+  if (questions.now) views.now = ask(questions.now);
+  if (!questions.critic) return views;
+  CHECK(questions.now, "whoever asks the critic asks the policy");
   for (size_t i = 0; i < records.size(); ++i) {
     views.values.push_back(ValuesBefore(records[i].tree, views.now[i]));
   }
@@ -299,8 +304,8 @@ Result<std::vector<TrainingGroup>> TrainingGroupsOf(const Method& method,
     TrainingGroup group = MakeTrainingGroup(record.tree, AdvantagesInLoss(credited.credits[i]));
     if (group.sequences.empty()) continue;
     if (!views.reference.empty()) SetReference(views.reference[i], &group);
-    if (!views.now.empty()) {
-      SetOld(views.now[i], &group);
+    if (!views.now.empty()) SetOld(views.now[i], &group);
+    if (!views.values.empty()) {
       HONE_ASSIGN_OR_RETURN(const std::vector<Advantages> returns,
                             ReturnsOf(record, views.values[i], method));
       SetReturns(returns, &group);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -80,9 +81,9 @@ struct DrawnGroups {
 };
 
 // An error where none of the tasks could be begun: there is nothing to practise. The pool checks
-// the records; null: one after the other.
-Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed,
-                               ThreadPool* pool = nullptr);
+// the records; null: one after the other. kStopped after `stop`.
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool = nullptr,
+                               std::stop_token stop = {});
 
 // --- what it is worth ----------------------------------------------------------------------------
 
@@ -122,14 +123,17 @@ std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vecto
 struct ModelViews {
   std::vector<TreeLogprobs> reference;  // a policy that is to be stayed close to
   std::vector<TreeLogprobs> now;        // the policy itself, with its critic's values
-  std::vector<CriticValues> values;     // of the critic, before each token
+  std::vector<CriticValues> values;     // of the critic, before each token; empty: there is none
 };
 
 // What a model says of some trees (Engine::LogProbs, train/reference.h).
 using LogprobsFunction = std::function<std::vector<TreeLogprobs>(std::span<const Tree> trees)>;
-// Asks them; either may be null. One call has at most `call_tokens`.
-ModelViews AskModels(const std::vector<ScoredTree>& records, const LogprobsFunction& reference,
-                     const LogprobsFunction& critic, int64_t call_tokens);
+struct ModelQuestions {
+  LogprobsFunction reference, now;  // null: not asked
+  bool critic = false;              // the policy has one, which `now` tells of
+  int64_t call_tokens = 16'384;     // that one call has at most
+};
+ModelViews AskModels(const std::vector<ScoredTree>& records, const ModelQuestions& questions);
 
 struct CreditOptions {
   Method method;

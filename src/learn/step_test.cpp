@@ -171,7 +171,7 @@ TEST_F(StepTest, CreditIsAssignedAndTheKlIsARewardWhereThePlanSaysSo) {
   const LogprobsFunction reference = [&](std::span<const Tree> trees) {
     return engine->LogProbs(trees);
   };
-  const ModelViews views = AskModels(records, reference, nullptr, 16'384);
+  const ModelViews views = AskModels(records, {.reference = reference});
   ASSERT_EQ(views.reference.size(), records.size());
   EXPECT_TRUE(views.now.empty());
   EXPECT_TRUE(views.values.empty());

@@ -4,6 +4,7 @@ namespace hone {
 namespace {
 
 constexpr int64_t kMostKept = 1024;  // tokens of a support that is stored
+constexpr double kMostAhead = 64;    // each is a copy of the model
 
 void ReadSampling(RecipeTable* table, bool training, Sampling* sampling) {
   double temperature = sampling->temperature, top_p = sampling->top_p, min_p = sampling->min_p;
@@ -45,6 +46,24 @@ PracticeOptions ReadPractice(RecipeTable table, bool training, StrategyTable str
   bool forbid = true;
   table.Read("forbid_markers", &forbid, "the agent cannot write the markers of others");
   settings.policy.sampling.forbidden_set = forbid ? 1 : 0;
+  if (training) {
+    table.Read("ahead", &settings.ahead,
+               "steps that are drawn, with earlier weights, while others are trained",
+               Between(0, kMostAhead));
+    table.Read("carry", &settings.carry,
+               "with ahead: turns after which an episode goes on with newer weights; 0: it keeps "
+               "those that it began with",
+               AtLeast(0));
+    if (settings.carry > 0 && settings.ahead == 0) {
+      table.Problem("carry", "weights are the newest where nothing is drawn ahead; write ahead = 1 "
+                             "or more");
+    }
+    if (settings.carry > 0 && settings.strategy != nullptr &&
+        (settings.strategy->traits().branches() || settings.strategy->traits().waits)) {
+      table.Problem("carry", "goes with the strategy chains alone: episodes that branch or wait "
+                             "for each other stay with one version of the weights");
+    }
+  }
   return settings;
 }
 

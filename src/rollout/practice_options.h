@@ -18,10 +18,13 @@ namespace hone {
 //   turn_tokens = 256
 //   temperature = 1.0        # and top_k, top_p, min_p
 //   forbid_markers = true
+//   ahead = 0                # steps that are drawn before they are trained
+//   carry = 0                # turns after which an episode goes on with newer weights
 struct PracticeOptions {
   std::shared_ptr<const Strategy> strategy;  // null only when the recipe has problems
   RolloutOptions options;                    // run, clock and progress are the caller's
   PolicyOptions policy;                      // version is the caller's
+  int64_t ahead = 0, carry = 0;              // of training only (train/stages/drawing_ahead.h)
 };
 
 // Problems are reported by Recipe::Finish. Of turns that are to be trained on, the supports are

@@ -96,6 +96,12 @@ Result<Rollout> Rollout::New(RolloutOptions options, const Environment* environm
     return Error(ErrorCode::kInvalidArgument,
                  "a rollout needs max_live and max_turns of at least 1, and retries of at least 0");
   }
+  if (options.carry.turns > 0 && (strategy->traits().branches() || strategy->traits().waits)) {
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("episodes cannot be carried over to newer weights where {} lets them "
+                             "branch or wait; use chains",
+                             strategy->traits().name));
+  }
   const Toolbox& toolbox = *environment->tools();
   for (const Toolbox::Kit& kit : toolbox.kits()) {
     const int64_t most = kit.toolkit->sessions_at_once();
@@ -103,6 +109,15 @@ Result<Rollout> Rollout::New(RolloutOptions options, const Environment* environm
   }
   const int64_t episodes = environment->traits().episodes_at_once;
   if (episodes > 0) options.max_live = std::min(options.max_live, episodes);
+  const bool limited = episodes > 0 || std::any_of(toolbox.kits().begin(), toolbox.kits().end(),
+                                                   [](const Toolbox::Kit& kit) {
+                                                     return kit.toolkit->sessions_at_once() > 0;
+                                                   });
+  if (options.carry.turns > 0 && limited) {
+    return Error(ErrorCode::kUnsupported,
+                 "episodes that are carried over to newer weights are open all at a time, and the "
+                 "tools have room for some alone; leave out rollout.carry");
+  }
   if (strategy->traits().branches()) {
     if (episodes > 0) {
       return Error(ErrorCode::kUnsupported,

@@ -36,6 +36,18 @@ struct GroupRequest {
 // What the episodes of a group with this seed are opened with.
 uint64_t EpisodeSeed(uint64_t group_seed);
 
+// Weights that get newer while episodes are played: all trajectories take so many turns, those that
+// have not ended are continued by the next version, and so on; the last one plays them to their
+// end. Which version draws a turn so follows from the turn's number, whoever was faster. What was
+// said is read anew by each version. For strategies that neither branch nor wait.
+struct CarryOptions {
+  int64_t turns = 0;     // with each version but the last; 0: one version plays to the end
+  int64_t versions = 0;  // that come after the first
+  // Puts the next of them into the policy's engine, and returns its number (PolicyOptions::version);
+  // may take its time.
+  std::function<Result<int64_t>(std::stop_token)> next;
+};
+
 struct RolloutOptions {
   std::string run = "rollout";  // in the identity of calls
   int64_t max_live = 256;       // trajectories under way at a time
@@ -46,6 +58,7 @@ struct RolloutOptions {
   // be done twice (Toolbox::Tool::may_repeat) is never begun again. False: a simulator answers.
   bool in_earnest = true;
   int64_t max_turns = 256;  // of trajectories that no rule of the environment ends
+  CarryOptions carry;
   // For measuring; null: the machine's. Nothing else is decided by it.
   const Clock* clock = nullptr;
   // Told after each trajectory that ended how many have, and how many are known to be wanted.
@@ -122,7 +135,7 @@ struct RolloutResult {
 class Rollout {
  public:
   // Refuses a strategy that branches where an environment's tools have sessions that cannot be had
-  // twice.
+  // twice; and weights that get newer where trajectories cannot all be open at a time.
   static Result<Rollout> New(RolloutOptions options, const Environment* environment,
                              const Policy& policy, const Strategy* strategy, Executor* executor);
 

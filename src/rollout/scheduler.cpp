@@ -55,6 +55,7 @@ Scheduler::Scheduler(const RolloutOptions& options, const Environment& environme
       requests_(requests),
       always_appends_(*AppendingOf(policy.codec().dialect()) == Appending::kAlways),
       work_(options, environment, policy, clock, &result_.counts.seconds),
+      version_(policy.options().version),
       sampler_(policy.engine().NewSampler()) {
   result_.trees.resize(requests.size());
   result_.groups.resize(requests.size());
@@ -89,8 +90,10 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
         continue;
       }
       if (tickets_.empty()) {
-        if (queue_.empty() && next_group_ == requests_.size()) break;
-        continue;  // somebody's turn has come
+        if (!queue_.empty() || next_group_ < requests_.size()) continue;  // somebody's turn has come
+        if (parked_.empty()) break;
+        HONE_RETURN_IF_ERROR(GoOnWithNextVersion(stop));
+        continue;
       }
       std::optional<CallOutcome> outcome;
       {
@@ -109,9 +112,14 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   }
   CHECK(groups_.empty(), "a group was left behind");
   counts.computed_tokens = policy_.engine().tokens_computed() - computed_before;
-  counts.passes = sampler_->counters().steps;
-  counts.preemptions = sampler_->counters().preemptions;
+  CountSampler();
   return std::move(result_);
+}
+
+// What it did counts; another takes its place, or none.
+void Scheduler::CountSampler() {
+  result_.counts.passes += sampler_->counters().steps;
+  result_.counts.preemptions += sampler_->counters().preemptions;
 }
 
 // --- trajectories --------------------------------------------------------------------------------
@@ -254,10 +262,59 @@ Result<void> Scheduler::WaitOrContinue(LiveTrajectory* trajectory) {
                           BranchPointOf(*trajectory));
     group->branch_points.push_back(std::move(branch_point));
   }
+  if (IsCarried(*trajectory)) {
+    Park(trajectory);
+    return {};
+  }
   if (!strategy_.traits().waits) return DrawTurn(trajectory);
   group->waiting.push_back(trajectory);
   --live_;  // its place goes to others: what it waits for may need it
   if (--group->under_way == 0) return AskStrategy(group);
+  return {};
+}
+
+bool Scheduler::IsCarried(const LiveTrajectory& trajectory) const {
+  const CarryOptions& carry = options_.carry;
+  return carry.turns > 0 && newer_ < carry.versions &&
+         trajectory.progress.turns >= carry.turns * (newer_ + 1);
+}
+
+// Until all have taken the turns of this version. Its keys and values would be of no use then.
+void Scheduler::Park(LiveTrajectory* trajectory) {
+  parked_.push_back({trajectory, sampler_->Tokens(trajectory->sequence)});
+  sampler_->Release(trajectory->sequence);
+  trajectory->sequence = -1;
+  --live_;  // its place goes to others: they have turns to take before it goes on
+}
+
+// All that is left to play is parked. What was said is read anew by the next version, prompts once
+// for all that share them.
+Result<void> Scheduler::GoOnWithNextVersion(std::stop_token stop) {
+  std::vector<std::pair<LiveGroup*, std::vector<TokenId>>> prompts;
+  for (const auto& [index, group] : groups_) {
+    prompts.emplace_back(group.get(), sampler_->Tokens(group->prompt->sequence));
+  }
+  CountSampler();
+  sampler_.reset();  // weights change only while no sequence is alive
+  HONE_ASSIGN_OR_RETURN(version_, options_.carry.next(stop));
+  ++newer_;
+  sampler_ = policy_.engine().NewSampler();
+  for (auto& [group, tokens] : prompts) {
+    group->prompt->sequence = sampler_->Start(std::move(tokens));
+    group->sequences = {group->prompt->sequence};
+  }
+  for (Parked& one : std::exchange(parked_, {})) {
+    LiveTrajectory* trajectory = one.trajectory;
+    const BranchPoint& prompt = *trajectory->group->prompt;
+    if (trajectory->progress.segment == 0) {
+      trajectory->sequence = sampler_->Fork(prompt.sequence);
+      sampler_->Append(trajectory->sequence,
+                       std::span(one.tokens).subspan(static_cast<size_t>(prompt.progress.tokens)));
+    } else {
+      trajectory->sequence = sampler_->Start(std::move(one.tokens));
+    }
+    queue_[{trajectory->group->index, trajectory->number}] = trajectory;
+  }
   return {};
 }
 
@@ -358,8 +415,9 @@ LiveTrajectory* Scheduler::TakeTurn(Sampler::Id sequence) {
   counts.sampled_tokens += static_cast<int64_t>(drawn.tokens.size());
   trajectory->turn_end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
   progress.tokens += static_cast<int64_t>(drawn.tokens.size());
-  progress.node = trajectory->group->tree.Add(progress.node,
-                                              policy_.NodeOf(std::move(drawn), trajectory->greedy));
+  Node node = policy_.NodeOf(std::move(drawn), trajectory->greedy);
+  node.policy_version = version_;
+  progress.node = trajectory->group->tree.Add(progress.node, std::move(node));
   progress.last_turn = progress.node;
   if (progress.turns == 0) progress.first_turn = progress.node;
   ++progress.turns;

@@ -123,6 +123,11 @@ BackendOptions ReadBackend(RecipeTable root, BackendOptions backend) {
   if (const auto user = root.OptionalTable("user")) backend.user = ReadUser(*user);
   backend.faults = ReadFaultRules(root);
   backend.conditions = ReadServingConditions(root);
+  table.Read("waits", &backend.waits,
+             "the latencies of [[conditions]] pass on the machine's clock, not on a virtual one");
+  if (backend.waits && backend.conditions.empty()) {
+    table.Problem("waits", "there is nothing to wait for: write [[conditions]]");
+  }
   backend.redaction = ReadRedactionOptions(root.Table("redact"));
   if (const std::optional<std::string> problem = ProblemOf(backend))
     table.Problem("mode", *problem);

@@ -17,6 +17,7 @@ namespace hone {
 //   [answers]
 //   mode = "simulate"         # live, record, replay, replay-else-simulate or simulate
 //   journal = "twin.sqlite"   # what this run was answered; live and simulate can do without
+//   waits = false             # whether latencies of [[conditions]] really pass
 //   recorded = "real.sqlite"  # what the real tools answered, for the simulator; else the journal
 //   [simulator]               # who plays the tools (simulate/simulator_options.h)
 //   [user]                    # who plays the user, in environments that ask for one
@@ -33,6 +34,7 @@ struct BackendOptions {
   std::optional<ToolkitOptions> user;  // a toolkit of the tool `user` (simulate/user_simulator.h)
   std::vector<FaultRule> faults;
   std::vector<ServingConditions> conditions;  // in training, of tools that are part of the program
+  bool waits = false;  // their latencies pass on the machine's clock, not on a virtual one
   RedactionOptions redaction;
 
   // Whether any tool is asked in earnest.

@@ -19,6 +19,9 @@ struct ServingConditions {
   std::string tool = "*";  // a name, or with '*' for any characters
   double price = 0;        // of a call that is carried out, in dollars
   int64_t latency_ms = 0;  // from its beginning to its answer
+  // Above latency_ms: latencies are log-normal, with that as their median and this as their 99th
+  // percentile. What a call takes follows from what it is and whose, not from when it is made.
+  int64_t latency_p99_ms = 0;
   double per_second = 0;   // calls that may begin; more wait for their turn; 0: any number
 };
 
@@ -44,10 +47,11 @@ class Bill {
 };
 
 // Lets `inner` answer on these conditions; of several for a tool the first holds. A call that
-// nobody waits for any more when its turn comes is not carried out and costs nothing. The timeline
-// must outlive it.
+// nobody waits for any more when its turn comes is not carried out and costs nothing. `seed` is of
+// latencies that differ. The timeline must outlive it.
 std::unique_ptr<Responder> NewServedResponder(std::shared_ptr<Responder> inner,
                                               std::vector<ServingConditions> conditions,
-                                              Timeline* timeline, std::shared_ptr<Bill> bill);
+                                              uint64_t seed, Timeline* timeline,
+                                              std::shared_ptr<Bill> bill);
 
 }  // namespace hone

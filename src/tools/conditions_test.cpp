@@ -31,7 +31,7 @@ class ConditionsTest : public testing::Test {
     toolbox_ = ToolboxOf({tools}, limits);
     std::shared_ptr<Responder> served =
         NewServedResponder(NewLiveResponder(*toolbox_, timeline_.get(), nullptr),
-                           std::move(conditions), timeline_.get(), bill_);
+                           std::move(conditions), 7, timeline_.get(), bill_);
     if (!faults.empty()) {
       served = NewFaultyResponder(std::move(served), faults, 1, timeline_.get()).value();
     }
@@ -67,6 +67,36 @@ TEST_F(ConditionsTest, CallsCostAndTakeTheirTime) {
   }
   EXPECT_EQ(bill_->nanodollars(), 6'000'000);
   EXPECT_EQ(timeline_->Now(), milliseconds(400)) << "all three at once";
+}
+
+TEST_F(ConditionsTest, LatenciesAreLogNormalAndOfTheCallNotOfItsTime) {
+  const std::vector<ServingConditions> spread = {{.latency_ms = 100, .latency_p99_ms = 3000}};
+  std::map<std::string, int64_t> by_path[2];
+  for (auto& taken : by_path) {
+    Use(spread, {.deadline = seconds(3600), .attempt = seconds(3600), .retries = 0});
+    next_ = 0;
+    if (&taken == &by_path[1]) next_ = 500;  // the later ones first
+    for (int half = 0; half < 2; ++half) {
+      const int first = next_;
+      const std::vector<ToolResult> results = Call(500);
+      // Outcomes come in the order of their latencies.
+      for (size_t i = 1; i < results.size(); ++i) {
+        EXPECT_LE(results[i - 1].latency_us, results[i].latency_us);
+      }
+      for (const ToolResult& result : results) ++taken[std::to_string(result.latency_us)];
+      next_ = first == 500 ? 0 : 500;
+    }
+  }
+  EXPECT_EQ(by_path[0], by_path[1]) << "which call takes how long hangs on nothing else";
+  std::vector<int64_t> all;
+  for (const auto& [latency, count] : by_path[0]) {
+    for (int64_t i = 0; i < count; ++i) all.push_back(std::stoll(latency));
+  }
+  ASSERT_EQ(all.size(), 1000u);
+  std::sort(all.begin(), all.end());
+  EXPECT_NEAR(static_cast<double>(all[500]), 100'000, 15'000);
+  EXPECT_GT(all[990], 1'500'000);
+  EXPECT_LT(all[990], 6'000'000);
 }
 
 TEST_F(ConditionsTest, NoMoreBeginInASecondThanMay) {

@@ -90,7 +90,8 @@ Result<ExecutorOptions> OptionsFor(const RoutingOptions& routing, const Toolbox&
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {
     std::shared_ptr<Responder> live = NewLiveResponder(toolbox, timeline, options.journal);
     if (!routing.conditions.empty()) {
-      live = NewServedResponder(std::move(live), routing.conditions, timeline, routing.bill);
+      live = NewServedResponder(std::move(live), routing.conditions, routing.seed, timeline,
+                                routing.bill);
     }
     fallible.push_back(std::move(live));
   }

@@ -76,15 +76,24 @@ void CheckLoss(const TrainingRecipe& recipe, RecipeTable table) {
   }
 }
 
-void CheckCorrection(const CorrectionOptions& correction, RecipeTable table) {
+void CheckCorrection(const TrainingRecipe& recipe, RecipeTable table) {
+  const CorrectionOptions& correction = recipe.objective.correction;
+  if (recipe.rollout.ahead > 0 && correction.Corrects()) return;
   const CorrectionOptions none;
   const bool same = correction.kind == none.kind && correction.sequence == none.sequence &&
                     correction.cap == none.cap && correction.two_sided == none.two_sided &&
-                    correction.normalise == none.normalise && correction.veto == none.veto;
+                    correction.normalise == none.normalise && correction.veto == none.veto &&
+                    correction.most_kl == none.most_kl;
   if (same) return;
+  if (recipe.rollout.ahead > 0) {
+    return table.Table("correction")
+        .Problem("kind", "of none has no weights, so that nothing else here has an effect; write "
+                         "truncate, mask or full");
+  }
   table.Problem("correction",
                 "there is nothing to correct: an update begins with the weights that drew, so that "
-                "every weight old / sampled is 1; leave it out");
+                "every weight old / sampled is 1; leave it out, or let rollout run ahead "
+                "(rollout.ahead = 1)");
 }
 
 }  // namespace
@@ -94,7 +103,7 @@ void CheckObjective(const TrainingRecipe& recipe, RecipeTable* root) {
   CheckCritic(recipe, root);
   CheckLoss(recipe, table);
   CheckKl(recipe.objective.kl, table.Table("kl"));
-  CheckCorrection(recipe.objective.correction, table);
+  CheckCorrection(recipe, table);
 }
 
 }  // namespace hone

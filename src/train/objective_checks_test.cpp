@@ -23,6 +23,9 @@ TEST(ObjectiveChecks, NothingIsCorrectedWhereEveryWeightIsOne) {
   ExpectRefused({"objective.correction.kind=truncate"}, "objective.correction",
                 "there is nothing to correct");
   ExpectRefused({"objective.correction.cap=3.0"}, "objective.correction", "is 1; leave it out");
+  ExpectRefused({"rollout.ahead=1", "objective.correction.cap=3.0"}, "objective.correction.kind",
+                "write truncate, mask or full");
+  EXPECT_EQ(ProblemWith({"rollout.ahead=1", "objective.correction={kind='mask', cap=3.0}"}), "");
   EXPECT_EQ(ProblemWith({"objective.correction={kind='none', cap=2.0}"}), "");
 }
 

@@ -279,6 +279,11 @@ void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
 
 void CheckRules(const TrainingRecipe& recipe, RecipeTable* root) {
   if (recipe.environment.kind == kNoEnvironment) return;  // nobody acts
+  if (recipe.rollout.ahead > 0 && recipe.replay.on) {
+    root->Table("rollout").Problem(
+        "ahead", "and replay are two ways to train on what earlier weights drew, which are not "
+                 "told apart; leave one of them out");
+  }
   const int64_t positions = PositionsOf(recipe.model);
   const std::optional<int64_t>& context = recipe.environment.rules.budgets.context_tokens;
   if (positions > 0 && recipe.rollout.policy.max_turn_tokens > positions) {

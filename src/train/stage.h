@@ -65,6 +65,9 @@ class StageRun {
   // All that the next step depends on beside the weights, for checkpoints.
   virtual Json State() const = 0;
   virtual Result<void> Restore(const Json& state) = 0;
+  // What State speaks of and is too large for it: files, in the folder of a checkpoint that is
+  // being written. Restore finds them in StageContext::gone_on_from.
+  virtual Result<void> SaveBeside(const std::filesystem::path& /*checkpoint*/) const { return {}; }
   // Null: nobody watches it.
   virtual StageAlarms* alarms() { return nullptr; }
 };

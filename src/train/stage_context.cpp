@@ -142,10 +142,14 @@ Result<std::unique_ptr<Curriculum>> StageContext::OpenCurriculum(const TaskSourc
 }
 
 Result<Policy> StageContext::PolicyAt(double temperature, int64_t version) const {
+  return PolicyOf(engine.get(), temperature, version);
+}
+
+Result<Policy> StageContext::PolicyOf(Engine* weights, double temperature, int64_t version) const {
   PolicyOptions options = recipe->rollout.policy;
   options.version = version;
   options.sampling.temperature = static_cast<float>(temperature);
-  return Policy::New(engine.get(), language.dialect.get(), language.tokenizer.get(), options);
+  return Policy::New(weights, language.dialect.get(), language.tokenizer.get(), options);
 }
 
 Result<Evaluation> StageContext::Evaluate(EvaluationOptions options, double temperature) const {

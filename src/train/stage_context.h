@@ -46,6 +46,7 @@ struct StageContext {
   std::filesystem::path made_last;  // the folder of the last of both
   Json curriculum;                  // where the last stage of practice left it; null: none did
   std::filesystem::path folder;     // of the run
+  std::filesystem::path gone_on_from;  // the checkpoint whose state is restored; empty: none is
   PassTimes* times = nullptr;
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
   std::function<bool()> stop;                  // whether to end what is being made; or null
@@ -71,8 +72,9 @@ struct StageContext {
   // Which of the tasks are practised next: what earlier stages of practice posed is behind it. They
   // must outlive it.
   Result<std::unique_ptr<Curriculum>> OpenCurriculum(const TaskSource& tasks) const;
-  // The policy at this temperature.
+  // The policy at this temperature, or another engine with weights of it.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
+  Result<Policy> PolicyOf(Engine* weights, double temperature, int64_t version) const;
   // On real tools. `options.run` is ours to say.
   Result<Evaluation> Evaluate(EvaluationOptions options, double temperature) const;
   // Everything that the output of a stage of the recipe hangs on, which the cache names it after.

@@ -92,12 +92,12 @@ class Trainer {
 
   // A new optimiser: what another stage's gradients were like is of no use.
   void FreshEngine(bool critic);
-  Result<void> Save();
+  Result<void> Save(const StageRun* run = nullptr);
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
   Result<bool> MeasureDev(StageRun* run, StageStep* done);
   void Note(const AlarmEvent& event);
-  Result<void> MayStop();
+  Result<void> MayStop(const StageRun* run = nullptr);
 
   const TrainingRecipe& recipe_;
   TrainOptions options_;
@@ -148,6 +148,7 @@ Result<void> Trainer::Open() {
     }
     HONE_ASSIGN_OR_RETURN(context_->engine, Engine::Load(checkpoint, context_->engine_options));
     context_->curriculum = state_.curriculum;
+    context_->gone_on_from = checkpoint;
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
   }
   HONE_RETURN_IF_ERROR(NoteEngine(folder_->path(), context_->engine->Description()));
@@ -161,10 +162,15 @@ void Trainer::FreshEngine(bool critic) {
   context_->engine = std::make_unique<Engine>(std::move(model), context_->engine_options);
 }
 
-Result<void> Trainer::Save() {
+// `run`: the stage that is under way.
+Result<void> Trainer::Save(const StageRun* run) {
+  RunFolder::Beside beside;
+  if (run != nullptr) {
+    beside = [run](const std::filesystem::path& folder) { return run->SaveBeside(folder); };
+  }
   return times_.Run("checkpoint", [&] {
-    return folder_->Save(*context_->engine, *context_->language.tokenizer, state_,
-                         recipe_.run.keep);
+    return folder_->Save(*context_->engine, *context_->language.tokenizer, state_, recipe_.run.keep,
+                         beside);
   });
 }
 
@@ -184,9 +190,9 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
   return {};
 }
 
-Result<void> Trainer::MayStop() {
+Result<void> Trainer::MayStop(const StageRun* run) {
   if (!options_.stop || !options_.stop()) return {};
-  HONE_RETURN_IF_ERROR(Save());
+  HONE_RETURN_IF_ERROR(Save(run));
   return Error(ErrorCode::kStopped, fmt::format("stopped after step {}; the same command goes on "
                                                 "from there",
                                                 state_.step));
@@ -423,13 +429,13 @@ Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   }
   const bool save = due(practice ? recipe_.run.save_every : recipe_.run.sft_save_every);
   HONE_RETURN_IF_ERROR(SettleStep(remedies, best || (save && !last), run));
-  return run->IsOver(state_.stage_step) ? Result<void>() : MayStop();
+  return run->IsOver(state_.stage_step) ? Result<void>() : MayStop(run);
 }
 
 // What alarms want, then the checkpoint.
 Result<void> Trainer::SettleStep(const RemedyOptions& remedies, bool save, StageRun* run) {
   if (remedies.stop) {
-    HONE_RETURN_IF_ERROR(Save());
+    HONE_RETURN_IF_ERROR(Save(run));
     return Error(ErrorCode::kStopped,
                  fmt::format("an alarm stopped the run after step {}; what there is of it is saved "
                              "in {}",
@@ -442,7 +448,7 @@ Result<void> Trainer::SettleStep(const RemedyOptions& remedies, bool save, Stage
   if (!save) return {};
   // What an alarm would have gone back from is nothing to go back to.
   if (run->alarms() != nullptr && !remedies.roll_back) state_.anchor = state_.step;
-  return Save();
+  return Save(run);
 }
 
 // To the anchor. What the alarms have learned is saved at once: a kill right afterwards must not
@@ -452,6 +458,7 @@ Result<void> Trainer::RollBack(StageRun* run) {
   HONE_RETURN_IF_ERROR(CheckCheckpoint(checkpoint));
   HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
   HONE_ASSIGN_OR_RETURN(context_->engine, Engine::Load(checkpoint, context_->engine_options));
+  context_->gone_on_from = checkpoint;
   HONE_RETURN_IF_ERROR(run->alarms()->RollBack(before.stage_step, before.stage_state));
   // What it took and what went off stay on the account.
   before.totals = std::move(state_.totals);
@@ -460,7 +467,7 @@ Result<void> Trainer::RollBack(StageRun* run) {
   state_.stage_state = run->State();
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
   observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
-  HONE_RETURN_IF_ERROR(Save());
+  HONE_RETURN_IF_ERROR(Save(run));
   // Left by interrupts: the run would go on from them, and come back here.
   const std::vector<int64_t> steps = folder_->Checkpoints();
   for (auto step = steps.rbegin(); step != steps.rend() && *step > state_.step; ++step) {

@@ -15,6 +15,13 @@ TEST_F(KillTest, ARunWithLiveToolsEqualsAReplayOfItsJournalAndSendsNoLetterTwice
   KillLive({{Moment::kAnywhere, Moment::kTrialAndError}});
 }
 
+// Steps that are drawn ahead are drawn again by the weights that drew them.
+TEST_F(KillTest, ARunWhoseRolloutIsAheadEndsWithTheSameWeights) {
+  changes_ = {"rollout.ahead=2", "objective.correction.kind=truncate"};
+  KillSimulated({{Moment::kTrialAndError, Moment::kCheckpoint, Moment::kAnywhere}});
+  KillLive({{Moment::kTrialAndError, Moment::kAnywhere}});
+}
+
 // A disk of its own that is too small at first, and then grows.
 TEST_F(KillTest, OnAFullDiskARunSaysSoAndGoesOnOnceThereIsRoom) {
   const std::string disk = (directory_.path() / "disk").string();

@@ -35,5 +35,11 @@ TEST_F(ThirtyKilledRuns, FifteenWithLiveTools) {
   EXPECT_GT(killed_["checkpoint"], 0);
 }
 
+TEST_F(ThirtyKilledRuns, FifteenWhoseRolloutIsAhead) {
+  changes_ = {"rollout.ahead=2", "objective.correction.kind=truncate"};
+  KillSimulated(Fifteen());
+  Report();
+}
+
 }  // namespace
 }  // namespace hone

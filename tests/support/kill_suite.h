@@ -86,8 +86,12 @@ class KillSuite : public testing::Test {
   std::string SimulatedRecipe(const std::string& name) {
     return Write(name, TinyRecipe(directory_.path() / name));
   }
-  static std::vector<std::string> Simulated(const std::string& recipe) {
-    return {recipe, "run.store_groups=-1", "simulator.kind=learned", kLearnsSimulator};
+  std::vector<std::string> Simulated(const std::string& recipe) const {
+    return With({recipe, "run.store_groups=-1", "simulator.kind=learned", kLearnsSimulator});
+  }
+  std::vector<std::string> With(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), changes_.begin(), changes_.end());
+    return arguments;
   }
 
   // Kills it at these moments, one after the other, and lets it finish.
@@ -127,14 +131,14 @@ class KillSuite : public testing::Test {
 
   void KillLive(const std::vector<std::vector<Moment>>& runs) {
     const LiveTools calm(directory_.path() / "calm");
-    const Finished whole = RunToItsEnd({Write("calm", calm.Recipe())});
+    const Finished whole = RunToItsEnd(With({Write("calm", calm.Recipe())}));
     ASSERT_FALSE(calm.LettersSent().empty()) << "or nothing is tested";
     EXPECT_EQ(calm.LettersSent(), calm.LettersCalledFor());
     for (size_t i = 0; i < runs.size(); ++i) {
       const std::string name = "live-" + std::to_string(i);
       const LiveTools tools(directory_.path() / name);
       const std::string recipe = Write(name, tools.Recipe());
-      const Finished end = KillAndFinish({recipe}, tools.run(), tools.run().parent_path() / "cache",
+      const Finished end = KillAndFinish(With({recipe}), tools.run(), tools.run().parent_path() / "cache",
                                          runs[i], whole.took);
       ExpectNoLetterTwice(tools);
       ExpectReplayEquals(tools, recipe, end.weights);
@@ -147,9 +151,9 @@ class KillSuite : public testing::Test {
     const auto asked = std::filesystem::file_size(tools.log());
     const TemporaryDirectory again;
     const Finished replay =
-        RunToItsEnd({recipe, "run.out=" + again.path().string(), "answers.mode=replay",
-                     "answers.journal=" + tools.journal().string(), "evaluation.test_tasks=0",
-                     "evaluation.every=0"});
+        RunToItsEnd(With({recipe, "run.out=" + again.path().string(), "answers.mode=replay",
+                          "answers.journal=" + tools.journal().string(), "evaluation.test_tasks=0",
+                          "evaluation.every=0"}));
     EXPECT_EQ(replay.weights, weights);
     EXPECT_EQ(TrainedOn(again.path() / "live"), TrainedOn(tools.run()));
     EXPECT_EQ(std::filesystem::file_size(tools.log()), asked);
@@ -183,6 +187,7 @@ class KillSuite : public testing::Test {
   }
 
   const TemporaryDirectory directory_;
+  std::vector<std::string> changes_;  // of the recipes
   // Other moments each time.
   Rng rng_{static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
   std::map<std::string, int> killed_;  // where they were

@@ -299,13 +299,14 @@ Result<void> RunFolder::PutAside(int64_t step, const Error& why,
 }
 
 Result<void> RunFolder::Save(const Engine& engine, const Tokenizer& tokenizer,
-                             const TrainingState& state, int64_t keep) {
+                             const TrainingState& state, int64_t keep, const Beside& beside) {
   const std::filesystem::path aside = path_ / "checkpoints" / "unfinished";
   HONE_RETURN_IF_ERROR(engine.Save(aside, SaveType::kBf16, CheckpointPath(state.step).string()));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", tokenizer.ToJson()));
   HONE_RETURN_IF_ERROR(CopyFolder(path_ / kModelFiles, aside));
   HONE_RETURN_IF_ERROR(
       WriteFileAtomic(aside / kStateFile, DumpJson(state.ToJson(), JsonStyle::kPretty) + "\n"));
+  if (beside) HONE_RETURN_IF_ERROR(beside(aside));
   HONE_RETURN_IF_ERROR(WriteChecksums(aside));
   HONE_RETURN_IF_ERROR(ReplaceDirectory(aside, CheckpointPath(state.step)));
   const std::vector<int64_t> steps = Checkpoints();

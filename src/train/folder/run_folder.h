@@ -70,10 +70,11 @@ class RunFolder {
   // are damaged are moved to damaged/step-N in the run's folder, and `note` is told of each. Where
   // all are, none is moved, and kCorrupt says what to remove.
   Result<std::filesystem::path> NewestSound(const std::function<void(std::string_view)>& note);
-  // Writes checkpoints/step-N aside, with checksums, then puts it in its place; then removes all
-  // but the newest `keep`, the best one and the anchor.
+  // Writes checkpoints/step-N aside, with what `beside` puts into its folder and with checksums,
+  // then puts it in its place; then removes all but the newest `keep`, the best one and the anchor.
+  using Beside = std::function<Result<void>(const std::filesystem::path& folder)>;
   Result<void> Save(const Engine& engine, const Tokenizer& tokenizer, const TrainingState& state,
-                    int64_t keep);
+                    int64_t keep, const Beside& beside = nullptr);
   // Removes a checkpoint, if it is there: the newest first where several go, for a kill in between
   // must not leave one that the run would go on from.
   void Drop(int64_t step);

@@ -48,6 +48,23 @@ TEST(ResumedRuns, KeepMomentsOfRewardsAndPhases) {
                                 "stage.1.steps=8"});
 }
 
+// What was being drawn ahead is drawn again, with the weights that drew it.
+TEST(ResumedRuns, KeepWhatIsDrawnAhead) {
+  for (const char* ahead : {"1", "2", "4"}) {
+    ExpectSameWeightsWhenStopped({std::string("rollout.ahead=") + ahead, "stage.1.steps=8",
+                                  "objective.correction={kind='truncate', cap=1.5}",
+                                  "run.threads=2"});
+  }
+  ExpectSameWeightsWhenStopped({"rollout.ahead=3", "rollout.carry=1", "stage.1.steps=8",
+                                "answers.mode=live",
+                                "conditions=[{latency_ms=100, latency_p99_ms=3000}]"});
+  ExpectSameWeightsWhenStopped(
+      {"rollout.ahead=2", "stage.1.steps=8", "model.lora={rank=4}", "answers.mode=live",
+       "conditions=[{latency_ms=100, latency_p99_ms=3000}]",
+       "dynamic_sampling={on=true, metric='call', rounds=2, pad='unfiltered'}",
+       "curriculum={order='entropy', by='kind', memory=2}"});
+}
+
 // A simulator that the policy itself refreshed is found again by the policy that made it.
 TEST(ResumedRuns, KeepARefreshedSimulator) {
   const std::string small = "layers=1, width=16, heads=2, positions=128, steps=4, batch=4";

@@ -54,6 +54,31 @@ class Practice final : public StageOf<RlStage> {
   }
 };
 
+// Whether several engines may draw at a time beside one that learns.
+Result<void> CanDrawAhead(const StageContext& context) {
+  if (context.engine->Use()) {
+    return Error(ErrorCode::kUnsupported,
+                 "rollout.ahead computes on the processor alone; write model.device = \"cpu\", or "
+                 "leave it out");
+  }
+  const Environment& environment = *context.environment.environment;
+  for (const Toolbox::Kit& kit : environment.tools()->kits()) {
+    const int64_t most = kit.toolkit->sessions_at_once();
+    if (most == 0 || context.recipe->answers.use() != ToolUse::kInEarnest) continue;
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("rollout.ahead plays episodes of several steps at a time, and tools of "
+                             "this run have room for {} sessions alone; leave it out",
+                             most));
+  }
+  if (const EnvironmentTraits& traits = environment.traits(); traits.episodes_at_once > 0) {
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("rollout.ahead plays episodes of several steps at a time, and {} has "
+                             "room for {} alone; leave it out",
+                             traits.name, traits.episodes_at_once));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& environment) {
@@ -101,6 +126,10 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
                         RewarderFromJson(recipe.rewards, {.runner = training->runner_.get()}));
   HONE_ASSIGN_OR_RETURN(training->curriculum_,
                         context->OpenCurriculum(*training->environment_.tasks));
+  if (recipe.rollout.ahead > 0) {
+    HONE_RETURN_IF_ERROR(CanDrawAhead(*context));
+    HONE_ASSIGN_OR_RETURN(training->ahead_, DrawingAhead::Open(recipe.rollout.ahead, *context));
+  }
   if (recipe.objective.NeedsReference()) {
     HONE_ASSIGN_OR_RETURN(training->reference_,
                           StageReference::Open({context->folder, number, recipe.objective.kl},
@@ -111,36 +140,19 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
 
 Result<StageStep> RlTraining::Step(int64_t step) {
   const Rng rng = RngOf(step);
-  const CallCounts asked = backend_->executor()->counts().by_source;
-  const std::optional<Backend::Spent> spent = backend_->spent();
+  const Backend::Spent spent = Spent();
   const double clock = Clock(step);
   HONE_ASSIGN_OR_RETURN(const Method method,
                         context_->recipe->MethodAt(static_cast<int64_t>(clock)));
-  HONE_ASSIGN_OR_RETURN(const Rollout rollout, RolloutAt(step));
   StageStep done;
-
-  ScoredGroups practice;
   DynamicSampler rounds(DynamicNow(), static_cast<size_t>(stage_.groups));
-  Round round = RoundOf(step, method);
-  while (const size_t more = rounds.Missing()) {
-    round.first = practice.asked;
-    round.groups = more;
-    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
-    HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, Timed("rollout", DrawGroups, rollout, std::move(posed),
-                                                   context_->engine->pool()));
-    TellApart(drawn.counts.seconds);
-    HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
-                          Timed("rewards", ScoreGroups, ScoringAt(clock), std::move(drawn)));
-    rounds.Add(scored.Values(context_->recipe->dynamic_sampling.metric));
-    practice.Append(std::move(scored));
-  }
-  HONE_RETURN_IF_ERROR(CheckJudge(practice.records));
-  NotePractice(practice, rounds, asked, &done);
-  NoteSpent(spent, &done);
+  HONE_ASSIGN_OR_RETURN(Practice practice, Practise(step, clock, method, &rounds));
+  HONE_RETURN_IF_ERROR(CheckJudge(practice.groups.records));
+  NotePractice(practice, step, rounds, &done);
 
-  std::vector<ScoredTree> chosen = Choose(std::move(practice.records), rounds.Chosen());
+  std::vector<ScoredTree> chosen = Choose(std::move(practice.groups.records), rounds.Chosen());
   reward_scale_.Apply(&chosen);
-  ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen);
+  ModelViews views = Timed("reference", &RlTraining::Ask, *this, chosen, practice.of_earlier);
   value_scale_.ToRewards(&views);
   const CreditOptions crediting{method, KlNow(), !terms_met_, context_->engine->pool()};
   HONE_ASSIGN_OR_RETURN(CreditedGroups credited, Timed("credit", CreditGroups, crediting,
@@ -150,7 +162,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   if (!remedies().skip_update) {
     HONE_ASSIGN_OR_RETURN(auto groups, TrainingGroupsOf(method, credited));
     value_scale_.Learn(&groups);
-    UpdateOptions options = UpdateOptionsAt(step, clock, method);
+    UpdateOptions options = UpdateOptionsAt(step, clock, method, practice.of_earlier);
     // What would be replayed waits where there is nothing to learn beside.
     if (!groups.empty() && !WarmsUp(step)) {
       options.replayed = replay_.Take(static_cast<int64_t>(clock), rng.Split("replay"));
@@ -163,7 +175,79 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   Remember(credited, step);
   if (reference_) HONE_RETURN_IF_ERROR(reference_->AfterStep(step, *context_->engine));
   done.records = std::move(credited.records);
+  // While this step is written down and measured, the next ones are drawn.
+  if (ahead_) HONE_RETURN_IF_ERROR(BeginAhead(step + 1));
+  NoteSpent(spent, &done);
   return done;
+}
+
+// --- drawing -------------------------------------------------------------------------------------
+
+Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, const Method& method,
+                                                  DynamicSampler* rounds) {
+  Practice practice;
+  const CallCounts asked = backend_->executor()->counts().by_source;
+  if (ahead_ && !ahead_->Has(step)) HONE_RETURN_IF_ERROR(BeginAhead(step));
+  Round round = RoundOf(step, method);
+  while (const size_t more = rounds->Missing()) {
+    round.first = practice.groups.asked;
+    round.groups = more;
+    std::optional<DrawnGroups> drawn;
+    if (ahead_ && round.first == 0) {
+      HONE_ASSIGN_OR_RETURN(drawn, TakeBegun(step, &practice));
+    } else {
+      HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
+      HONE_ASSIGN_OR_RETURN(drawn, Draw(step, std::move(posed)));
+    }
+    HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
+                          Timed("rewards", ScoreGroups, ScoringAt(clock), *std::move(drawn)));
+    rounds->Add(scored.Values(context_->recipe->dynamic_sampling.metric));
+    practice.groups.Append(std::move(scored));
+  }
+  for (const auto& [source, count] :
+       CallsSince(asked, backend_->executor()->counts().by_source)) {
+    practice.calls[source] += count;
+  }
+  return practice;
+}
+
+Result<DrawnGroups> RlTraining::Draw(int64_t step, PosedTasks posed) {
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout, PracticeOf(*context_, context_->engine.get(),
+                                                          backend_->executor(), step));
+  HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, Timed("rollout", DrawGroups, rollout, std::move(posed),
+                                                 context_->engine->pool(), std::stop_token()));
+  TellApart(drawn.counts.seconds);
+  return drawn;
+}
+
+// Where trajectories end the stage, no step is begun that those begun before would leave nothing to
+// do for.
+Result<void> RlTraining::BeginAhead(int64_t done) {
+  ahead_->PolicyMade(done, Spent().time);
+  while (ahead_->count() < ahead_->most()) {
+    const int64_t step = done + ahead_->count();
+    const int64_t coming = trajectories_ + ahead_->count() * stage_.groups * stage_.group;
+    if (step >= stage_.steps || (stage_.trajectories > 0 && coming >= stage_.trajectories)) break;
+    HONE_ASSIGN_OR_RETURN(const Method method,
+                          context_->recipe->MethodAt(static_cast<int64_t>(Clock(step))));
+    Round round = RoundOf(step, method);
+    round.groups = static_cast<size_t>(stage_.groups);
+    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
+    HONE_RETURN_IF_ERROR(ahead_->Begin(std::move(posed), Spent().time));
+  }
+  return {};
+}
+
+Result<DrawnGroups> RlTraining::TakeBegun(int64_t step, Practice* practice) {
+  CHECK(ahead_->Has(step), "steps are begun in their order");
+  HONE_ASSIGN_OR_RETURN(DrawingAhead::Taken taken,
+                        Timed("rollout", &DrawingAhead::Take, *ahead_));
+  practice->of_earlier = taken.version != step;
+  practice->calls = std::move(taken.drawn.calls);
+  spent_ahead_.nanodollars += taken.drawn.nanodollars;
+  // Its tools were asked while those of the steps before it were: only what is left is waited for.
+  spent_ahead_.time += std::max(Clock::Duration(0), taken.ended - Spent().time);
+  return std::move(taken.drawn.groups);
 }
 
 // --- what the functions of a step are told, as alarms have turned it -----------------------------
@@ -209,17 +293,6 @@ Round RlTraining::RoundOf(int64_t step, const Method& method) const {
           .rng = RngOf(step)};
 }
 
-Result<Rollout> RlTraining::RolloutAt(int64_t step) const {
-  const TrainingRecipe& recipe = *context_->recipe;
-  HONE_ASSIGN_OR_RETURN(const Policy policy,
-                        context_->PolicyAt(recipe.rollout.policy.sampling.temperature, step));
-  RolloutOptions options = recipe.rollout.options;
-  options.run = recipe.run.name;
-  options.in_earnest = !recipe.Simulates();
-  return Rollout::New(std::move(options), context_->environment.environment.get(), policy,
-                      recipe.rollout.strategy.get(), backend_->executor());
-}
-
 ScoringOptions RlTraining::ScoringAt(double clock) const {
   std::map<std::string, double> scale = remedies().reward_scale;
   for (const auto& [term, weight] : curriculum_->RewardWeights()) {
@@ -232,18 +305,21 @@ ScoringOptions RlTraining::ScoringAt(double clock) const {
           .pool = context_->engine->pool()};
 }
 
-ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records) const {
+ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records, bool of_earlier) const {
   Engine* engine = context_->engine.get();
-  LogprobsFunction reference, critic;
+  const ObjectiveOptions& objective = context_->recipe->objective;
+  ModelQuestions questions{.critic = objective.NeedsCritic(),
+                           .call_tokens = stage_.batches.call_tokens};
   if (reference_) {
-    reference = [&](std::span<const Tree> trees) {
+    questions.reference = [&](std::span<const Tree> trees) {
       return reference_->now().LogProbs(trees, engine);
     };
   }
-  if (context_->recipe->objective.NeedsCritic()) {
-    critic = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
+  // Of what the policy drew just now it would say what it said then, to the bit.
+  if (questions.critic || (of_earlier && objective.correction.Corrects())) {
+    questions.now = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
   }
-  return AskModels(records, reference, critic, stage_.batches.call_tokens);
+  return AskModels(records, questions);
 }
 
 KlOptions RlTraining::KlNow() const {
@@ -256,13 +332,14 @@ bool RlTraining::WarmsUp(int64_t step) const {
   return step < context_->recipe->objective.value.warmup;
 }
 
-UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, double clock, const Method& method) {
+UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, double clock, const Method& method,
+                                          bool of_earlier) {
   const TrainingRecipe& recipe = *context_->recipe;
   UpdateOptions options{.objective = recipe.objective,
                         .optimizer = stage_.optimizer,
                         .batches = stage_.batches,
                         .shared = method.shared,
-                        .on_policy = true};
+                        .on_policy = !of_earlier};
   options.objective.kl = KlNow();
   options.objective.entropy = entropy_.coefficient() + remedies().entropy_added;
   options.optimizer.learning_rate = stage_.rate.At(step, clock) * remedies().learning_rate_scale;
@@ -288,8 +365,9 @@ void RlTraining::TellApart(const RolloutSeconds& seconds) {
   context_->times->Move("rollout", "tools", seconds.waiting);
 }
 
-void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
-                              const CallCounts& asked, StageStep* done) {
+void RlTraining::NotePractice(const Practice& practised, int64_t step, const DynamicSampler& rounds,
+                              StageStep* done) {
+  const ScoredGroups& practice = practised.groups;
   StepValues& values = done->values;
   // How the agent does is told by all groups that were drawn: those that say something are its
   // mixed successes.
@@ -299,26 +377,30 @@ void RlTraining::NotePractice(const ScoredGroups& practice, const DynamicSampler
   values["unopened_groups"] = static_cast<double>(practice.unopened);
   for (const auto& [kind, weight] : curriculum_->Weights()) values["curriculum/" + kind] = weight;
   if (DynamicNow().on) values["drawn_groups"] = static_cast<double>(rounds.drawn());
-  const CallCounts answered = backend_->executor()->counts().by_source;
-  const auto since = [&](CallSource source) {
-    const auto of = [&](const CallCounts& counts) {
-      const auto found = counts.find(source);
-      return found == counts.end() ? 0 : found->second;
-    };
-    return static_cast<double>(of(answered) - of(asked));
+  const auto calls = [&](CallSource source) {
+    const auto found = practised.calls.find(source);
+    return found == practised.calls.end() ? 0.0 : static_cast<double>(found->second);
   };
-  values["real_calls"] = since(CallSource::kTool);
-  values["simulated_calls"] = since(CallSource::kSimulator);
+  values["real_calls"] = calls(CallSource::kTool);
+  values["simulated_calls"] = calls(CallSource::kSimulator);
+  if (ahead_) values["lag"] = MeanLag(practice.records, step);
   trajectories_ += practice.counts.leaves;
   unread_note_ = practice.counts.unread_note;
   curriculum_->Observe(practice.outcomes);
 }
 
-void RlTraining::NoteSpent(const std::optional<Backend::Spent>& before, StageStep* done) const {
-  if (!before) return;
-  const Backend::Spent now = *backend_->spent();
-  const std::chrono::duration<double, std::ratio<3600>> hours = now.time - before->time;
-  done->values["spent/dollars"] = static_cast<double>(now.nanodollars - before->nanodollars) / 1e9;
+Backend::Spent RlTraining::Spent() const {
+  Backend::Spent spent = backend_->spent().value_or(Backend::Spent());
+  spent.nanodollars += spent_ahead_.nanodollars;
+  spent.time += spent_ahead_.time;
+  return spent;
+}
+
+void RlTraining::NoteSpent(const Backend::Spent& before, StageStep* done) const {
+  if (!backend_->spent()) return;  // there are no conditions
+  const Backend::Spent now = Spent();
+  const std::chrono::duration<double, std::ratio<3600>> hours = now.time - before.time;
+  done->values["spent/dollars"] = static_cast<double>(now.nanodollars - before.nanodollars) / 1e9;
   done->values["spent/hours"] = hours.count();
 }
 
@@ -359,11 +441,11 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
     values["value_learning_rate"] =
         optimizer.head_learning_rate > 0 ? optimizer.head_learning_rate : optimizer.learning_rate;
   }
-  done->ratio_tokens = update.first.tokens;
+  done->ratio_tokens = options.on_policy ? update.first.tokens : 0;
   values["ratio_one_tokens"] = static_cast<double>(done->ratio_tokens);
-  if (done->ratio_tokens > 0) {
+  if (update.first.tokens > 0) {
     values["ratio_one_share"] =
-        static_cast<double>(update.first.ratio_one) / static_cast<double>(done->ratio_tokens);
+        static_cast<double>(update.first.ratio_one) / static_cast<double>(update.first.tokens);
   }
   if (options.imitate && update.steps > 0) {
     values["imitated_tokens"] = static_cast<double>(update.imitated_tokens);
@@ -408,12 +490,17 @@ Json RlTraining::State() const {
   if (context_->recipe->objective.entropy_target.nats > 0) state.Set("entropy", entropy_.ToJson());
   if (context_->recipe->reward_scale.on()) state.Set("reward_scale", reward_scale_.ToJson());
   if (context_->recipe->objective.value.normalise) state.Set("value_scale", value_scale_.ToJson());
+  if (ahead_) state.Set("ahead", ahead_->ToJson(Spent().time));
   return state;
+}
+
+Result<void> RlTraining::SaveBeside(const std::filesystem::path& checkpoint) const {
+  return ahead_ ? ahead_->Save(checkpoint) : Result<void>();
 }
 
 Result<void> RlTraining::Restore(const Json& state) {
   Json kl, curriculum, replay, alarms;
-  std::optional<Json> value_scale, reference, reward_scale, entropy;
+  std::optional<Json> value_scale, reference, reward_scale, entropy, ahead;
   JsonErrors errors;
   {
     JsonFields fields(state, "stage_state", &errors);
@@ -427,6 +514,7 @@ Result<void> RlTraining::Restore(const Json& state) {
     fields.Optional("reference", &reference);
     fields.Optional("reward_scale", &reward_scale);
     fields.Optional("entropy", &entropy);
+    fields.Optional("ahead", &ahead);
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (reference && reference_) {
@@ -438,7 +526,8 @@ Result<void> RlTraining::Restore(const Json& state) {
   HONE_RETURN_IF_ERROR(kl_.Restore(kl));
   HONE_RETURN_IF_ERROR(curriculum_->Restore(curriculum));
   HONE_RETURN_IF_ERROR(replay_.Restore(replay));
-  return alarms_.Restore(alarms);
+  HONE_RETURN_IF_ERROR(alarms_.Restore(alarms));
+  return ahead && ahead_ ? ahead_->Restore(*ahead, Spent().time, context_->gone_on_from) : Result<void>();
 }
 
 Result<void> RlTraining::RollBack(int64_t step, const Json& state) {

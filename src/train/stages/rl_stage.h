@@ -21,6 +21,7 @@
 #include "train/stage.h"
 #include "train/stage_context.h"
 #include "train/stages/demonstration_mix.h"
+#include "train/stages/drawing_ahead.h"
 #include "train/stages/stage_reference.h"
 
 namespace hone {
@@ -52,6 +53,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   bool IsOver(int64_t steps) const override;
   Json State() const override;
   Result<void> Restore(const Json& state) override;
+  Result<void> SaveBeside(const std::filesystem::path& checkpoint) const override;
   StageAlarms* alarms() override { return this; }
 
   std::vector<AlarmEvent> Observe(int64_t step, const StepValues& values) override;
@@ -59,8 +61,6 @@ class RlTraining final : public StageRun, public StageAlarms {
   Result<void> RollBack(int64_t step, const Json& state) override;
 
  private:
-  using CallCounts = std::map<CallSource, int64_t>;
-
   RlTraining(const RlStage& stage, int64_t number, StageContext* context);
 
   // Runs a function of the step as a pass of this name.
@@ -81,19 +81,33 @@ class RlTraining final : public StageRun, public StageAlarms {
   DynamicSamplingOptions DynamicNow() const;
   TaskSupply Supply() const;
   Round RoundOf(int64_t step, const Method& method) const;
-  Result<Rollout> RolloutAt(int64_t step) const;
+  // What a step practises, of all rounds; and what that took of the tools.
+  struct Practice {
+    ScoredGroups groups;
+    CallCounts calls;
+    bool of_earlier = false;  // some of it was drawn with weights of earlier steps
+  };
+  Result<Practice> Practise(int64_t step, double clock, const Method& method,
+                            DynamicSampler* rounds);
+  Result<DrawnGroups> Draw(int64_t step, PosedTasks posed);
+  // Steps that may be begun by now, where rollout is ahead; `done` steps are made.
+  Result<void> BeginAhead(int64_t done);
+  // The groups of a step that was begun before.
+  Result<DrawnGroups> TakeBegun(int64_t step, Practice* practice);
   ScoringOptions ScoringAt(double clock) const;
-  ModelViews Ask(const std::vector<ScoredTree>& records) const;
+  // `of_earlier`: they were drawn with other weights than the policy has now.
+  ModelViews Ask(const std::vector<ScoredTree>& records, bool of_earlier) const;
   KlOptions KlNow() const;
   // Whether only the critic learns in this step.
   bool WarmsUp(int64_t step) const;
-  UpdateOptions UpdateOptionsAt(int64_t step, double clock, const Method& method);
+  UpdateOptions UpdateOptionsAt(int64_t step, double clock, const Method& method, bool of_earlier);
 
   // What comes of them goes to whatever goes on from step to step, and into the log.
-  void NotePractice(const ScoredGroups& practice, const DynamicSampler& rounds,
-                    const CallCounts& asked, StageStep* done);
-  // What the real tools cost since then.
-  void NoteSpent(const std::optional<Backend::Spent>& before, StageStep* done) const;
+  void NotePractice(const Practice& practice, int64_t step, const DynamicSampler& rounds,
+                    StageStep* done);
+  // What the real tools have cost since then.
+  Backend::Spent Spent() const;
+  void NoteSpent(const Backend::Spent& before, StageStep* done) const;
   void NoteCredit(const CreditedGroups& credited, int64_t step, StageStep* done);
   void Remember(const CreditedGroups& credited, int64_t step);
   void NoteUpdate(const UpdateOptions& options, const UpdateReport& update, int64_t step,
@@ -115,6 +129,9 @@ class RlTraining final : public StageRun, public StageAlarms {
   SelfImitation replay_;
   AlarmController alarms_;
   DemonstrationMix demonstrations_;
+  std::optional<DrawingAhead> ahead_;  // none: every step is drawn with the weights it begins with
+  // What was drawn ahead has cost, and where the stage stands on the virtual clock of its tools.
+  Backend::Spent spent_ahead_;
   int64_t trajectories_ = 0;  // drawn in this stage
   std::string unread_note_;   // of the step
   bool terms_met_ = false;    // somebody was scored, and with what the method reads

@@ -104,6 +104,19 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
                   {"shared_tokens", counts.SharedShare()}});
 }
 
+double MeanLag(const std::vector<ScoredTree>& records, int64_t step) {
+  int64_t lag = 0, tokens = 0;
+  for (const ScoredTree& record : records) {
+    for (const Node& node : record.tree.nodes) {
+      if (node.author != Author::kPolicy) continue;
+      const auto drawn = static_cast<int64_t>(node.tokens.size());
+      lag += drawn * (step - node.policy_version);
+      tokens += drawn;
+    }
+  }
+  return Share(lag, tokens);
+}
+
 double SilentShare(std::span<const Credit> credits) {
   int64_t silent = 0;
   for (const Credit& credit : credits) {

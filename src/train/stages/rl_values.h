@@ -18,6 +18,9 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
                       const RolloutCounts& counts, StepValues* values);
 
 // Share of the groups whose credit is all zero: nothing is learned from them.
+// How many steps the weights that drew a token were behind those of the step, on average.
+double MeanLag(const std::vector<ScoredTree>& records, int64_t step);
+
 double SilentShare(std::span<const Credit> credits);
 // Share of the trajectories that some channel left out because what it compares was not scored.
 double LeftOutShare(std::span<const Credit> credits);
