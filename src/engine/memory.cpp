@@ -13,8 +13,7 @@ int64_t ProductBytes(Precision precision) {
 
 // Embeddings without tying are looked up, not multiplied: only the head is packed.
 int64_t MultipliedCount(const ModelConfig& config) {
-  return config.ParameterCount() -
-         (config.tied_embeddings ? 0 : config.vocab * config.width);
+  return config.ParameterCount() - (config.tied_embeddings ? 0 : config.vocab * config.width);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -16,6 +15,7 @@
 #include "envs/environments.h"
 #include "evaluate/measures.h"
 #include "learn/curriculum.h"
+#include "learn/model_views.h"
 #include "learn/objective_options.h"
 #include "learn/training_group.h"
 #include "rewards/rewarder.h"
@@ -117,23 +117,6 @@ Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups draw
 std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vector<size_t>& chosen);
 
 // --- who earned it -------------------------------------------------------------------------------
-
-// What models say of trees that were drawn. Each is empty where there is no such model, and else
-// has one entry per tree.
-struct ModelViews {
-  std::vector<TreeLogprobs> reference;  // a policy that is to be stayed close to
-  std::vector<TreeLogprobs> now;        // the policy itself, with its critic's values
-  std::vector<CriticValues> values;     // of the critic, before each token; empty: there is none
-};
-
-// What a model says of some trees (Engine::LogProbs, train/reference.h).
-using LogprobsFunction = std::function<std::vector<TreeLogprobs>(std::span<const Tree> trees)>;
-struct ModelQuestions {
-  LogprobsFunction reference, now;  // null: not asked
-  bool critic = false;              // the policy has one, which `now` tells of
-  int64_t call_tokens = 16'384;     // that one call has at most
-};
-ModelViews AskModels(const std::vector<ScoredTree>& records, const ModelQuestions& questions);
 
 struct CreditOptions {
   Method method;

@@ -68,6 +68,7 @@ struct LiveTrajectory {
   std::unique_ptr<Episode> episode;
   std::shared_ptr<Sessions> sessions;
   Sampler::Id sequence = -1;
+  std::vector<TokenId> parked;  // the tokens of its sequence, while it has none
 
   // The turn in progress.
   TurnEnd turn_end = TurnEnd::kEnded;

@@ -55,13 +55,15 @@ PracticeOptions ReadPractice(RecipeTable table, bool training, StrategyTable str
                "those that it began with",
                AtLeast(0));
     if (settings.carry > 0 && settings.ahead == 0) {
-      table.Problem("carry", "weights are the newest where nothing is drawn ahead; write ahead = 1 "
-                             "or more");
+      table.Problem("carry",
+                    "weights are the newest where nothing is drawn ahead; write ahead = 1 "
+                    "or more");
     }
     if (settings.carry > 0 && settings.strategy != nullptr &&
         (settings.strategy->traits().branches() || settings.strategy->traits().waits)) {
-      table.Problem("carry", "goes with the strategy chains alone: episodes that branch or wait "
-                             "for each other stay with one version of the weights");
+      table.Problem("carry",
+                    "goes with the strategy chains alone: episodes that branch or wait "
+                    "for each other stay with one version of the weights");
     }
   }
   return settings;

@@ -90,7 +90,8 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
         continue;
       }
       if (tickets_.empty()) {
-        if (!queue_.empty() || next_group_ < requests_.size()) continue;  // somebody's turn has come
+        if (!queue_.empty() || next_group_ < requests_.size())
+          continue;  // somebody's turn has come
         if (parked_.empty()) break;
         HONE_RETURN_IF_ERROR(GoOnWithNextVersion(stop));
         continue;
@@ -114,12 +115,6 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   counts.computed_tokens = policy_.engine().tokens_computed() - computed_before;
   CountSampler();
   return std::move(result_);
-}
-
-// What it did counts; another takes its place, or none.
-void Scheduler::CountSampler() {
-  result_.counts.passes += sampler_->counters().steps;
-  result_.counts.preemptions += sampler_->counters().preemptions;
 }
 
 // --- trajectories --------------------------------------------------------------------------------
@@ -210,47 +205,6 @@ Result<void> Scheduler::AppendAndContinue(LiveTrajectory* trajectory, Node next)
   return WaitOrContinue(trajectory);
 }
 
-// The template writes what was said before otherwise now. What was drawn stays as it is; the policy
-// reads the conversation anew, in a segment of its own.
-Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
-  LiveGroup* group = trajectory->group;
-  Progress& progress = trajectory->progress;
-  std::optional<Result<std::vector<Node>>> nodes;
-  {
-    const Stopwatch watch(clock_, &result_.counts.seconds.text);
-    nodes = SegmentOf(policy_.codec(), *progress.said);
-  }
-  if (!nodes->ok()) return RetryOrDrop(trajectory, Blame::kEnvironment, nodes->error().message());
-  std::vector<TokenId> tokens;
-  for (const Node& node : **nodes) {
-    tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
-  }
-  // A segment that fills the context leaves no room for a token of the policy: nothing to learn.
-  if (static_cast<int64_t>(tokens.size()) >= policy_.engine().config().max_positions) {
-    return AddLeaf(trajectory, Ending::kTokenLimit, Blame::kNone);
-  }
-  progress.after_results = !trajectory->agent.results.empty();
-  // The results of the last calls belong to the old segment, too: rewards and credit find them
-  // behind the turn that asked, whatever the new segment shows of them.
-  if (std::optional<Node> results = TurnCodec::AfterEnding(trajectory->agent)) {
-    progress.node = group->tree.Add(progress.node, *std::move(results));
-  }
-  (*nodes)->front().folded_from = progress.node;
-  (*nodes)->front().rewritten = true;
-  progress.node = kNoNode;
-  for (Node& node : **nodes) progress.node = group->tree.Add(progress.node, std::move(node));
-  progress.tokens = static_cast<int64_t>(tokens.size());
-  ++progress.segment;
-  // Others may still go on from the segment before.
-  if (strategy_.traits().branches()) {
-    group->sequences.push_back(trajectory->sequence);
-  } else {
-    sampler_->Release(trajectory->sequence);
-  }
-  trajectory->sequence = sampler_->Start(std::move(tokens));
-  return WaitOrContinue(trajectory);
-}
-
 // The turn is over, and the context is ready for the next one.
 Result<void> Scheduler::WaitOrContinue(LiveTrajectory* trajectory) {
   LiveGroup* group = trajectory->group;
@@ -270,51 +224,6 @@ Result<void> Scheduler::WaitOrContinue(LiveTrajectory* trajectory) {
   group->waiting.push_back(trajectory);
   --live_;  // its place goes to others: what it waits for may need it
   if (--group->under_way == 0) return AskStrategy(group);
-  return {};
-}
-
-bool Scheduler::IsCarried(const LiveTrajectory& trajectory) const {
-  const CarryOptions& carry = options_.carry;
-  return carry.turns > 0 && newer_ < carry.versions &&
-         trajectory.progress.turns >= carry.turns * (newer_ + 1);
-}
-
-// Until all have taken the turns of this version. Its keys and values would be of no use then.
-void Scheduler::Park(LiveTrajectory* trajectory) {
-  parked_.push_back({trajectory, sampler_->Tokens(trajectory->sequence)});
-  sampler_->Release(trajectory->sequence);
-  trajectory->sequence = -1;
-  --live_;  // its place goes to others: they have turns to take before it goes on
-}
-
-// All that is left to play is parked. What was said is read anew by the next version, prompts once
-// for all that share them.
-Result<void> Scheduler::GoOnWithNextVersion(std::stop_token stop) {
-  std::vector<std::pair<LiveGroup*, std::vector<TokenId>>> prompts;
-  for (const auto& [index, group] : groups_) {
-    prompts.emplace_back(group.get(), sampler_->Tokens(group->prompt->sequence));
-  }
-  CountSampler();
-  sampler_.reset();  // weights change only while no sequence is alive
-  HONE_ASSIGN_OR_RETURN(version_, options_.carry.next(stop));
-  ++newer_;
-  sampler_ = policy_.engine().NewSampler();
-  for (auto& [group, tokens] : prompts) {
-    group->prompt->sequence = sampler_->Start(std::move(tokens));
-    group->sequences = {group->prompt->sequence};
-  }
-  for (Parked& one : std::exchange(parked_, {})) {
-    LiveTrajectory* trajectory = one.trajectory;
-    const BranchPoint& prompt = *trajectory->group->prompt;
-    if (trajectory->progress.segment == 0) {
-      trajectory->sequence = sampler_->Fork(prompt.sequence);
-      sampler_->Append(trajectory->sequence,
-                       std::span(one.tokens).subspan(static_cast<size_t>(prompt.progress.tokens)));
-    } else {
-      trajectory->sequence = sampler_->Start(std::move(one.tokens));
-    }
-    queue_[{trajectory->group->index, trajectory->number}] = trajectory;
-  }
   return {};
 }
 

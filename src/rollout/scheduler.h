@@ -44,8 +44,8 @@ namespace hone {
 // What only computes is done for many at a time (rollout/turn_work.h): all whose turn ended in one
 // step of the sampler, all whose last results came together. What follows is done in their order.
 //
-// Where weights get newer (CarryOptions), a trajectory that has taken its turns with one version is
-// parked, out of the sampler, until all have; then they go on with the next version.
+// Where weights get newer (carry.h), who has taken its turns with one version is parked until all
+// have; then they go on with the next.
 //
 // A turn without calls passes through [calling] without a stop. StartOrResume, BeginSegment and
 // CompleteTurn break a trajectory too, where the environment cannot go on. Whatever ends goes
@@ -118,13 +118,9 @@ class Scheduler {
 
   RolloutResult result_;
   TurnWork work_;
-  int64_t version_;         // that draws
-  int64_t newer_ = 0;       // versions that came after the first
-  struct Parked {
-    LiveTrajectory* trajectory = nullptr;
-    std::vector<TokenId> tokens;  // of its sequence
-  };
-  std::vector<Parked> parked_;
+  int64_t version_;    // that draws
+  int64_t newer_ = 0;  // versions that came after the first
+  std::vector<LiveTrajectory*> parked_;
   std::unique_ptr<Sampler> sampler_;
   size_t next_group_ = 0;
   std::deque<Result<TurnWork::Opened>> opened_;          // of the next groups

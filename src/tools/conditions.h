@@ -22,7 +22,7 @@ struct ServingConditions {
   // Above latency_ms: latencies are log-normal, with that as their median and this as their 99th
   // percentile. What a call takes follows from what it is and whose, not from when it is made.
   int64_t latency_p99_ms = 0;
-  double per_second = 0;   // calls that may begin; more wait for their turn; 0: any number
+  double per_second = 0;  // calls that may begin; more wait for their turn; 0: any number
 };
 
 // `[[conditions]]` of the table; what is wrong is a problem of the recipe's.

@@ -34,6 +34,15 @@ class RedactingResponder final : public Responder {
   const std::shared_ptr<const Redactor> redactor_;
 };
 
+// On their conditions, where there are any.
+std::shared_ptr<Responder> RealTools(const RoutingOptions& routing, const Toolbox& toolbox,
+                                     const std::shared_ptr<Journal>& journal, Timeline* timeline) {
+  std::shared_ptr<Responder> live = NewLiveResponder(toolbox, timeline, journal);
+  if (routing.conditions.empty()) return live;
+  return NewServedResponder(std::move(live), routing.conditions, routing.seed, timeline,
+                            routing.bill);
+}
+
 }  // namespace
 
 std::string_view ToolModeName(ToolMode mode) { return kModeNames[static_cast<size_t>(mode)]; }
@@ -88,12 +97,7 @@ Result<ExecutorOptions> OptionsFor(const RoutingOptions& routing, const Toolbox&
     if (routing.recorded != nullptr) fallible.push_back(NewLookupResponder(routing.recorded));
   }
   if (mode == ToolMode::kLive || mode == ToolMode::kRecord) {
-    std::shared_ptr<Responder> live = NewLiveResponder(toolbox, timeline, options.journal);
-    if (!routing.conditions.empty()) {
-      live = NewServedResponder(std::move(live), routing.conditions, routing.seed, timeline,
-                                routing.bill);
-    }
-    fallible.push_back(std::move(live));
+    fallible.push_back(RealTools(routing, toolbox, options.journal, timeline));
   }
   if (Simulates(mode)) fallible.push_back(routing.simulator);
 

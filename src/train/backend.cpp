@@ -84,8 +84,8 @@ Result<std::unique_ptr<Backend>> Backend::ForTraining(const TrainingRecipe& reci
   if (recipe.Simulates()) HONE_RETURN_IF_ERROR(CanTellApart(*toolbox));
   auto world = std::unique_ptr<Backend>(new Backend());
   // A player that is a model answers many calls together only if they come from many threads.
-  const bool at_once = in_process && !backend.waits &&
-                       (!recipe.Simulates() || backend.simulator->kind == "random");
+  const bool at_once =
+      in_process && !backend.waits && (!recipe.Simulates() || backend.simulator->kind == "random");
   world->timeline_ = at_once ? NewVirtualTimeline() : NewRealTimeline();
   world->virtual_ = at_once;
   RoutingOptions answers{.mode = backend.mode, .faults = backend.faults, .seed = recipe.run.seed};

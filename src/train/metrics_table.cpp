@@ -62,6 +62,8 @@ constexpr Metric kMetrics[] = {
     {kDrawn, "spent/hours", "hours", kLower,
      "how long they took on these conditions, on a virtual clock; drawing tokens takes no time "
      "there"},
+    {kDrawn, "lag", "steps", kLower,
+     "with `rollout.ahead`: by which the weights that drew a token were behind, on average"},
     {kDrawn, "curriculum/*", "weight", kNeither,
      "how often the curriculum draws this kind of task"},
     {kDrawn, "reward_deviation/*", "reward", kNeither,
@@ -87,9 +89,11 @@ constexpr Metric kMetrics[] = {
     {kUpdate, "value_clip_fraction", "share", kNeither, "tokens whose value was cut"},
     {kUpdate, "ratio_mean", "ratio", kNeither, "new to old probability"},
     {kUpdate, "ratio_max", "ratio", kNeither, "the largest of them"},
-    {kUpdate, "ratio_one_tokens", "tokens", kNeither, "of the step's first mini-batch"},
+    {kUpdate, "ratio_one_tokens", "tokens", kNeither,
+     "of the step's first mini-batch, where no earlier weights drew"},
     {kUpdate, "ratio_one_share", "share", kHigher,
-     "those with a ratio of exactly 1 to the policy that drew them; anything but 1 stops the run"},
+     "those with a ratio of exactly 1 to the policy that drew them; anything but 1 stops the run, "
+     "unless earlier weights drew (`rollout.ahead`)"},
     {kUpdate, "correction_weight", "weight", kNeither,
      "mean weight of the correction; 1 where nothing is corrected"},
     {kUpdate, "vetoed_sequences", "trajectories", kNeither, "that the correction left out"},

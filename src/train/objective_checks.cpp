@@ -87,8 +87,9 @@ void CheckCorrection(const TrainingRecipe& recipe, RecipeTable table) {
   if (same) return;
   if (recipe.rollout.ahead > 0) {
     return table.Table("correction")
-        .Problem("kind", "of none has no weights, so that nothing else here has an effect; write "
-                         "truncate, mask or full");
+        .Problem("kind",
+                 "of none has no weights, so that nothing else here has an effect; write "
+                 "truncate, mask or full");
   }
   table.Problem("correction",
                 "there is nothing to correct: an update begins with the weights that drew, so that "

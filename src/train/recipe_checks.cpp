@@ -281,8 +281,9 @@ void CheckRules(const TrainingRecipe& recipe, RecipeTable* root) {
   if (recipe.environment.kind == kNoEnvironment) return;  // nobody acts
   if (recipe.rollout.ahead > 0 && recipe.replay.on) {
     root->Table("rollout").Problem(
-        "ahead", "and replay are two ways to train on what earlier weights drew, which are not "
-                 "told apart; leave one of them out");
+        "ahead",
+        "and replay are two ways to train on what earlier weights drew, which are not "
+        "told apart; leave one of them out");
   }
   const int64_t positions = PositionsOf(recipe.model);
   const std::optional<int64_t>& context = recipe.environment.rules.budgets.context_tokens;

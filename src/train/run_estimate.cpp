@@ -354,9 +354,10 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& 
   estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
                                    recipe.model.recompute_activations);
   if (const int64_t ahead = recipe.rollout.ahead; ahead > 0) {
-    estimate.memory.emplace_back(fmt::format("weights that draw ahead, {} times", ahead + 1),
-                                 (ahead + 1) * (DrawingWeightBytes(model.config, recipe.model.precision) +
-                                                estimate.parameters * 4));
+    estimate.memory.emplace_back(
+        fmt::format("weights that draw ahead, {} times", ahead + 1),
+        (ahead + 1) *
+            (DrawingWeightBytes(model.config, recipe.model.precision) + estimate.parameters * 4));
   }
   HONE_RETURN_IF_ERROR(Rehearse(recipe, context.get(), /*knock=*/false));
   HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,

@@ -40,12 +40,12 @@ struct StageContext {
   std::unique_ptr<Backend> real;     // the real tools, for evaluation
   std::unique_ptr<Backend> showing;  // who answers those who show how to do it
   Engine::Options engine_options;
-  std::unique_ptr<Engine> engine;   // the policy
-  std::filesystem::path simulator;  // what a stage has made; empty: none has
-  std::filesystem::path recorded;   // the journal that a stage has made; empty: none has
-  std::filesystem::path made_last;  // the folder of the last of both
-  Json curriculum;                  // where the last stage of practice left it; null: none did
-  std::filesystem::path folder;     // of the run
+  std::unique_ptr<Engine> engine;      // the policy
+  std::filesystem::path simulator;     // what a stage has made; empty: none has
+  std::filesystem::path recorded;      // the journal that a stage has made; empty: none has
+  std::filesystem::path made_last;     // the folder of the last of both
+  Json curriculum;                     // where the last stage of practice left it; null: none did
+  std::filesystem::path folder;        // of the run
   std::filesystem::path gone_on_from;  // the checkpoint whose state is restored; empty: none is
   PassTimes* times = nullptr;
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null

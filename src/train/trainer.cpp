@@ -92,12 +92,11 @@ class Trainer {
 
   // A new optimiser: what another stage's gradients were like is of no use.
   void FreshEngine(bool critic);
-  Result<void> Save(const StageRun* run = nullptr);
+  Result<void> Save();
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
   Result<bool> MeasureDev(StageRun* run, StageStep* done);
-  void Note(const AlarmEvent& event);
-  Result<void> MayStop(const StageRun* run = nullptr);
+  Result<void> MayStop();
 
   const TrainingRecipe& recipe_;
   TrainOptions options_;
@@ -109,7 +108,8 @@ class Trainer {
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<StageContext> context_;
   TrainingState state_;
-  StepMeans means_;  // since the last entry of the log
+  const StageRun* run_ = nullptr;  // of the stage whose steps are taken
+  StepMeans means_;                // since the last entry of the log
   std::map<std::string, double> seconds_;
   double wall_ = 0;
   DeviceBusy busy_;  // since times_ began anew
@@ -162,12 +162,10 @@ void Trainer::FreshEngine(bool critic) {
   context_->engine = std::make_unique<Engine>(std::move(model), context_->engine_options);
 }
 
-// `run`: the stage that is under way.
-Result<void> Trainer::Save(const StageRun* run) {
-  RunFolder::Beside beside;
-  if (run != nullptr) {
-    beside = [run](const std::filesystem::path& folder) { return run->SaveBeside(folder); };
-  }
+Result<void> Trainer::Save() {
+  const auto beside = [this](const std::filesystem::path& folder) {
+    return run_ != nullptr ? run_->SaveBeside(folder) : Result<void>();
+  };
   return times_.Run("checkpoint", [&] {
     return folder_->Save(*context_->engine, *context_->language.tokenizer, state_, recipe_.run.keep,
                          beside);
@@ -190,9 +188,9 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
   return {};
 }
 
-Result<void> Trainer::MayStop(const StageRun* run) {
+Result<void> Trainer::MayStop() {
   if (!options_.stop || !options_.stop()) return {};
-  HONE_RETURN_IF_ERROR(Save(run));
+  HONE_RETURN_IF_ERROR(Save());
   return Error(ErrorCode::kStopped, fmt::format("stopped after step {}; the same command goes on "
                                                 "from there",
                                                 state_.step));
@@ -237,16 +235,6 @@ Result<bool> Trainer::MeasureDev(StageRun* run, StageStep* done) {
   state_.best = sampled->second;
   state_.best_step = state_.step;
   return true;
-}
-
-void Trainer::Note(const AlarmEvent& event) {
-  state_.alarms.push_back(Json::Of({{"step", event.step},
-                                    {"run_step", state_.step},
-                                    {"name", event.name},
-                                    {"severity", SeverityName(event.severity)},
-                                    {"message", event.message},
-                                    {"remedy", event.remedy}}));
-  observer().OnAlarm(event);
 }
 
 Result<void> Trainer::RunStage(size_t number) {
@@ -354,7 +342,9 @@ Result<void> Trainer::TrainPolicy(size_t number) {
     Announce(number, false);
   }
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<StageRun> run, OpenRun(number));
+  run_ = run.get();
   while (!run->IsOver(state_.stage_step)) HONE_RETURN_IF_ERROR(TakeStep(stage, run.get()));
+  run_ = nullptr;
   return shared && shared->ours ? PutShared(stage, *shared) : Result<void>();
 }
 
@@ -416,7 +406,10 @@ Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   if (measured_every > 0 && (due(measured_every) || last)) {
     HONE_ASSIGN_OR_RETURN(best, MeasureDev(run, &done));
   }
-  for (const AlarmEvent& event : done.alarms) Note(event);
+  for (const AlarmEvent& event : done.alarms) {
+    state_.NoteAlarm(event);
+    observer().OnAlarm(event);
+  }
   // What a shared stage depends on was noted when it began, and all that it needs.
   if (!stage.traits().shared) state_.stage_state = run->State();
   const RemedyOptions remedies =
@@ -429,13 +422,13 @@ Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   }
   const bool save = due(practice ? recipe_.run.save_every : recipe_.run.sft_save_every);
   HONE_RETURN_IF_ERROR(SettleStep(remedies, best || (save && !last), run));
-  return run->IsOver(state_.stage_step) ? Result<void>() : MayStop(run);
+  return run->IsOver(state_.stage_step) ? Result<void>() : MayStop();
 }
 
 // What alarms want, then the checkpoint.
 Result<void> Trainer::SettleStep(const RemedyOptions& remedies, bool save, StageRun* run) {
   if (remedies.stop) {
-    HONE_RETURN_IF_ERROR(Save(run));
+    HONE_RETURN_IF_ERROR(Save());
     return Error(ErrorCode::kStopped,
                  fmt::format("an alarm stopped the run after step {}; what there is of it is saved "
                              "in {}",
@@ -448,7 +441,7 @@ Result<void> Trainer::SettleStep(const RemedyOptions& remedies, bool save, Stage
   if (!save) return {};
   // What an alarm would have gone back from is nothing to go back to.
   if (run->alarms() != nullptr && !remedies.roll_back) state_.anchor = state_.step;
-  return Save(run);
+  return Save();
 }
 
 // To the anchor. What the alarms have learned is saved at once: a kill right afterwards must not
@@ -467,7 +460,7 @@ Result<void> Trainer::RollBack(StageRun* run) {
   state_.stage_state = run->State();
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step));
   observer().OnNote(fmt::format("went back to step {}", state_.stage_step));
-  HONE_RETURN_IF_ERROR(Save(run));
+  HONE_RETURN_IF_ERROR(Save());
   // Left by interrupts: the run would go on from them, and come back here.
   const std::vector<int64_t> steps = folder_->Checkpoints();
   for (auto step = steps.rbegin(); step != steps.rend() && *step > state_.step; ++step) {

@@ -138,8 +138,8 @@ class KillSuite : public testing::Test {
       const std::string name = "live-" + std::to_string(i);
       const LiveTools tools(directory_.path() / name);
       const std::string recipe = Write(name, tools.Recipe());
-      const Finished end = KillAndFinish(With({recipe}), tools.run(), tools.run().parent_path() / "cache",
-                                         runs[i], whole.took);
+      const Finished end = KillAndFinish(With({recipe}), tools.run(),
+                                         tools.run().parent_path() / "cache", runs[i], whole.took);
       ExpectNoLetterTwice(tools);
       ExpectReplayEquals(tools, recipe, end.weights);
     }

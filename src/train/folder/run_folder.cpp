@@ -105,6 +105,15 @@ void TrainingState::AddTotal(std::string_view name, double value) {
   totals.Set(name, TotalOf(name) + value);
 }
 
+void TrainingState::NoteAlarm(const AlarmEvent& event) {
+  alarms.push_back(Json::Of({{"step", event.step},
+                             {"run_step", step},
+                             {"name", event.name},
+                             {"severity", SeverityName(event.severity)},
+                             {"message", event.message},
+                             {"remedy", event.remedy}}));
+}
+
 void TrainingState::NextStage(bool practised) {
   const Json* left = practised ? stage_state.Find("curriculum") : nullptr;
   if (left != nullptr) curriculum = *left;

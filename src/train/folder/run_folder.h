@@ -11,6 +11,7 @@
 #include "base/file_lock.h"
 #include "base/result.h"
 #include "engine/engine.h"
+#include "learn/alarm_controller.h"
 #include "record/store.h"
 #include "text/tokenizer.h"
 #include "train/folder/event_file.h"
@@ -40,6 +41,8 @@ struct TrainingState {
   // Of `totals`; 0 where there is none of that name.
   double TotalOf(std::string_view name) const;
   void AddTotal(std::string_view name, double value);
+  // That an alarm went off after the step that is done.
+  void NoteAlarm(const AlarmEvent& event);
   // In the folder of another run, perhaps of another recipe.
   void BeginElsewhere();
   // `practised`: what is over was a stage of practice, whose curriculum is kept.

@@ -51,9 +51,36 @@ void ReadPosed(const Json& json, const std::string& path, JsonErrors* errors, Po
   }
 }
 
+// Whether several engines may draw at a time beside one that learns.
+Result<void> CanDraw(const StageContext& context) {
+  if (context.engine->Use()) {
+    return Error(ErrorCode::kUnsupported,
+                 "rollout.ahead computes on the processor alone; write model.device = \"cpu\", or "
+                 "leave it out");
+  }
+  const Environment& environment = *context.environment.environment;
+  for (const Toolbox::Kit& kit : environment.tools()->kits()) {
+    const int64_t most = kit.toolkit->sessions_at_once();
+    if (most == 0 || context.recipe->answers.use() != ToolUse::kInEarnest) continue;
+    return Error(
+        ErrorCode::kUnsupported,
+        fmt::format("rollout.ahead plays episodes of several steps at a time, and tools of "
+                    "this run have room for {} sessions alone; leave it out",
+                    most));
+  }
+  if (const EnvironmentTraits& traits = environment.traits(); traits.episodes_at_once > 0) {
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("rollout.ahead plays episodes of several steps at a time, and {} has "
+                             "room for {} alone; leave it out",
+                             traits.name, traits.episodes_at_once));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<DrawingAhead> DrawingAhead::Open(int64_t ahead, const StageContext& context) {
+  HONE_RETURN_IF_ERROR(CanDraw(context));
   DrawingAhead opened(context);
   for (int64_t lane = 0; lane <= ahead; ++lane) {
     HONE_ASSIGN_OR_RETURN(opened.idle_.emplace_back(), DrawingLane::Open(context));
@@ -190,10 +217,11 @@ Result<void> DrawingAhead::Restore(const Json& state, Clock::Duration clock,
   }
   HONE_RETURN_IF_ERROR(errors.Check());
   if (begun.size() > idle_.size()) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("{} steps are begun in {}, and with rollout.ahead = {} no more than {} "
-                             "can be",
-                             begun.size(), checkpoint.string(), idle_.size() - 1, idle_.size()));
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format("{} steps are begun in {}, and with rollout.ahead = {} no more than {} "
+                    "can be",
+                    begun.size(), checkpoint.string(), idle_.size() - 1, idle_.size()));
   }
   for (Kept& one : kept_) {
     auto model = std::make_shared<Model>(context_->engine->model());

@@ -14,7 +14,7 @@ namespace hone {
 // Rollout ahead of training (`rollout.ahead = k`): the groups of a step are begun as soon as the
 // policy has made all steps but the last k before it, and drawn beside the training of those. So
 // step t is drawn with the weights after max(0, t - k) steps: who draws what with which weights
-// follows from the recipe, never from who was faster (docs/rollout.md). With `rollout.carry = m`
+// follows from the recipe, never from who was faster (docs/ahead.md). With `rollout.carry = m`
 // an episode takes m turns with these weights, m with those of one step later, and so on, the last
 // ones with the weights that the step is trained from.
 //
@@ -22,7 +22,8 @@ namespace hone {
 // weights that they need. Clocks are virtual ones, of tools with conditions.
 class DrawingAhead {
  public:
-  // The context must outlive it.
+  // Refuses a GPU, and environments and tools that have room for some episodes alone. The context
+  // must outlive it.
   static Result<DrawingAhead> Open(int64_t ahead, const StageContext& context);
   DrawingAhead(DrawingAhead&&) = default;
   DrawingAhead& operator=(DrawingAhead&&) = default;

@@ -74,7 +74,8 @@ TEST_F(AheadTest, LogProbabilitiesAreExactlyThoseOfTheWeightsThatDrew) {
   }
 }
 
-// With a correction the ratio of an update's beginning is 1, and what was sampled is in the weights.
+// With a correction the ratio of an update's beginning is 1, and what was sampled is in the
+// weights.
 TEST_F(AheadTest, ACorrectionWeighsTokensByWhatThePolicySaysNow) {
   for (const bool corrects : {false, true}) {
     Prepare({"rollout.ahead=2", "stage.1.steps=4", "stage.1.learning_rate=0.02", "stage.1.warmup=0",
@@ -225,8 +226,7 @@ TEST(Ahead, IsRefusedBesideWhatDoesNotGoWithIt) {
         std::tuple{"rollout={ahead=1, carry=1}", "rollout.strategy=arpo", "chains alone"}}) {
     const auto recipe = ReadTiny(out.path(), {first, second});
     ASSERT_FALSE(recipe.ok()) << first << " " << second;
-    EXPECT_NE(recipe.error().message().find(named), std::string::npos)
-        << recipe.error().message();
+    EXPECT_NE(recipe.error().message().find(named), std::string::npos) << recipe.error().message();
   }
 }
 

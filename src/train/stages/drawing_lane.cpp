@@ -48,9 +48,9 @@ Result<void> DrawingLane::Begin(const VersionedWeights& weights, int64_t newer, 
   CarryOptions carry{.turns = newer > 0 ? context_.recipe->rollout.carry : 0,
                      .versions = newer,
                      .next = [this](std::stop_token stop) { return TakeNext(std::move(stop)); }};
-  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
-                        PracticeOf(context_, engine_.get(), backend_->executor(), weights.version,
-                                   std::move(carry)));
+  HONE_ASSIGN_OR_RETURN(
+      const Rollout rollout,
+      PracticeOf(context_, engine_.get(), backend_->executor(), weights.version, std::move(carry)));
   stop_ = std::stop_source();
   under_way_ = std::async(std::launch::async, [this, rollout, posed = std::move(posed),
                                                stop = stop_.get_token()]() mutable {

@@ -50,8 +50,8 @@ class DrawingLane {
     // On the virtual clock of tools with conditions: how long each version of the weights drew.
     std::vector<Clock::Duration> took;
   };
-  // Begins to draw with these weights. Episodes are carried over to `newer` versions after them, one
-  // by one (CarryOptions), which Offer brings. Nothing may be under way (CHECK).
+  // Begins to draw with these weights. Episodes are carried over to `newer` versions after them,
+  // one by one (CarryOptions), which Offer brings. Nothing may be under way (CHECK).
   Result<void> Begin(const VersionedWeights& weights, int64_t newer, PosedTasks posed);
   // The version that comes after the last one. Those that are not wanted are let go.
   void Offer(const VersionedWeights& weights);
@@ -69,7 +69,7 @@ class DrawingLane {
   const StageContext& context_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Engine> engine_;  // none before the first Begin
-  Clock::Duration noted_{0};            // of the virtual clock
+  Clock::Duration noted_{0};        // of the virtual clock
   std::vector<Clock::Duration> took_;
   Mutex mutex_;
   ConditionVariable offered_;

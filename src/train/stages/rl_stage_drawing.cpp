@@ -1,0 +1,75 @@
+// The part of practice that draws: now, or ahead of training.
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "train/stages/rl_stage.h"
+
+namespace hone {
+
+Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, const Method& method,
+                                                  DynamicSampler* rounds) {
+  Practice practice;
+  const CallCounts asked = backend_->executor()->counts().by_source;
+  if (ahead_ && !ahead_->Has(step)) HONE_RETURN_IF_ERROR(BeginAhead(step));
+  Round round = RoundOf(step, method);
+  while (const size_t more = rounds->Missing()) {
+    round.first = practice.groups.asked;
+    round.groups = more;
+    std::optional<DrawnGroups> drawn;
+    if (ahead_ && round.first == 0) {
+      HONE_ASSIGN_OR_RETURN(drawn, TakeBegun(step, &practice));
+    } else {
+      HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
+      HONE_ASSIGN_OR_RETURN(drawn, Draw(step, std::move(posed)));
+    }
+    HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
+                          Timed("rewards", ScoreGroups, ScoringAt(clock), *std::move(drawn)));
+    rounds->Add(scored.Values(context_->recipe->dynamic_sampling.metric));
+    practice.groups.Append(std::move(scored));
+  }
+  for (const auto& [source, count] : CallsSince(asked, backend_->executor()->counts().by_source)) {
+    practice.calls[source] += count;
+  }
+  return practice;
+}
+
+Result<DrawnGroups> RlTraining::Draw(int64_t step, PosedTasks posed) {
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
+                        PracticeOf(*context_, context_->engine.get(), backend_->executor(), step));
+  HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, Timed("rollout", DrawGroups, rollout, std::move(posed),
+                                                 context_->engine->pool(), std::stop_token()));
+  TellApart(drawn.counts.seconds);
+  return drawn;
+}
+
+// Where trajectories end the stage, no step is begun that those begun before would leave nothing to
+// do for.
+Result<void> RlTraining::BeginAhead(int64_t done) {
+  ahead_->PolicyMade(done, Spent().time);
+  while (ahead_->count() < ahead_->most()) {
+    const int64_t step = done + ahead_->count();
+    const int64_t coming = trajectories_ + ahead_->count() * stage_.groups * stage_.group;
+    if (step >= stage_.steps || (stage_.trajectories > 0 && coming >= stage_.trajectories)) break;
+    HONE_ASSIGN_OR_RETURN(const Method method,
+                          context_->recipe->MethodAt(static_cast<int64_t>(Clock(step))));
+    Round round = RoundOf(step, method);
+    round.groups = static_cast<size_t>(stage_.groups);
+    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
+    HONE_RETURN_IF_ERROR(ahead_->Begin(std::move(posed), Spent().time));
+  }
+  return {};
+}
+
+Result<DrawnGroups> RlTraining::TakeBegun(int64_t step, Practice* practice) {
+  CHECK(ahead_->Has(step), "steps are begun in their order");
+  HONE_ASSIGN_OR_RETURN(DrawingAhead::Taken taken, Timed("rollout", &DrawingAhead::Take, *ahead_));
+  practice->of_earlier = taken.version != step;
+  practice->calls = std::move(taken.drawn.calls);
+  spent_ahead_.nanodollars += taken.drawn.nanodollars;
+  // Its tools were asked while those of the steps before it were: only what is left is waited for.
+  spent_ahead_.time += std::max(Clock::Duration(0), taken.ended - Spent().time);
+  return std::move(taken.drawn.groups);
+}
+
+}  // namespace hone
