@@ -361,6 +361,7 @@ TEST(Objective, CorrectionWeighsMasksAndVetoes) {
   EXPECT_NEAR(run({.kind = Kind::kMask, .cap = 1.2, .two_sided = true}).mean_weight, rest / tokens,
               1e-5);
   EXPECT_NEAR(run({.kind = Kind::kTruncate, .normalise = true}).mean_weight, 1, 1e-9);
+  EXPECT_NEAR(run({.kind = Kind::kFull}).mean_weight, (rest + 2.459603 + low) / tokens, 1e-5);
   // Sequence level: exp(0.6) for all of it.
   const auto length = static_cast<double>(first.size());
   EXPECT_NEAR(run({.kind = Kind::kTruncate, .sequence = true}).mean_weight,
@@ -369,6 +370,10 @@ TEST(Objective, CorrectionWeighsMasksAndVetoes) {
   EXPECT_EQ(vetoed.vetoed, 1);
   EXPECT_EQ(vetoed.sequences, plain.sequences - 1);
   EXPECT_EQ(vetoed.tokens, plain.tokens - static_cast<int64_t>(first.size()));
+  // k3: e^0.9 - 1 - 0.9 and e^-0.3 - 1 + 0.3, over all of its tokens.
+  const double moved = (0.559603 + 0.040818) / length;
+  EXPECT_EQ(run({.kind = Kind::kFull, .most_kl = moved * 1.001}).vetoed, 0);
+  EXPECT_EQ(run({.kind = Kind::kFull, .most_kl = moved * 0.999}).vetoed, 1);
 }
 
 TEST(Objective, LowProbabilitiesAreHeldBackOnlyWhereTheAdvantageIsNegative) {

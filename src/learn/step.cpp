@@ -158,20 +158,27 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadP
   return drawn;
 }
 
+Result<void> GiveScores(Rewarder* rewarder, const RewardContext& context,
+                        std::vector<ScoredTree>* records) {
+  std::vector<const Tree*> trees;
+  for (const ScoredTree& record : *records) trees.push_back(&record.tree);
+  HONE_ASSIGN_OR_RETURN(std::vector<std::vector<Score>> scores,
+                        rewarder->ScoreTrees(trees, context));
+  for (size_t i = 0; i < records->size(); ++i) (*records)[i].scores = std::move(scores[i]);
+  return {};
+}
+
 Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups drawn) {
   ScoredGroups scored{.asked = drawn.asked,
                       .voids = drawn.voids,
                       .unopened = drawn.unopened,
                       .counts = std::move(drawn.counts)};
-  std::vector<const Tree*> trees;
-  for (const ScoredTree& record : drawn.records) trees.push_back(&record.tree);
-  HONE_ASSIGN_OR_RETURN(
-      std::vector<std::vector<Score>> scores,
-      options.rewarder->ScoreTrees(
-          trees, {.step = options.clock.value_or(drawn.step), .stop = {}, .pool = options.pool}));
-  for (size_t i = 0; i < drawn.records.size(); ++i) {
-    ScoredTree& record = drawn.records[i];
-    record.scores = std::move(scores[i]);
+  if (options.rewarder != nullptr) {
+    const RewardContext context{
+        .step = options.clock.value_or(drawn.step), .stop = {}, .pool = options.pool};
+    HONE_RETURN_IF_ERROR(GiveScores(options.rewarder, context, &drawn.records));
+  }
+  for (ScoredTree& record : drawn.records) {
     for (Score& score : record.scores) {
       for (RewardTerm& term : score.terms) {
         const auto found = options.reward_scale.find(term.name);

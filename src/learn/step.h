@@ -88,7 +88,7 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadP
 // --- what it is worth ----------------------------------------------------------------------------
 
 struct ScoringOptions {
-  Rewarder* rewarder = nullptr;
+  Rewarder* rewarder = nullptr;  // null: they have scores (GiveScores)
   // Where schedules of weights stand, in steps; absent: at the step that drew.
   std::optional<int64_t> clock = {};
   std::map<std::string, double> reward_scale;  // of terms' weights, by their name; absent: 1
@@ -112,6 +112,9 @@ struct ScoredGroups {
 };
 
 Result<ScoredGroups> ScoreGroups(const ScoringOptions& options, DrawnGroups drawn);
+// The part of it that asks the rewarder, which may wait for others.
+Result<void> GiveScores(Rewarder* rewarder, const RewardContext& context,
+                        std::vector<ScoredTree>* records);
 
 // The records of these numbers that have leaves, in that order; a number may come twice.
 std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vector<size_t>& chosen);

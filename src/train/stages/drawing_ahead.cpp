@@ -117,16 +117,22 @@ Result<void> DrawingAhead::BeginWith(Begun begun) {
   begun_.push_back(std::move(begun));
   const Begun& last = begun_.back();
   const int64_t newer = context_->recipe->rollout.carry > 0 ? last.step - last.version : 0;
-  HONE_RETURN_IF_ERROR(last.lane->Begin(KeptOf(last.version).weights, newer, last.posed));
+  HONE_RETURN_IF_ERROR(
+      last.lane->Begin(KeptOf(last.version).weights, newer, last.posed, last.schedule));
   for (int64_t next = last.version + 1; next <= kept_.back().weights.version; ++next) {
     last.lane->Offer(KeptOf(next).weights);
   }
   return {};
 }
 
-Result<void> DrawingAhead::Begin(PosedTasks posed, Clock::Duration clock) {
+Result<void> DrawingAhead::Begin(PosedTasks posed, int64_t schedule, Clock::Duration clock) {
   const int64_t step = posed.step;
-  return BeginWith({step, kept_.back().weights.version, clock, std::move(posed), nullptr});
+  return BeginWith({.step = step,
+                    .version = kept_.back().weights.version,
+                    .schedule = schedule,
+                    .clock = clock,
+                    .posed = std::move(posed),
+                    .lane = nullptr});
 }
 
 Result<DrawingAhead::Taken> DrawingAhead::Take() {
@@ -164,6 +170,7 @@ Json DrawingAhead::ToJson(Clock::Duration clock) const {
   for (const Begun& begun : begun_) {
     steps.push_back(Json::Of({{"step", begun.step},
                               {"version", begun.version},
+                              {"schedule", begun.schedule},
                               {"since", since(begun.clock)},
                               {"posed", PosedToJson(begun.posed)}}));
   }
@@ -208,6 +215,7 @@ Result<void> DrawingAhead::Restore(const Json& state, Clock::Duration clock,
       JsonFields fields(steps[i], path, &errors);
       fields.Required("step", &one.step);
       fields.Required("version", &one.version);
+      fields.Required("schedule", &one.schedule);
       fields.Required("since", &since);
       fields.Required("posed", &posed);
     }

@@ -36,8 +36,9 @@ class DrawingAhead {
   // The policy has made so many steps of the stage. To be told before anything is begun, and after
   // each step.
   void PolicyMade(int64_t steps, Clock::Duration clock);
-  // Begins a step, behind all that are begun, with the weights that the policy has now.
-  Result<void> Begin(PosedTasks posed, Clock::Duration clock);
+  // Begins a step, behind all that are begun, with the weights that the policy has now. `schedule`
+  // is where the weights of rewards stand for it, in steps.
+  Result<void> Begin(PosedTasks posed, int64_t schedule, Clock::Duration clock);
   struct Taken {
     DrawingLane::Drawn drawn;
     int64_t version = 0;       // of the weights that drew it first
@@ -61,7 +62,7 @@ class DrawingAhead {
     Clock::Duration clock{0};  // when the policy had them
   };
   struct Begun {
-    int64_t step = 0, version = 0;
+    int64_t step = 0, version = 0, schedule = 0;
     Clock::Duration clock{0};
     PosedTasks posed;
     std::unique_ptr<DrawingLane> lane;

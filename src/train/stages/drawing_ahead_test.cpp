@@ -1,10 +1,13 @@
 #include "train/stages/drawing_ahead.h"
 
+#include <regex>
+
 #include <gtest/gtest.h>
 
-#include "support/stop_after.h"
+#include "record/record_json.h"
 #include "support/tiny_context.h"
 #include "train/stages/rl_stage.h"
+#include "train/trainer.h"
 
 namespace hone {
 namespace {
@@ -47,6 +50,24 @@ TEST_F(AheadTest, AStepIsDrawnWithTheWeightsBeforeTheStepsThatItIsAheadOf) {
     EXPECT_EQ(done.ratio_tokens > 0, version == step);
   }
   EXPECT_TRUE(training_->IsOver(6));
+}
+
+// Tasks, draws, scores and credit: all is as if it had not been done elsewhere.
+TEST_F(AheadTest, TheFirstStepIsThatOfASynchronousStage) {
+  std::vector<std::string> records[2];
+  for (const int ahead : {0, 1}) {
+    Prepare({"rollout.ahead=" + std::to_string(ahead)});
+    for (const ScoredTree& record : Step(0).records) {
+      records[ahead].push_back(DumpJson(RecordToJson(record)));
+    }
+  }
+  ASSERT_EQ(records[0].size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    const auto without_latency = [](std::string text) {
+      return std::regex_replace(text, std::regex("\"latency_us\":[0-9]+"), "");
+    };
+    EXPECT_EQ(without_latency(records[0][i]), without_latency(records[1][i]));
+  }
 }
 
 // Drawn beside training, the groups have the log-probabilities that the weights of then give them.

@@ -1,6 +1,8 @@
 #include "train/stages/drawing_lane.h"
 
 #include "base/check.h"
+#include "rewards/compose.h"
+#include "rewards/confined_runner.h"
 
 namespace hone {
 
@@ -25,15 +27,19 @@ Result<Rollout> PracticeOf(const StageContext& context, Engine* engine, Executor
 }
 
 Result<std::unique_ptr<DrawingLane>> DrawingLane::Open(const StageContext& context) {
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                        Backend::ForTraining(*context.recipe, context.environment,
-                                             context.simulator, context.recorded));
-  return std::unique_ptr<DrawingLane>(new DrawingLane(context, std::move(backend)));
+  std::unique_ptr<DrawingLane> lane(new DrawingLane(context));
+  HONE_ASSIGN_OR_RETURN(lane->backend_, Backend::ForTraining(*context.recipe, context.environment,
+                                                             context.simulator, context.recorded));
+  lane->runner_ = NewConfinedRunner();
+  HONE_ASSIGN_OR_RETURN(lane->rewarder_,
+                        RewarderFromJson(context.recipe->rewards, {.runner = lane->runner_.get()}));
+  return lane;
 }
 
 DrawingLane::~DrawingLane() { Abandon(); }
 
-Result<void> DrawingLane::Begin(const VersionedWeights& weights, int64_t newer, PosedTasks posed) {
+Result<void> DrawingLane::Begin(const VersionedWeights& weights, int64_t newer, PosedTasks posed,
+                                int64_t schedule) {
   CHECK(!under_way_.valid(), "a lane draws one step at a time");
   if (engine_ == nullptr) {
     engine_ = std::make_unique<Engine>(*weights.model, context_.engine_options);
@@ -52,9 +58,9 @@ Result<void> DrawingLane::Begin(const VersionedWeights& weights, int64_t newer, 
       const Rollout rollout,
       PracticeOf(context_, engine_.get(), backend_->executor(), weights.version, std::move(carry)));
   stop_ = std::stop_source();
-  under_way_ = std::async(std::launch::async, [this, rollout, posed = std::move(posed),
+  under_way_ = std::async(std::launch::async, [this, rollout, posed = std::move(posed), schedule,
                                                stop = stop_.get_token()]() mutable {
-    return Draw(rollout, std::move(posed), stop);
+    return Draw(rollout, std::move(posed), schedule, stop);
   });
   return {};
 }
@@ -91,7 +97,7 @@ void DrawingLane::NoteTime() {
 }
 
 Result<DrawingLane::Drawn> DrawingLane::Draw(const Rollout& rollout, PosedTasks posed,
-                                             std::stop_token stop) {
+                                             int64_t schedule, std::stop_token stop) {
   const CallCounts calls = backend_->executor()->counts().by_source;
   const Backend::Spent before = backend_->spent().value_or(Backend::Spent());
   noted_ = before.time;
@@ -102,6 +108,8 @@ Result<DrawingLane::Drawn> DrawingLane::Draw(const Rollout& rollout, PosedTasks 
   drawn.calls = CallsSince(calls, backend_->executor()->counts().by_source);
   drawn.nanodollars = backend_->spent().value_or(before).nanodollars - before.nanodollars;
   drawn.took = std::move(took_);
+  const RewardContext scoring{.step = schedule, .stop = stop, .pool = engine_->pool()};
+  HONE_RETURN_IF_ERROR(GiveScores(rewarder_.get(), scoring, &drawn.groups.records));
   return drawn;
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "learn/step.h"
+#include "rewards/program_runner.h"
 #include "train/stage_context.h"
 
 namespace hone {
@@ -31,9 +32,10 @@ struct VersionedWeights {
   std::shared_ptr<const Model> model;
 };
 
-// Draws the groups of one step on a thread of its own, with weights and tools' connections of its
-// own, while the policy goes on learning. What is drawn is a function of the weights and the tasks,
-// as everywhere: that it happens beside something else is not seen in it.
+// Draws and scores the groups of one step on a thread of its own, with weights and connections to
+// tools and judges of its own, while the policy goes on learning. What is drawn is a function of
+// the weights and the tasks, as everywhere: that it happens beside something else is not seen in
+// it.
 class DrawingLane {
  public:
   // The context must outlive it.
@@ -44,15 +46,17 @@ class DrawingLane {
   DrawingLane& operator=(const DrawingLane&) = delete;
 
   struct Drawn {
-    DrawnGroups groups;
+    DrawnGroups groups;  // with scores
     CallCounts calls;
     int64_t nanodollars = 0;
     // On the virtual clock of tools with conditions: how long each version of the weights drew.
     std::vector<Clock::Duration> took;
   };
   // Begins to draw with these weights. Episodes are carried over to `newer` versions after them,
-  // one by one (CarryOptions), which Offer brings. Nothing may be under way (CHECK).
-  Result<void> Begin(const VersionedWeights& weights, int64_t newer, PosedTasks posed);
+  // one by one (CarryOptions), which Offer brings. `schedule` is where the weights of rewards
+  // stand, in steps. Nothing may be under way (CHECK).
+  Result<void> Begin(const VersionedWeights& weights, int64_t newer, PosedTasks posed,
+                     int64_t schedule);
   // The version that comes after the last one. Those that are not wanted are let go.
   void Offer(const VersionedWeights& weights);
   // What was begun, once all of it is there; throws what was thrown meanwhile.
@@ -60,14 +64,16 @@ class DrawingLane {
   void Abandon();
 
  private:
-  DrawingLane(const StageContext& context, std::unique_ptr<Backend> backend)
-      : context_(context), backend_(std::move(backend)) {}
-  Result<Drawn> Draw(const Rollout& rollout, PosedTasks posed, std::stop_token stop);
+  explicit DrawingLane(const StageContext& context) : context_(context) {}
+  Result<Drawn> Draw(const Rollout& rollout, PosedTasks posed, int64_t schedule,
+                     std::stop_token stop);
   Result<int64_t> TakeNext(std::stop_token stop);
   void NoteTime();
 
   const StageContext& context_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
+  std::unique_ptr<Rewarder> rewarder_;
   std::unique_ptr<Engine> engine_;  // none before the first Begin
   Clock::Duration noted_{0};        // of the virtual clock
   std::vector<Clock::Duration> took_;

@@ -16,15 +16,17 @@ Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, co
   while (const size_t more = rounds->Missing()) {
     round.first = practice.groups.asked;
     round.groups = more;
+    ScoringOptions scoring = ScoringAt(clock);
     std::optional<DrawnGroups> drawn;
     if (ahead_ && round.first == 0) {
       HONE_ASSIGN_OR_RETURN(drawn, TakeBegun(step, &practice));
+      scoring.rewarder = nullptr;  // it was asked where they were drawn
     } else {
       HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
       HONE_ASSIGN_OR_RETURN(drawn, Draw(step, std::move(posed)));
     }
     HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
-                          Timed("rewards", ScoreGroups, ScoringAt(clock), *std::move(drawn)));
+                          Timed("rewards", ScoreGroups, scoring, *std::move(drawn)));
     rounds->Add(scored.Values(context_->recipe->dynamic_sampling.metric));
     practice.groups.Append(std::move(scored));
   }
@@ -51,12 +53,12 @@ Result<void> RlTraining::BeginAhead(int64_t done) {
     const int64_t step = done + ahead_->count();
     const int64_t coming = trajectories_ + ahead_->count() * stage_.groups * stage_.group;
     if (step >= stage_.steps || (stage_.trajectories > 0 && coming >= stage_.trajectories)) break;
-    HONE_ASSIGN_OR_RETURN(const Method method,
-                          context_->recipe->MethodAt(static_cast<int64_t>(Clock(step))));
+    const auto schedule = static_cast<int64_t>(Clock(step));
+    HONE_ASSIGN_OR_RETURN(const Method method, context_->recipe->MethodAt(schedule));
     Round round = RoundOf(step, method);
     round.groups = static_cast<size_t>(stage_.groups);
     HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
-    HONE_RETURN_IF_ERROR(ahead_->Begin(std::move(posed), Spent().time));
+    HONE_RETURN_IF_ERROR(ahead_->Begin(std::move(posed), schedule, Spent().time));
   }
   return {};
 }
