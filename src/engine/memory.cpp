@@ -1,5 +1,7 @@
 #include "engine/memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "engine/decoder_parts.h"
@@ -25,13 +27,15 @@ int64_t DrawingWeightBytes(const ModelConfig& config, Precision precision) {
 
 std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c,
                                                             Precision precision, int64_t tokens,
-                                                            bool recompute_activations) {
+                                                            bool recompute_activations,
+                                                            int64_t adapters) {
   const int64_t kFloat = sizeof(float), product = ProductBytes(precision);
-  const int64_t parameters = c.ParameterCount();
+  const int64_t parameters = c.ParameterCount() + adapters;
+  const int64_t trained = adapters > 0 ? adapters : parameters;
   const int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, w = c.width;
   // Of a layer of experts: what one token's experts hold.
   const int64_t f = std::max(c.experts > 0 ? c.chosen_experts * c.expert_ffn : 0, c.ffn);
-  const int64_t multiplied = MultipliedCount(c);
+  const int64_t multiplied = MultipliedCount(c) + adapters;
 
   const int64_t raw = c.qk_norm ? q + kv : 0;
   const int64_t outputs = c.output_norms ? 2 * w : 0;
@@ -47,11 +51,16 @@ std::vector<std::pair<std::string, int64_t>> TrainingMemory(const ModelConfig& c
   const int64_t logits = keeps ? tokens * c.vocab : 0;
   return {{"weights", parameters * kFloat},
           {"packed weights", 2 * multiplied * product},
-          {"gradients", parameters * kFloat},
-          {"moments", 2 * parameters * kFloat},
+          {"gradients", trained * kFloat},
+          {"moments", 2 * trained * kFloat},
           {"activations", tokens * (kept * kFloat + pages * product)},
           {"buffers", tokens * (shared * kFloat + panels * product)},
           {"logits", (slice + logits) * kFloat}};
+}
+
+int64_t MachineMemoryBytes() {
+  const int64_t pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages * page : 0;
 }
 
 int64_t TotalBytes(const std::vector<std::pair<std::string, int64_t>>& parts) {

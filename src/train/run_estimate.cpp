@@ -162,15 +162,63 @@ Result<void> Probe(const std::vector<Tree>& trees, StageContext* context, RunEst
   return {};
 }
 
+// Null: the processor computes.
+Result<std::shared_ptr<Device>> ComputingDevice(DeviceKind kind, const ModelConfig& config) {
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::Open(kind));
+  if (device != nullptr && !DeviceRunner::Supports(config).ok()) device = nullptr;
+  return device;
+}
+
+int64_t MostCallTokens(const TrainingRecipe& recipe) {
+  int64_t tokens = 0;
+  for (const auto& stage : recipe.stages) tokens = std::max(tokens, stage->size().call_tokens);
+  return tokens;
+}
+
+// Where the processor computes: what a step takes at most of this machine's memory, by the shape of
+// the model alone, whose weights may not fit either.
+Result<void> LookAtMemory(const TrainingRecipe& recipe, const Model& shape, bool on_processor,
+                          RunEstimate* estimate) {
+  int64_t adapters = 0;
+  for (const LoraModule& module : shape.lora) {
+    adapters += shape.parameters[module.a].count() + shape.parameters[module.b].count();
+  }
+  const ModelConfig& config = shape.config;
+  const int64_t tokens = MostCallTokens(recipe);
+  estimate->parameters = config.ParameterCount();
+  estimate->memory = TrainingMemory(config, recipe.model.precision, tokens,
+                                    recipe.model.recompute_activations, adapters);
+  if (const int64_t ahead = recipe.rollout.ahead; ahead > 0) {
+    estimate->memory.emplace_back(
+        fmt::format("weights that draw ahead, {} times", ahead + 1),
+        (ahead + 1) *
+            (DrawingWeightBytes(config, recipe.model.precision) + estimate->parameters * 4));
+  }
+  const int64_t needed = TotalBytes(estimate->memory), present = MachineMemoryBytes();
+  if (!on_processor || present == 0 || needed <= present) return {};
+  const auto most =
+      std::max_element(estimate->memory.begin(), estimate->memory.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format(
+          "this run takes up to {} of memory ({} of it {}), and this machine has {}: lower "
+          "stage.call_tokens ({} now), {}{}or compute on a GPU (--device cuda)",
+          Size(needed), Size(most->second), most->first, Size(present), tokens,
+          recipe.model.recompute_activations ? "" : "set model.recompute_activations=true, ",
+          recipe.model.lora ? "" : "train adapters (model.lora={rank=16}), "));
+}
+
 // Where a device computes: what a step takes of it, before it is asked for anything.
 Result<void> LookAtDevice(const TrainingRecipe& recipe, const Engine::Options& options,
                           const Model& model, const std::vector<Tree>& trees,
                           RunEstimate* estimate) {
-  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, Device::Open(options.device));
-  if (device == nullptr || !DeviceRunner::Supports(model.config).ok()) return {};
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device,
+                        ComputingDevice(options.device, model.config));
+  if (device == nullptr) return {};
   DeviceStepShape shape{.live = recipe.rollout.options.max_live, .sampler = options.sampler};
+  shape.tokens = MostCallTokens(recipe);
   for (const auto& stage : recipe.stages) {
-    shape.tokens = std::max(shape.tokens, stage->size().call_tokens);
     shape.leaves = std::max(shape.leaves, stage->size().group);
   }
   int64_t nodes = 0, tokens = 0;
@@ -342,23 +390,15 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& 
   HONE_ASSIGN_OR_RETURN(
       const std::unique_ptr<StageContext> context,
       StageContext::Open(recipe, nowhere.path(), {}, &times, {.rehearsal = true, .hooks = hooks}));
-  HONE_ASSIGN_OR_RETURN(Model model,
-                        MakeModel(recipe.model, *context->language.tokenizer, recipe.run.seed));
   RunEstimate estimate;
   estimate.set_up = SetUpOf(recipe, *context, Since(*clock, begin));
-  estimate.parameters = model.config.ParameterCount();
-  int64_t call_tokens = 0;
-  for (const auto& stage : recipe.stages) {
-    call_tokens = std::max(call_tokens, stage->size().call_tokens);
-  }
-  estimate.memory = TrainingMemory(model.config, recipe.model.precision, call_tokens,
-                                   recipe.model.recompute_activations);
-  if (const int64_t ahead = recipe.rollout.ahead; ahead > 0) {
-    estimate.memory.emplace_back(
-        fmt::format("weights that draw ahead, {} times", ahead + 1),
-        (ahead + 1) *
-            (DrawingWeightBytes(model.config, recipe.model.precision) + estimate.parameters * 4));
-  }
+  HONE_ASSIGN_OR_RETURN(const Model shape,
+                        ModelShapeOf(recipe.model, *context->language.tokenizer));
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device,
+                        ComputingDevice(context->engine_options.device, shape.config));
+  HONE_RETURN_IF_ERROR(LookAtMemory(recipe, shape, device == nullptr, &estimate));
+  HONE_ASSIGN_OR_RETURN(Model model,
+                        MakeModel(recipe.model, *context->language.tokenizer, recipe.run.seed));
   HONE_RETURN_IF_ERROR(Rehearse(recipe, context.get(), /*knock=*/false));
   HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
                         LookAtDemonstrations(recipe, context.get(), &estimate));

@@ -54,7 +54,8 @@ struct RunEstimate {
 // see how fast that is here and now; nothing of it is kept, and no tool that is not part of this
 // program is asked. An episode of trial and error is taken
 // to be as long as a demonstration. Evaluations are not counted. An error where the run would not
-// fit into the device that computes. `hooks` as in a run.
+// fit into the device that computes, or, before any weight is read, into this machine's memory
+// where the processor does. `hooks` as in a run.
 Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& hooks = {});
 
 }  // namespace hone

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "engine/memory.h"
 #include "support/tiny_recipe.h"
+#include "train/backend.h"
+#include "train/run_model.h"
 #include "train/trainer.h"
 
 namespace hone {
@@ -73,6 +75,43 @@ TEST(RunEstimate, SaysWhatADeviceHasToHoldAndWhenItCannot) {
   EXPECT_NE(full.error().message().find("are free: lower stage.call_tokens (16384 now)"),
             std::string::npos)
       << full.error().message();
+}
+
+TEST(RunEstimate, SaysThatARunDoesNotFitIntoThisMachineBeforeItReadsWeights) {
+  const TemporaryDirectory place;
+  const TrainingRecipe fresh = ReadTiny("/tmp/none").value();
+  const LoadedEnvironment environment = fresh.environment.make(nullptr).value();
+  const auto world = Backend::Real(fresh, environment, "").value();
+  Demonstrator demonstrator({.agent = "gold"}, &environment, world->executor(), 1);
+  const RunLanguage language = MakeLanguage(fresh.model, &demonstrator).value();
+  ModelConfig config = fresh.model.fresh;
+  config.vocab = language.tokenizer->vocab_size();
+  ASSERT_TRUE(WriteFileAtomic(place.path() / "tokenizer.json", language.tokenizer->ToJson()).ok());
+  ASSERT_TRUE(
+      WriteFileAtomic(place.path() / "config.json", DumpJson(ModelConfigToJson(config))).ok());
+  const std::string folder =
+      "model={dialect='tagged:desk', device='cpu', folder='" + place.path().string() + "'}";
+  const auto large =
+      EstimateRun(ReadTiny("/tmp/none", {folder, "stage.0.call_tokens=100_000_000_000"}).value());
+  ASSERT_FALSE(large.ok());
+  const std::string& message = large.error().message();
+  for (const char* part :
+       {"this run takes up to ", " GB of it buffers), and this machine has ",
+        "lower stage.call_tokens (100000000000 now), set model.recompute_activations=true, train "
+        "adapters (model.lora={rank=16}), or compute on a GPU (--device cuda)"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+  const auto fits = EstimateRun(ReadTiny("/tmp/none", {folder}).value());
+  ASSERT_FALSE(fits.ok());
+  EXPECT_NE(fits.error().message().find("model.safetensors"), std::string::npos)
+      << "now they are read: " << fits.error().message();
+}
+
+TEST(RunEstimate, AdaptersTakeLessThanAllWeights) {
+  const auto memory = [](const std::vector<std::string>& changes) {
+    return TotalBytes(EstimateRun(ReadTiny("/tmp/none", changes).value()).value().memory);
+  };
+  EXPECT_LT(memory({"model.lora={rank=2}"}), memory({}));
 }
 
 TEST(RunEstimate, KnowsWhatTheCacheHas) {

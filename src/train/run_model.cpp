@@ -163,13 +163,21 @@ Result<RunLanguage> MakeLanguage(const PolicyModelOptions& settings,
   });
 }
 
+namespace {
+
+ModelConfig FreshConfig(const PolicyModelOptions& settings, const Tokenizer& tokenizer) {
+  ModelConfig config = settings.fresh;
+  config.vocab = tokenizer.vocab_size();
+  return config;
+}
+
+}  // namespace
+
 Result<Model> MakeModel(const PolicyModelOptions& settings, const Tokenizer& tokenizer,
                         uint64_t seed) {
   Model model;
   if (settings.folder.empty()) {
-    ModelConfig config = settings.fresh;
-    config.vocab = tokenizer.vocab_size();
-    model = NewModel(config);
+    model = NewModel(FreshConfig(settings, tokenizer));
     InitializeModel(Rng(seed).Split("weights").NextU64(), &model);
   } else {
     HONE_ASSIGN_OR_RETURN(model, LoadModelWithAdapters(settings.folder));
@@ -181,6 +189,16 @@ Result<Model> MakeModel(const PolicyModelOptions& settings, const Tokenizer& tok
     HONE_RETURN_IF_ERROR(AddLora(lora, &model));
   }
   return model;
+}
+
+Result<Model> ModelShapeOf(const PolicyModelOptions& settings, const Tokenizer& tokenizer) {
+  ModelConfig config = FreshConfig(settings, tokenizer);
+  if (!settings.folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(config, LoadModelConfig(settings.folder));
+  }
+  Model shape = ModelShape(config);
+  if (settings.lora) HONE_RETURN_IF_ERROR(AddLora(*settings.lora, &shape));
+  return shape;
 }
 
 Engine::Options EngineOptions(const TrainingRecipe& recipe, const RunLanguage& language,

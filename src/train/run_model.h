@@ -52,6 +52,9 @@ Result<RunLanguage> LanguageOf(const PolicyModelOptions& settings, Tokenizer tok
 Result<Model> MakeModel(const PolicyModelOptions& settings, const Tokenizer& tokenizer,
                         uint64_t seed);
 
+// The same without the numbers of its weights, which are not read: only adapters have some.
+Result<Model> ModelShapeOf(const PolicyModelOptions& settings, const Tokenizer& tokenizer);
+
 // How the engine of a run is opened: the agent may not write what is the environment's.
 Engine::Options EngineOptions(const TrainingRecipe& recipe, const RunLanguage& language,
                               int64_t vocabulary);
