@@ -149,6 +149,7 @@ def rehearsal(arguments):
     outputs = said(arguments.hone, arguments.models[0], arguments.device, PROMPTS)
     rows = [{"messages": [{"role": "user", "content": case["prompt"]}, {"role": "assistant", "content": outputs[case["id"]]["output"].strip()}]}
             for case in map(json.loads, PROMPTS.read_text(encoding="utf-8").splitlines()) if outputs[case["id"]]["output"].strip()]
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     path = arguments.folder / "rehearsal.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     print(f"{path}: {len(rows)} conversations")

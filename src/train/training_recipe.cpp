@@ -96,10 +96,8 @@ Json WithoutDevices(const Json& said) {
   return rest;
 }
 
-// Whether a recipe is to be carried out, or has been.
-enum class Reading { kToTrain, kTrained };
-
-PolicyModelOptions ReadModel(RecipeTable table, Reading reading) {
+// `check`: whether the model has to be there.
+PolicyModelOptions ReadModel(RecipeTable table, bool check) {
   PolicyModelOptions model;
   table.ReadPath("folder", &model.folder, "a Hugging Face folder; empty: a fresh model",
                  PathUse::kPlace);
@@ -147,7 +145,7 @@ PolicyModelOptions ReadModel(RecipeTable table, Reading reading) {
                     "one write model={folder=..., dialect=...}");
     }
   }
-  if (reading == Reading::kToTrain) CheckModel(model, &table);
+  if (check) CheckModel(model, &table);
   return model;
 }
 
@@ -249,7 +247,7 @@ void PassOverTraining(RecipeTable root) {
 
 Result<PolicyModelOptions> ReadTrainedModel(const std::filesystem::path& run) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(run / "recipe.toml"));
-  return ReadModel(recipe.Root().Table("model"), Reading::kTrained);
+  return ReadModel(recipe.Root().Table("model"), /*check=*/false);
 }
 
 Result<Json> ReadTrainedRewards(const std::filesystem::path& run) {
@@ -289,7 +287,7 @@ Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
   recipe.Override("run.resume=auto");  // where a run began may be gone
   TrainingRecipe read;
   read.run = ReadRun(root.Table("run"));
-  read.model = ReadModel(root.Table("model"), Reading::kTrained);
+  read.model = ReadModel(root.Table("model"), /*check=*/false);
   read.environment = ReadEnvironment(root);
   read.tools = ReadTools(root);
   read.rollout = ReadPractice(root.Table("rollout"), true);
@@ -303,11 +301,12 @@ Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
   return read;
 }
 
-Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageKind> kinds) {
+Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageKind> kinds,
+                                          RecipeUse use) {
   RecipeTable root = recipe->Root();
   TrainingRecipe read;
   read.run = ReadRun(root.Table("run"));
-  read.model = ReadModel(root.Table("model"), Reading::kToTrain);
+  read.model = ReadModel(root.Table("model"), use == RecipeUse::kToTrain);
   read.environment = ReadEnvironment(root);
   read.tools = ReadTools(root);
   for (const auto& [split, file] : read.environment.files) {

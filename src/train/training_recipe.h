@@ -109,10 +109,15 @@ struct TrainingRecipe {
   bool Makes(StageProduct product) const;
 };
 
+// What a recipe is read for. kToReport: to know its finished runs again, which takes the files that
+// are part of its identity (train/recipe_identity.h), but not the model that they began with.
+enum class RecipeUse { kToTrain, kToReport };
+
 // Reads all of a recipe and checks that its parts fit each other, without computing anything: all
 // problems at once, each with its line.
 Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe,
-                                          std::span<const StageKind> stages = BuiltInStages());
+                                          std::span<const StageKind> stages = BuiltInStages(),
+                                          RecipeUse use = RecipeUse::kToTrain);
 
 // The same of a run that was trained elsewhere or long ago and is only acted with: what nobody
 // needs any more (the stages, what answered in training, the model that it began with) need not be

@@ -1,6 +1,7 @@
 #include "app/comparison/comparison_session.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -25,11 +26,14 @@ Result<void> CheckSomethingThere(const CarriedOut& carried_out, const SessionOpt
     return std::any_of(records.begin(), records.end(), begun);
   };
   if (any(carried_out.records) || any(carried_out.tuning)) return {};
-  return Error(ErrorCode::kNotFound,
-               fmt::format("{}{} no run of this comparison to report on; make them first, without "
-                           "--report-only",
-                           options.out.string(),
-                           options.ledger.empty() ? " has" : " and " + options.ledger + " have"));
+  std::string notes;
+  for (const std::string& note : carried_out.notes) notes += "\n" + note;
+  return Error(
+      ErrorCode::kNotFound,
+      fmt::format("{}{} no run of this comparison to report on; make them first, without "
+                  "--report-only{}",
+                  options.out.string(),
+                  options.ledger.empty() ? " has" : " and " + options.ledger + " have", notes));
 }
 
 Result<std::vector<ComparedRun>> Make(const ComparisonFile& comparison,
@@ -71,6 +75,27 @@ Result<std::vector<ComparedRun>> MakeOrRead(const ComparisonFile& comparison,
   return ReadRuns(comparison, runs, ledger);
 }
 
+// Arms whose runs in the ledger are of another recipe or other files: nobody is to think that they
+// were never made.
+std::vector<std::string> NotesOnLedger(const ComparisonFile& comparison,
+                                       const std::vector<PlannedRun>& runs,
+                                       const ComparisonLedger& ledger) {
+  std::map<std::string, std::vector<uint64_t>> others;  // seeds by arm
+  for (const PlannedRun& run : runs) {
+    if (ledger.HasAnother(comparison, run)) {
+      others[comparison.arms[run.arm].name].push_back(run.seed);
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [arm, seeds] : others) {
+    notes.push_back(fmt::format(
+        "{}: the ledger has runs of it (seed {}) that are left out: their recipe, its [evaluation] "
+        "or the files that it names are others than those here",
+        arm, fmt::join(seeds, ", ")));
+  }
+  return notes;
+}
+
 // Controls that nobody has measured are rows that say so, and no runs that are missing.
 void LeaveOutUnmeasured(CarriedOut* done) {
   std::set<std::string> controls;
@@ -102,7 +127,9 @@ Result<CarriedOut> CarryOutComparison(const ComparisonFile& comparison,
     HONE_ASSIGN_OR_RETURN(ledger, ComparisonLedger::Open(options.ledger));
   }
   ComparisonLedger* const kept = ledger ? &*ledger : nullptr;
-  const ComparisonFile asked = options.fair ? WithOutcomeArms(comparison) : comparison;
+  ComparisonFile asked = comparison;
+  if (options.report_only) asked.use = RecipeUse::kToReport;
+  if (options.fair) asked = WithOutcomeArms(asked);
   // What is wrong with any recipe is known before the first run.
   HONE_RETURN_IF_ERROR([&]() -> Result<void> {
     const auto planned = PlanRuns(WithFirstSettings(asked), options.out);
@@ -116,6 +143,10 @@ Result<CarriedOut> CarryOutComparison(const ComparisonFile& comparison,
   done.comparison = WithChosen(asked, done.tuned);
   if (options.fair) done.comparison = WithControls(std::move(done.comparison));
   HONE_ASSIGN_OR_RETURN(done.records, MakeOrRead(done.comparison, options, kept));
+  if (options.report_only && kept != nullptr) {
+    HONE_ASSIGN_OR_RETURN(const auto runs, PlanRuns(done.comparison, options.out));
+    done.notes = NotesOnLedger(done.comparison, runs, *kept);
+  }
   if (options.report_only) {
     LeaveOutUnmeasured(&done);
     HONE_RETURN_IF_ERROR(CheckSomethingThere(done, options));
@@ -147,6 +178,8 @@ ComparisonFindings FindingsOf(const CarriedOut& carried_out, const std::string& 
   }
   findings.claims = ClaimTables(comparison.claims, found, findings.sections);
   findings.problems = CheckStarts(carried_out.records);
+  findings.problems.insert(findings.problems.end(), carried_out.notes.begin(),
+                           carried_out.notes.end());
   if (!findings.sections.empty()) {
     findings.tables.push_back(StabilityTable(
         RunsBySetting(comparison, carried_out.tuned, carried_out.tuning, carried_out.records),

@@ -32,12 +32,14 @@ struct CarriedOut {
   std::vector<ComparedRun> records;  // of its runs
   std::vector<ComparedRun> tuning;   // of the runs that only choose settings
   std::vector<TunedArm> tuned;       // what was chosen by them
+  std::vector<std::string> notes;    // what the ledger has of these arms and is not of them
 };
 
 // All runs of the comparison that are not finished are made, those that choose settings first; a
 // signal lets them save and end (kStopped). Folders that belong to other recipes are refused before
-// anything is done. With report_only none is made, and it is an error (kNotFound) when none was
-// ever begun; runs that would measure controls are then left out unless they are there.
+// anything is done. With report_only none is made, models need not be there, and it is an error
+// (kNotFound) when none was ever begun; runs that would measure controls are then left out unless
+// they are there.
 Result<CarriedOut> CarryOutComparison(const ComparisonFile& comparison,
                                       const SessionOptions& options);
 

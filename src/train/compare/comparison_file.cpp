@@ -443,7 +443,7 @@ Result<PlannedRun> PlanRun(const ComparisonFile& comparison, size_t arm, uint64_
     run.overrides.push_back(std::move(own));
   }
   for (const std::string& assignment : run.overrides) file.Override(assignment);
-  HONE_ASSIGN_OR_RETURN(run.recipe, ReadTrainingRecipe(&file));
+  HONE_ASSIGN_OR_RETURN(run.recipe, ReadTrainingRecipe(&file, BuiltInStages(), comparison.use));
   run.hash = RecipeHash(run.recipe);
   run.start_key = StartKey(run.recipe);
   return run;
@@ -481,8 +481,13 @@ Result<std::vector<PlannedRun>> PlanRuns(const ComparisonFile& comparison,
     problems += fmt::format("{}{}", problems.empty() ? "" : "\n",
                             run.error().In(comparison.arms[arm].name).message());
   }
-  if (!problems.empty()) return Error(ErrorCode::kInvalidArgument, problems);
-  return runs;
+  if (problems.empty()) return runs;
+  if (comparison.use == RecipeUse::kToReport) {
+    problems +=
+        "\nA run is known by what is in the files that its recipe names, so a report wants these, "
+        "too; the first lines of a recipe say how they are made. Models are not wanted.";
+  }
+  return Error(ErrorCode::kInvalidArgument, problems);
 }
 
 }  // namespace hone

@@ -68,6 +68,7 @@ struct ComparisonFile {
   std::vector<ComparisonSection> sections;
   std::string choose = "dev/over-run";  // what settings are chosen by; or "dev/end"
   std::vector<Claim> claims;            // what is expected of them
+  RecipeUse use = RecipeUse::kToTrain;  // what the arms' recipes are read for
 };
 
 // What the command line says; it goes over what a file says.

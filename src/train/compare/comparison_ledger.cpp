@@ -96,6 +96,11 @@ const ComparedRun* ComparisonLedger::Find(const ComparisonFile& comparison,
   return &found->second.run;
 }
 
+bool ComparisonLedger::HasAnother(const ComparisonFile& comparison, const PlannedRun& run) const {
+  return entries_.contains({comparison.arms[run.arm].name, run.seed}) &&
+         Find(comparison, run) == nullptr;
+}
+
 Result<void> ComparisonLedger::Keep(const ComparisonFile& comparison, const PlannedRun& run,
                                     const ComparedRun& record) {
   if (record.status != ComparedRun::Status::kFinished) return {};

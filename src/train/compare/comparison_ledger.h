@@ -25,6 +25,9 @@ class ComparisonLedger {
   size_t size() const { return entries_.size(); }
   // The run, if it was kept and is still what is planned.
   const ComparedRun* Find(const ComparisonFile& comparison, const PlannedRun& run) const;
+  // Whether it has a run of this arm and seed that is not what is planned: of another recipe, of
+  // other files, or measured otherwise.
+  bool HasAnother(const ComparisonFile& comparison, const PlannedRun& run) const;
 
   // Writes it down (finished ones only) in place of what was kept under its arm and seed. Another
   // process may keep runs in the same file: theirs are left as they are.
