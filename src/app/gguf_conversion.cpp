@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -125,6 +126,18 @@ Result<void> CheckConversion(const std::filesystem::path& from, const std::files
                     type));
   }
   return {};
+}
+
+Result<std::string> KeepingTypeOf(const std::filesystem::path& path) {
+  HONE_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
+  std::set<GgmlType> types;
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (tensor.shape.size() > 1) types.insert(tensor.layout->type);
+  }
+  // Beside bfloat16's small numbers, others have digits that it cannot hold.
+  const bool brain = types.contains(GgmlType::kBF16);
+  if (types.contains(GgmlType::kF32) || (brain && types.size() > 1)) return std::string("f32");
+  return std::string(brain ? "bf16" : "f16");
 }
 
 GgmlType GgmlTypeNamed(const std::string& type) {

@@ -21,6 +21,10 @@ bool IsGgufName(const std::filesystem::path& path);
 Result<void> CheckConversion(const std::filesystem::path& from, const std::filesystem::path& to,
                              const std::string& type);
 
+// The type of a folder in which the matrices of a GGUF file lose nothing that they have: f32, bf16
+// or f16.
+Result<std::string> KeepingTypeOf(const std::filesystem::path& file);
+
 // The type of a file's matrices by the name that --type has for it: f32, f16, bf16 or q8_0 (CHECK).
 GgmlType GgmlTypeNamed(const std::string& type);
 

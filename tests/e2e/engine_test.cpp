@@ -47,6 +47,50 @@ TEST(EngineCommands, AFreshModelIsMadeLookedAtConvertedAndSampledFrom) {
       6u);
 }
 
+TEST(EngineCommands, AnEncoderIsDescribedAndSentToWhatItIsFor) {
+  const std::string bert = "tests/golden/models/bert";
+  const Json info = LineOf(Hone({"model", "info", bert, "--json"}));
+  EXPECT_EQ(*info.Find("use"), Json("an encoder of texts: hone embed"));
+  EXPECT_NE(info.Find("pooling"), nullptr);
+  TemporaryDirectory directory;
+  const std::string out = (directory.path() / "out").string();
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"model", "check", bert},
+                                             {"model", "convert", bert, out},
+                                             {"generate", bert, "Hi"},
+                                             {"logprobs", bert, "Hi"}}) {
+    ExpectError(Hone(command), 1, "an encoder of texts, not a language model: hone embed");
+  }
+  const SubprocessResult table = Hone({"model", "table", bert});
+  EXPECT_EQ(table.exit_code, 0) << table.standard_output;
+  EXPECT_NE(table.standard_output.find("encoder: hone embed"), std::string::npos);
+}
+
+TEST(EngineCommands, ATextBeginsWithTheTokenThatTheTokenizersFilesPutThere) {
+  TemporaryDirectory directory;
+  const std::string tiny = (directory.path() / "tiny").string();
+  ASSERT_EQ(Hone({"model", "new", tiny, "layers=1", "width=32", "heads=2", "vocab=5000"}).exit_code,
+            0);
+  std::filesystem::copy(std::string(HONE_SOURCE_DIR "/") + kTokenizer + "/tokenizer.json",
+                        tiny + "/tokenizer.json");
+  const auto first = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"logprobs", tiny, "Hello, world!", "--json"};
+    command.insert(command.end(), more.begin(), more.end());
+    const Json tokens = *LineOf(Hone(command)).Find("tokens");
+    return std::pair(tokens.AsArray().size(), DumpJson(*tokens.AsArray()[0].Find("id")));
+  };
+  const auto bare = first({});
+  ExpectError(Hone({"generate", tiny, ""}), 1, "the prompt is empty");
+  ASSERT_TRUE(WriteFileAtomic(tiny + "/tokenizer_config.json",
+                              R"({"add_bos_token": true, "bos_token": "<|endoftext|>"})")
+                  .ok());
+  EXPECT_EQ(first({}).first, bare.first + 1);
+  EXPECT_NE(first({}).second, bare.second);
+  EXPECT_EQ(first({"--no-bos"}), bare);
+  EXPECT_EQ(Hone({"generate", tiny, ""}).exit_code, 0) << "that token alone is a beginning";
+  ExpectError(Hone({"generate", tiny, "", "--no-bos"}), 1, "the prompt is empty");
+}
+
 TEST(EngineCommands, AnExportCarriesTheChatTemplateOfItsDialectAndMergedAdapters) {
   TemporaryDirectory directory;
   const std::string out = (directory.path() / "out").string();
@@ -75,7 +119,10 @@ TEST(EngineCommands, AModelGoesIntoAGgufFileAndBack) {
   const Json info = LineOf(Hone({"model", "info", file, "--json"}));
   EXPECT_EQ(*info.Find("layers"), Json(2));
   EXPECT_EQ(*info.Find("chat_template"), Json(true));
-  ASSERT_EQ(Hone({"model", "convert", file, back, "--type", "f32"}).exit_code, 0);
+  const SubprocessResult converted = Hone({"model", "convert", file, back});
+  ASSERT_EQ(converted.exit_code, 0);
+  EXPECT_NE(converted.standard_output.find(" parameters as f32"), std::string::npos)
+      << "the type of the file keeps its numbers: " << converted.standard_output;
   EXPECT_EQ(*ReadFile(back + "/model.safetensors"), *ReadFile(tiny + "/model.safetensors"));
   EXPECT_EQ(*ReadFile(back + "/tokenizer.json"), *ReadFile(tiny + "/tokenizer.json"));
   const std::vector<std::string> text = {"Hello, world!", "--json"};

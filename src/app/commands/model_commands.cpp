@@ -11,18 +11,21 @@
 #include "app/device_option.h"
 #include "app/gguf_conversion.h"
 #include "app/installed/shipped_files.h"
+#include "app/models/model_check.h"
 #include "app/models/model_conversion.h"
 #include "app/report.h"
 #include "app/terminal.h"
 #include "app/views/text_views.h"
 #include "base/file.h"
 #include "base/recipe.h"
+#include "engine/encoder/encoder_shape.h"
 #include "engine/engine.h"
 #include "engine/safetensors.h"
 #include "engine/weights/gguf_model.h"
 #include "text/dialect.h"
 #include "text/template_dialect.h"
 #include "text/tokenizer.h"
+#include "text/vocabulary/text_frame.h"
 #include "train/folder/model_place.h"
 #include "train/training_recipe.h"
 
@@ -30,12 +33,13 @@ namespace hone {
 namespace {
 
 struct ModelArguments {
-  std::string model, out, tokenizer, text, adapter, dialect, precision = "bf16", type = "bf16";
+  std::string model, out, tokenizer, text, adapter, dialect, precision = "bf16", type;
   std::vector<std::string> overrides, stops;
   int64_t max_new = 64;
   uint64_t seed = 0;
   Sampling sampling;
   std::optional<DeviceKind> device;
+  bool no_bos = false;
 };
 
 Engine::Options EngineOptions(const ModelArguments& arguments) {
@@ -58,6 +62,14 @@ Result<Tokenizer> TokenizerOf(const ModelArguments& arguments, const ModelConfig
                              tokenizer.vocab_size(), config.vocab));
   }
   return tokenizer;
+}
+
+// What its tokenizer's files put before a text (--no-bos: nothing).
+Result<std::vector<TokenId>> BeginningOf(const ModelArguments& arguments,
+                                         const Tokenizer& tokenizer) {
+  if (arguments.no_bos) return std::vector<TokenId>();
+  return LoadTextBeginning(arguments.tokenizer.empty() ? arguments.model : arguments.tokenizer,
+                           tokenizer);
 }
 
 Json InfoJson(const ModelConfig& c) {
@@ -104,18 +116,46 @@ Result<std::string> GgufInfo(const std::string& path, bool json) {
   return ShownInfo(info, json);
 }
 
-Result<std::string> Info(const ModelArguments& named, bool json) {
-  if (IsGgufName(named.model)) return GgufInfo(named.model, json);
-  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
-  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(arguments.model));
-  HONE_ASSIGN_OR_RETURN(const CheckpointTensors tensors, CheckpointTensors::Open(arguments.model));
-  Json info = InfoJson(config);
+// How many numbers of each type its files hold.
+Result<std::string> StoredNumbers(const std::string& folder) {
+  HONE_ASSIGN_OR_RETURN(const CheckpointTensors tensors, CheckpointTensors::Open(folder));
   std::map<std::string, int64_t> types;
   for (const auto& [name, view] : tensors.tensors())
     types[std::string(DTypeName(view.dtype))] += view.count();
   std::string stored;
   for (const auto& [type, count] : types)
     stored += fmt::format("{}{} {}", stored.empty() ? "" : ", ", count, type);
+  return stored;
+}
+
+Result<std::string> EncoderInfo(const std::string& folder, bool json) {
+  HONE_ASSIGN_OR_RETURN(const EncoderShape shape, LoadEncoderShape(folder));
+  HONE_ASSIGN_OR_RETURN(const Pooling pooling, LoadPooling(folder));
+  HONE_ASSIGN_OR_RETURN(const std::string stored, StoredNumbers(folder));
+  const bool mean = pooling.kind == Pooling::Kind::kMean;
+  return ShownInfo(
+      Json::Of({{"family", "bert"},
+                {"parameters", shape.ParameterCount()},
+                {"layers", shape.layers},
+                {"width", shape.width},
+                {"heads", shape.heads},
+                {"ffn", shape.ffn},
+                {"vocab", shape.vocab},
+                {"positions", pooling.max_tokens > 0 ? pooling.max_tokens : shape.max_positions},
+                {"pooling", fmt::format("{}{}", mean ? "mean of all tokens" : "the first token",
+                                        pooling.normalize ? ", length 1" : "")},
+                {"stored", stored},
+                {"use", "an encoder of texts: hone embed"}}),
+      json);
+}
+
+Result<std::string> Info(const ModelArguments& named, bool json) {
+  if (IsGgufName(named.model)) return GgufInfo(named.model, json);
+  if (IsEncoderFolder(named.model)) return EncoderInfo(named.model, json);
+  HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(arguments.model));
+  HONE_ASSIGN_OR_RETURN(const std::string stored, StoredNumbers(arguments.model));
+  Json info = InfoJson(config);
   info.Set("stored", stored);
   // How it calls tools, by its own template.
   if (LoadModelTemplate(arguments.model).ok()) {
@@ -168,10 +208,16 @@ Result<std::string> New(const ModelArguments& arguments, bool json) {
 }
 
 Result<std::string> Convert(const ModelArguments& named, bool json) {
-  HONE_RETURN_IF_ERROR(CheckConversion(named.model, named.out, named.type));
   ModelArguments arguments = named;
+  if (named.type.empty()) {
+    arguments.type = "bf16";
+    if (IsGgufName(named.model) && !IsGgufName(named.out)) {
+      HONE_ASSIGN_OR_RETURN(arguments.type, KeepingTypeOf(named.model));
+    }
+  }
+  HONE_RETURN_IF_ERROR(CheckConversion(named.model, named.out, arguments.type));
   if (!IsGgufName(named.model)) {
-    HONE_ASSIGN_OR_RETURN(arguments, Found(named));
+    HONE_ASSIGN_OR_RETURN(arguments, Found(arguments));
   }
   HONE_ASSIGN_OR_RETURN(const ConvertedModel converted,
                         ConvertModel({.from = arguments.model,
@@ -194,13 +240,6 @@ Result<std::string> Convert(const ModelArguments& named, bool json) {
                      headless ? ", without its head for values" : "");
 }
 
-constexpr std::string_view kCheckText =
-    "The weather in Paris is often mild. In spring it rains on many days, and in summer the "
-    "evenings are "
-    "long and warm. Most people who visit the city walk along the river, look at the bridges, and "
-    "have "
-    "something to eat in one of the small streets nearby.";
-
 // Whether Hone trained it from nothing, or may have: then it has read what its tasks say and no
 // other English.
 bool MayBeFromNothing(const ModelPlace& place) {
@@ -214,29 +253,28 @@ Result<std::string> Check(const ModelArguments& named, bool json, bool* broken) 
   HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
-  const Tree tree = ChainOf(tokenizer.Encode(kCheckText));
-  HONE_RETURN_IF_ERROR(engine->CheckTokens(tree.nodes[0].tokens));
-  const std::vector<float> logprobs = engine->LogProbs({&tree, 1})[0][0].logprobs;
-  double nll = 0;
-  for (const float logprob : logprobs) nll -= logprob;
-  nll /= static_cast<double>(logprobs.size() - 1);
-  const double guessing = std::log(static_cast<double>(engine->config().vocab));
-  const bool worse = nll > guessing + 0.5;
-  const bool own = std::isfinite(nll) && worse && MayBeFromNothing(place);
-  *broken = !own && (!std::isfinite(nll) || worse);
-  const char* verdict =
-      *broken ? "worse than guessing: the load looks broken, or the model was trained "
-                "from nothing on texts unlike English"
-      : own   ? "it loads; it was trained by Hone on its tasks and reads no other English"
-      : nll > guessing - 1 ? "no better than guessing: an untrained model, or another tokenizer"
-                           : "reads English";
+  HONE_ASSIGN_OR_RETURN(const auto beginning, BeginningOf(arguments, tokenizer));
+  HONE_ASSIGN_OR_RETURN(const ReadingCheck check,
+                        CheckReading({.folder = arguments.model,
+                                      .beginning = beginning,
+                                      .from_nothing = MayBeFromNothing(place)},
+                                     tokenizer, engine.get()));
+  *broken = check.broken;
+  const double nats = check.nats();
   if (json) {
-    return DumpJson(Json::Of(
-               {{"perplexity", std::exp(nll)}, {"nats_per_token", nll}, {"verdict", verdict}})) +
+    return DumpJson(Json::Of({{"perplexity", std::exp(nats)},
+                              {"nats_per_token", nats},
+                              {"bare_nats_per_token", check.bare},
+                              {"read_as", check.AsTurn() ? "a turn" : "bare text"},
+                              {"verdict", check.verdict}})) +
            "\n";
   }
-  return fmt::format("perplexity {:.2f} ({:.3f} nats per token; guessing is {:.3f}): {}\n",
-                     std::exp(nll), nll, guessing, verdict);
+  const std::string how =
+      check.AsTurn()
+          ? fmt::format(" as a turn in its chat template, {:.3f} as bare text", check.bare)
+          : "";
+  return fmt::format("perplexity {:.2f} ({:.3f} nats per token{}; guessing is {:.3f}): {}\n",
+                     std::exp(nats), nats, how, check.guessing, check.verdict);
 }
 
 Result<std::string> Generate(const ModelArguments& named, bool json) {
@@ -244,7 +282,8 @@ Result<std::string> Generate(const ModelArguments& named, bool json) {
   HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
   SampleRequest request;
-  request.prompt = tokenizer.Encode(arguments.text);
+  HONE_ASSIGN_OR_RETURN(auto beginning, BeginningOf(arguments, tokenizer));
+  request.prompt = WithBeginning(std::move(beginning), tokenizer.Encode(arguments.text));
   if (request.prompt.empty())
     return Error(ErrorCode::kInvalidArgument, "the prompt is empty; give some text");
   HONE_RETURN_IF_ERROR(engine->CheckTokens(request.prompt));
@@ -284,7 +323,8 @@ Result<std::string> Logprobs(const ModelArguments& named, bool json) {
   HONE_ASSIGN_OR_RETURN(const ModelArguments arguments, Found(named));
   HONE_ASSIGN_OR_RETURN(const auto engine, OpenModel(arguments.model, EngineOptions(arguments)));
   HONE_ASSIGN_OR_RETURN(const Tokenizer tokenizer, TokenizerOf(arguments, engine->config()));
-  const Tree tree = ChainOf(tokenizer.Encode(arguments.text));
+  HONE_ASSIGN_OR_RETURN(auto beginning, BeginningOf(arguments, tokenizer));
+  const Tree tree = ChainOf(WithBeginning(std::move(beginning), tokenizer.Encode(arguments.text)));
   const std::vector<TokenId>& tokens = tree.nodes[0].tokens;
   HONE_RETURN_IF_ERROR(engine->CheckTokens(tokens));
   const NodeLogprobs scores = engine->LogProbs({&tree, 1})[0][0];
@@ -315,10 +355,14 @@ void AddComputing(Command command, ModelArguments* arguments) {
   AddDeviceOption(command, &arguments->device);
 }
 
+void AddNoBos(Command command, ModelArguments* arguments) {
+  command.AddFlag("--no-bos", &arguments->no_bos,
+                  "put nothing before the text; else what the tokenizer's files say (Llama's <s>)");
+}
+
 void AddType(Command command, ModelArguments* arguments) {
-  command.AddOption("--type", &arguments->type, "of the weights in the file: f32 or bf16")
-      .OneOf({"f32", "bf16"})
-      .ShowDefault();
+  command.AddOption("--type", &arguments->type, "of the weights in the file: f32 or bf16 (bf16)")
+      .OneOf({"f32", "bf16"});
 }
 
 }  // namespace
@@ -353,9 +397,9 @@ void AddModel(Command program, std::shared_ptr<CommandContext> context) {
       .Required();
   convert
       .AddOption("--type", &arguments->type,
-                 "of the weights in the file: f32, bf16 or f16; of a GGUF file also q8_0")
-      .OneOf({"f32", "bf16", "f16", "q8_0"})
-      .ShowDefault();
+                 "of the weights in the file: f32, bf16 or f16; of a GGUF file also q8_0 (bf16; of "
+                 "weights from a GGUF file the one that keeps their numbers)")
+      .OneOf({"f32", "bf16", "f16", "q8_0"});
   convert.AddOption("--adapter", &arguments->adapter,
                     "a PEFT folder to merge (its own folder \"adapter\" when absent)");
   convert.AddOption("--dialect", &arguments->dialect,
@@ -398,6 +442,7 @@ void AddGenerate(Command program, std::shared_ptr<CommandContext> context) {
   command.AddOption("--stop", &arguments->stops,
                     "end as soon as this has been written; may repeat");
   command.AddOption("--seed", &arguments->seed, "").ShowDefault();
+  AddNoBos(command, arguments.get());
   AddComputing(command, arguments.get());
   command.Footer(
       "Example:\n  hone generate path/to/model \"The weather in Paris\" --temperature 0.7\n");
@@ -411,6 +456,7 @@ void AddLogprobs(Command program, std::shared_ptr<CommandContext> context) {
   command.AddOption("model", &arguments->model, "a Hugging Face folder, or a run").Required();
   command.AddOption("text", &arguments->text, "the text").Required();
   command.AddOption("--tokenizer,-t", &arguments->tokenizer, "when it is not in the folder");
+  AddNoBos(command, arguments.get());
   AddComputing(command, arguments.get());
   command.Footer("Example:\n  hone logprobs path/to/model \"The weather in Paris\"\n");
   command.Action([=] { Finish(context.get(), Logprobs(*arguments, context->json)); });

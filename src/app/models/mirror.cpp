@@ -14,7 +14,6 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "engine/safetensors.h"
-#include "engine/weights/gguf.h"
 
 namespace hone {
 namespace {
@@ -115,24 +114,11 @@ Result<void> CheckFolder(const std::string& place, const fs::path& folder) {
   return tensors.ok() ? Result<void>() : tensors.error().In(place);
 }
 
-// The type in which a file's matrices lose nothing that they have.
-std::string KeepingType(const GgufFile& file) {
-  std::set<GgmlType> types;
-  for (const auto& [name, tensor] : file.tensors()) {
-    if (tensor.shape.size() > 1) types.insert(tensor.layout->type);
-  }
-  // Beside bfloat16's small numbers, others have digits that it cannot hold.
-  const bool brain = types.contains(GgmlType::kBF16);
-  if (types.contains(GgmlType::kF32) || (brain && types.size() > 1)) return "f32";
-  return brain ? "bf16" : "f16";
-}
-
 Result<void> ConvertTaken(const fs::path& file, const ModelGetOptions& options,
                           const fs::path& folder) {
   std::string type = options.type;
   if (type.empty()) {
-    HONE_ASSIGN_OR_RETURN(const GgufFile opened, GgufFile::Open(file));
-    type = KeepingType(opened);
+    HONE_ASSIGN_OR_RETURN(type, KeepingTypeOf(file));
   }
   const auto converted = ConvertModel({.from = file, .to = folder, .type = type});
   return converted.ok() ? Result<void>() : converted.error();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "engine/encoder/encoder_weights.h"
 #include "engine/engine.h"
 #include "learn/sft.h"
 #include "text/dialect.h"
@@ -176,6 +177,17 @@ bool HasWeights(const std::filesystem::path& path) {
   return Exists(path / "model.safetensors") || Exists(path / "model.safetensors.index.json");
 }
 
+// An encoder of texts loads and is never trained.
+ModelStep LoadsEncoder(const std::filesystem::path& path) {
+  const Result<EncoderShape> shape = LoadEncoderShape(path);
+  if (!shape.ok()) return No(shape.error().message());
+  const std::string words = fmt::format("bert, {:.1f} M parameters; encoder: hone embed",
+                                        static_cast<double>(shape->ParameterCount()) / 1e6);
+  if (!HasWeights(path)) return Absent(words + "; no weights here");
+  const Result<EncoderWeights> weights = LoadEncoderWeights(path);
+  return weights.ok() ? Yes(words) : No(weights.error().message());
+}
+
 ModelStep Loads(const std::filesystem::path& path, const ModelTableOptions& options,
                 std::optional<Model>* model) {
   if (!Exists(path / "config.json")) return Absent("no config.json");
@@ -262,6 +274,11 @@ ModelRow CheckModel(const std::filesystem::path& path, const ModelTableOptions& 
   row.tokenizes = Tokenizes(path, &tokenizer);
   row.renders = Renders(path, &dialect);
   row.parses = Parses(dialect.get());
+  if (IsEncoderFolder(path)) {
+    row.loads = LoadsEncoder(path);
+    row.trains = Absent("encoders are not trained");
+    return row;
+  }
   row.loads = Loads(path, options, &model);
   row.trains = Trains(std::move(model), tokenizer);
   return row;

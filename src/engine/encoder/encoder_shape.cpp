@@ -58,6 +58,13 @@ Result<std::optional<Json>> JsonIfThere(const std::filesystem::path& file) {
 
 }  // namespace
 
+int64_t EncoderShape::ParameterCount() const {
+  const int64_t norm = 2 * width;
+  const int64_t attention = 4 * (width * width + width) + norm;
+  const int64_t forward = 2 * width * ffn + ffn + width + norm;
+  return (vocab + max_positions + token_types) * width + norm + layers * (attention + forward);
+}
+
 Result<EncoderShape> EncoderShapeFromJson(const Json& json) {
   if (TextAt(json, "model_type") != "bert") {
     return Error(ErrorCode::kUnsupported, fmt::format("the architecture \"{}\" is not \"bert\"",

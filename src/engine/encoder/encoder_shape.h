@@ -22,6 +22,7 @@ struct EncoderShape {
   double norm_eps = 1e-12;
 
   int64_t head_dim() const { return width / heads; }
+  int64_t ParameterCount() const;  // of what Encoder computes with: no pooler, no other heads
 };
 
 // From the text of a config.json whose model_type is "bert". What would change the computation

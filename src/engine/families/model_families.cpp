@@ -181,6 +181,11 @@ Result<Family> FamilyOf(const Json& json) {
     if (name == one.type) return one.family;
     names.push_back(one.type);
   }
+  if (name == "bert") {
+    return Error(ErrorCode::kUnsupported,
+                 "this is an encoder of texts, not a language model: hone embed turns texts into "
+                 "vectors with it, and it writes nothing");
+  }
   return Error(ErrorCode::kUnsupported, fmt::format("the architecture \"{}\" is not one of {}",
                                                     name, fmt::join(names, ", ")));
 }

@@ -1,5 +1,7 @@
 #include "text/vocabulary/text_frame.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -95,6 +97,42 @@ Result<TextFrame> LoadTextFrame(const std::filesystem::path& path) {
   Result<TextFrame> frame = TextFrameFromJson(text);
   if (!frame.ok()) return frame.error().In(file.string());
   return frame;
+}
+
+Result<std::vector<TokenId>> LoadTextBeginning(const std::filesystem::path& path,
+                                               const Tokenizer& tokenizer) {
+  const std::filesystem::path config_file = path / "tokenizer_config.json";
+  if (Exists(config_file)) {
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(config_file));
+    const Result<Json> config = ParseJson(text);
+    if (!config.ok()) return config.error().In(config_file.string());
+    const Json& adds = TokenizerMember(*config, "add_bos_token");
+    if (adds == Json(false)) return std::vector<TokenId>();
+    if (adds == Json(true)) {
+      const Json& written = TokenizerMember(*config, "bos_token");
+      const Json& token = written.is_object() ? TokenizerMember(written, "content") : written;
+      const auto id = token.is_string() ? tokenizer.FindAdded(token.AsString()) : std::nullopt;
+      if (id) return std::vector<TokenId>{*id};
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: add_bos_token is true, and bos_token names no added token of "
+                               "the tokenizer",
+                               config_file.string()));
+    }
+  }
+  if (!Exists(path / "tokenizer.json") && !path.string().ends_with(".json")) {
+    return std::vector<TokenId>();
+  }
+  HONE_ASSIGN_OR_RETURN(const TextFrame frame, LoadTextFrame(path));
+  return frame.before;
+}
+
+std::vector<TokenId> WithBeginning(std::vector<TokenId> beginning,
+                                   std::span<const TokenId> tokens) {
+  const bool there = tokens.size() >= beginning.size() &&
+                     std::equal(beginning.begin(), beginning.end(), tokens.begin());
+  if (there) beginning.clear();
+  beginning.insert(beginning.end(), tokens.begin(), tokens.end());
+  return beginning;
 }
 
 }  // namespace hone
