@@ -17,10 +17,10 @@ Conversation Before(const Conversation& conversation, size_t end) {
   return before;
 }
 
-Error CannotSpell(const TurnCodec& codec, size_t index, std::string_view why) {
+Error CannotSpell(const TurnCodec& codec, size_t index, bool calls, std::string_view why) {
   return Error(ErrorCode::kInvalidArgument,
-               fmt::format("messages[{}]: the dialect {} cannot spell this turn: {}", index,
-                           codec.dialect().traits().name, why));
+               fmt::format("messages[{}]: {}", index,
+                           CannotSpellTurn(codec.dialect().traits(), calls, why)));
 }
 
 // The turn that messages[index] is, as the dialect spells it there.
@@ -31,7 +31,10 @@ Result<Node> TurnAt(const TurnCodec& codec, const Conversation& conversation, si
   const auto last = std::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& piece) {
     return piece.author == Author::kPolicy;
   });
-  const auto cannot = [&](std::string_view why) { return CannotSpell(codec, index, why); };
+  const std::vector<MessageCall>& calls = conversation.messages[index].calls;
+  const auto cannot = [&](std::string_view why) {
+    return CannotSpell(codec, index, !calls.empty(), why);
+  };
   if (last == pieces.rend()) return cannot("it has no text");
   Node node;
   node.author = Author::kPolicy;
@@ -42,7 +45,6 @@ Result<Node> TurnAt(const TurnCodec& codec, const Conversation& conversation, si
   node.policy_version = kDemonstrated;
   const AgentTurn read = codec.ReadTurn(TurnEnd::kEnded, &node);
   if (!read.faults.empty()) return cannot(read.faults[0].message);
-  const std::vector<MessageCall>& calls = conversation.messages[index].calls;
   const bool same = std::equal(calls.begin(), calls.end(), read.calls.begin(), read.calls.end(),
                                [](const MessageCall& said, const Call& call) {
                                  return said.name == call.name && said.arguments == call.arguments;
@@ -81,7 +83,7 @@ Result<Tree> ConversationTree(const TurnCodec& codec, const Conversation& conver
     const std::optional<std::string>& thought = messages[turn].reasoning;
     if (imitated[turn] && thought && !thought->empty() &&
         codec.dialect().Parse(written, TurnEnd::kEnded).reasoning.empty()) {
-      return CannotSpell(codec, turn,
+      return CannotSpell(codec, turn, /*calls=*/false,
                          "it has a thought, which this dialect does not write; choose one that "
                          "does, such as hermes:qwen3, or take the thoughts out");
     }

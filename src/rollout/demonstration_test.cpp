@@ -195,6 +195,27 @@ TEST(ConversationTreeTest, WhatTheDialectCannotSpellIsRefusedByItsPlace) {
   EXPECT_FALSE(ConversationTree(desk.codec(), told, {false, true}).ok());
 }
 
+TEST(ConversationTreeTest, ACallThatTheModelsTemplateCannotWriteIsRefusedWithWhatToDo) {
+  const TemporaryDirectory folder;
+  ASSERT_TRUE(
+      WriteFileAtomic(folder.path() / "plain.jinja",
+                      "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content or '' }}</s>\n"
+                      "{% endfor %}{% if add_generation_prompt %}<|assistant|>\n{% endif %}")
+          .ok());
+  const TemplateCodec plain("template:" + (folder.path() / "plain.jinja").string());
+  const Conversation told = ConversationFrom(
+      R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [
+          {"type": "function", "function": {"name": "f", "arguments": {}}}]}]})");
+  const Result<Tree> tree = ConversationTree(plain.codec(), told, {false, true});
+  ASSERT_FALSE(tree.ok());
+  const std::string& message = tree.error().message();
+  EXPECT_TRUE(message.starts_with("messages[1]: the dialect template:")) << message;
+  EXPECT_NE(message.find("the model's own chat template writes no calls; put a template with tools "
+                         "into the model's folder as chat_template.jinja"),
+            std::string::npos)
+      << message;
+}
+
 // Where the n-th character of a text begins.
 size_t ByteOf(std::string_view text, int64_t character) {
   size_t byte = 0;

@@ -120,8 +120,8 @@ std::optional<Node> TurnCodec::AfterEnding(const AgentTurn& agent) {
 Result<std::vector<TokenId>> TurnCodec::Spell(const Conversation& before,
                                               const AgentTurn& turn) const {
   const auto cannot = [&](std::string_view why) {
-    return Error(ErrorCode::kUnsupported, fmt::format("the dialect {} cannot spell this turn: {}",
-                                                      dialect_->traits().name, why));
+    return Error(ErrorCode::kUnsupported,
+                 CannotSpellTurn(dialect_->traits(), !turn.calls.empty(), why));
   };
   if (!turn.faults.empty()) return cannot("it has faults");
   Conversation conversation = before;
@@ -291,6 +291,18 @@ Node Policy::NodeOf(SampleResult drawn, bool greedy) const {
   node.sampling = SamplingOf(greedy);
   node.policy_version = options_.version;
   return node;
+}
+
+std::string CannotSpellTurn(const DialectTraits& traits, bool calls, std::string_view why) {
+  if (calls && traits.call_format == CallFormatName(CallFormat::kNone)) {
+    return fmt::format(
+        "the dialect {} cannot spell this turn: it calls a tool, and the model's own chat template "
+        "writes no calls; put a template with tools into the model's folder as "
+        "chat_template.jinja (such as examples/templates/tinyllama-tools.jinja), or choose "
+        "another dialect (docs/dialects.md)",
+        traits.name);
+  }
+  return fmt::format("the dialect {} cannot spell this turn: {}", traits.name, why);
 }
 
 }  // namespace hone

@@ -123,4 +123,8 @@ class Policy {
   PolicyOptions options_;
 };
 
+// That the dialect cannot spell a turn, and why. Of a turn with calls where a model's own template
+// writes none, also what to do.
+std::string CannotSpellTurn(const DialectTraits& traits, bool calls, std::string_view why);
+
 }  // namespace hone

@@ -16,6 +16,7 @@
 #include "text/bpe_trainer.h"
 #include "text/template_dialect.h"
 #include "train/backend.h"
+#include "train/folder/model_place.h"
 
 namespace hone {
 namespace {
@@ -162,12 +163,8 @@ void CheckModel(const PolicyModelOptions& model, RecipeTable* table) {
   if (model.folder.empty()) return;
   std::error_code ignored;
   if (!std::filesystem::exists(model.folder, ignored)) {
-    return table->Problem(
-        "folder",
-        fmt::format("there is no folder {0}; get a model (hf download "
-                    "Qwen/Qwen2.5-0.5B-Instruct --local-dir {0}) or make a small one (hone model "
-                    "new --help)",
-                    model.folder));
+    return table->Problem("folder", fmt::format("there is no folder {}; {}", model.folder,
+                                                HowToGetModel(model.folder)));
   }
   if (const Result<ModelConfig> config = LoadModelConfig(model.folder); !config.ok()) {
     return table->Problem("folder", config.error().message());

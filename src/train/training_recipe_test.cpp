@@ -91,6 +91,9 @@ TEST(TrainingRecipe, AFreshModelAndOneThatIsThereExcludeEachOther) {
   const std::string problems = ProblemsOf({"model.folder=nowhere"});
   EXPECT_TRUE(Says(problems, "model.fresh: is of a fresh model")) << problems;
   EXPECT_TRUE(Says(problems, "there is no folder nowhere; get a model")) << problems;
+  EXPECT_TRUE(
+      Says(ProblemsOf({"model.folder=../models/stories15M"}),
+           "there is no folder ../models/stories15M; get the model: hone model get stories15M"));
 }
 
 TEST(TrainingRecipe, AGroupOfOneIsRefusedByMethodsThatCompare) {

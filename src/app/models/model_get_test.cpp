@@ -17,6 +17,7 @@
 #include "engine/weights/gguf_model.h"
 #include "support/golden_models.h"
 #include "support/loopback_server.h"
+#include "train/folder/model_place.h"
 
 namespace hone {
 namespace {
@@ -433,6 +434,13 @@ TEST_F(MirrorOfOnesOwn, AListThatIsMissingAndFilesThatWereChangedAreErrors) {
     EXPECT_NE(Get(name).error().message().find("has no list SHA256SUMS of its files"),
               std::string::npos);
   }
+}
+
+TEST(Catalogue, WhoMissesOneOfItsModelsIsToldItsName) {
+  std::vector<std::string_view> names;
+  for (const KnownModel& model : KnownModels()) names.push_back(model.name);
+  const auto known = ModelsKnownByName();
+  EXPECT_EQ(names, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "simulate/models/text_encoder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -120,7 +121,7 @@ TEST(TextEncoder, TheVectorsOfMiniLmAreThoseOfCandle) {
   ASSERT_EQ(rows.size(), 12u);
   const double worst = WorstOf(encoder.get(), rows);
   EXPECT_LT(worst, 2e-6);
-  RecordProperty("worst", std::to_string(worst));
+  RecordProperty("worst", fmt::format("{:.2e}", worst));
   // What the vectors are for: the sentence about rain in Spain is the likest to the first.
   std::vector<std::string> texts;
   for (const Row& row : rows) texts.push_back(row.text);

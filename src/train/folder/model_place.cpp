@@ -1,11 +1,13 @@
 #include "train/folder/model_place.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "train/folder/checksums.h"
 #include "train/folder/run_folder.h"
 
@@ -49,14 +51,42 @@ Result<int64_t> StepOf(const std::filesystem::path& run, const std::string& whic
   return *found;
 }
 
+// "models/a/" ends in the name "a", too.
+std::filesystem::path WithoutSlash(const std::filesystem::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
 }  // namespace
+
+std::span<const std::string_view> ModelsKnownByName() {
+  static constexpr std::array<std::string_view, 4> kNames = {
+      "MiniMind2-Small", "TinyLlama-1.1B-Chat-v1.0", "stories15M", "all-MiniLM-L6-v2"};
+  return kNames;
+}
+
+std::string HowToGetModel(const std::filesystem::path& folder) {
+  const std::filesystem::path place = WithoutSlash(folder);
+  const std::string name = place.filename().string();
+  if (!IsOneOf(name, ModelsKnownByName())) {
+    return fmt::format(
+        "get a model (hf download Qwen/Qwen2.5-0.5B-Instruct --local-dir {}) or "
+        "make a small one (hone model new --help)",
+        folder.string());
+  }
+  // Without --to it lies in models/NAME, where recipes look for it.
+  const bool usual = place.parent_path().filename() == "models";
+  return fmt::format("get the model: hone model get {}{}", name,
+                     usual ? "" : " --to " + place.string());
+}
 
 Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::string& which) {
   if (!Exists(named)) {
+    const bool known = IsOneOf(WithoutSlash(named).filename().string(), ModelsKnownByName());
     return Error(ErrorCode::kNotFound,
-                 fmt::format("there is no folder \"{}\"; name a run (runs/NAME), one of its "
-                             "checkpoints, or a Hugging Face folder",
-                             named.string()));
+                 fmt::format("there is no folder \"{}\"; {}", named.string(),
+                             known ? HowToGetModel(named)
+                                   : "name a run (runs/NAME), one of its checkpoints, or a Hugging "
+                                     "Face folder"));
   }
   if (named.extension() == ".gguf") {
     return Error(

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "engine/engine.h"
@@ -19,6 +21,11 @@ struct ModelPlace {
 // `which` is "last", "best" (on dev) or a step, and says something only of runs. The error says
 // what is wrong with the name, and what there is.
 Result<ModelPlace> FindModel(const std::filesystem::path& named, const std::string& which);
+
+// The models that `hone model get` has by name (app/models/catalogue.h).
+std::span<const std::string_view> ModelsKnownByName();
+// What to do where a model's folder is not there: a command, or several.
+std::string HowToGetModel(const std::filesystem::path& folder);
 
 // Where the chat template of a model lies: with it, or, for checkpoints from before these carried
 // one, with the model that the run began with.

@@ -62,12 +62,23 @@ TEST_F(ModelPlaceTest, ACheckpointKnowsItsRunAndAnotherModelHasNone) {
 
 TEST_F(ModelPlaceTest, WhatIsNoModelIsSaid) {
   ExpectError("nowhere", "last", "there is no folder");
+  ExpectError("models/stories15M", "last", "get the model: hone model get stories15M");
   Write("empty/notes.txt");
   ExpectError("empty", "last", "neither a run nor a model");
   WriteRun({}, std::nullopt, 0);
   ExpectError("run", "last", "no checkpoint yet");
   WriteRun({4}, std::nullopt, 0);
   ExpectError("run", "best", "not evaluated on dev");
+}
+
+TEST_F(ModelPlaceTest, WhoseModelIsKnownByNameIsToldItsCommand) {
+  EXPECT_EQ(HowToGetModel("../models/MiniMind2-Small"),
+            "get the model: hone model get MiniMind2-Small");
+  EXPECT_EQ(HowToGetModel("models/stories15M/"), "get the model: hone model get stories15M");
+  EXPECT_EQ(HowToGetModel("/tmp/stories15M"),
+            "get the model: hone model get stories15M --to /tmp/stories15M");
+  EXPECT_NE(HowToGetModel("models/mine").find("--local-dir models/mine) or make a small one"),
+            std::string::npos);
 }
 
 TEST_F(ModelPlaceTest, ADamagedModelIsNotOpenedUnlessItsOwnerSaysItIsMeant) {
