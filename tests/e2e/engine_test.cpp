@@ -89,6 +89,10 @@ TEST(EngineCommands, ATextBeginsWithTheTokenThatTheTokenizersFilesPutThere) {
   EXPECT_EQ(first({"--no-bos"}), bare);
   EXPECT_EQ(Hone({"generate", tiny, ""}).exit_code, 0) << "that token alone is a beginning";
   ExpectError(Hone({"generate", tiny, "", "--no-bos"}), 1, "the prompt is empty");
+  ASSERT_TRUE(WriteFileAtomic(tiny + "/tokenizer_config.json",
+                              R"({"add_bos_token": true, "bos_token": "<nobody>"})")
+                  .ok());
+  ExpectError(Hone({"generate", tiny, "Hi"}), 1, "do without it: --no-bos");
 }
 
 TEST(EngineCommands, AnExportCarriesTheChatTemplateOfItsDialectAndMergedAdapters) {

@@ -68,8 +68,12 @@ Result<Tokenizer> TokenizerOf(const ModelArguments& arguments, const ModelConfig
 Result<std::vector<TokenId>> BeginningOf(const ModelArguments& arguments,
                                          const Tokenizer& tokenizer) {
   if (arguments.no_bos) return std::vector<TokenId>();
-  return LoadTextBeginning(arguments.tokenizer.empty() ? arguments.model : arguments.tokenizer,
-                           tokenizer);
+  Result<std::vector<TokenId>> beginning = LoadTextBeginning(
+      arguments.tokenizer.empty() ? arguments.model : arguments.tokenizer, tokenizer);
+  if (beginning.ok()) return beginning;
+  return Error(
+      beginning.error().code(),
+      beginning.error().message() + "; hone generate and hone logprobs do without it: --no-bos");
 }
 
 Json InfoJson(const ModelConfig& c) {
