@@ -263,7 +263,7 @@ std::string TrainSummary(const TrainingRecipe& recipe, const TrainReport& report
       fmt::format("  {:<20}{:>9.1f} s {:>5.1f} %\n", "all passes", sum, 100 * sum / report.wall);
   text += "\n";
   if (report.ratio_tokens > 0) {
-    text += fmt::format("ratio exactly 1 for all {} tokens of first mini-batches\n",
+    text += fmt::format("ratio exactly 1 for all {} on-policy tokens of first mini-batches\n",
                         report.ratio_tokens);
   }
   if (const Json* calls = report.state.totals.Find("real_calls")) {
