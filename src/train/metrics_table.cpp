@@ -92,8 +92,8 @@ constexpr Metric kMetrics[] = {
     {kUpdate, "ratio_one_tokens", "tokens", kNeither,
      "of the step's first mini-batch, where no earlier weights drew"},
     {kUpdate, "ratio_one_share", "share", kHigher,
-     "those with a ratio of exactly 1 to the policy that drew them; anything but 1 stops the run, "
-     "unless earlier weights drew (`rollout.ahead`)"},
+     "those with a ratio of exactly 1 to the policy that drew them; anything but 1 stops the run; "
+     "absent where earlier weights drew (`rollout.ahead`)"},
     {kUpdate, "correction_weight", "weight", kNeither,
      "mean weight of the correction; 1 where nothing is corrected"},
     {kUpdate, "vetoed_sequences", "trajectories", kNeither, "that the correction left out"},

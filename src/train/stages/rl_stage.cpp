@@ -348,9 +348,9 @@ void RlTraining::NoteUpdate(const UpdateOptions& options, const UpdateReport& up
   }
   done->ratio_tokens = options.on_policy ? update.first.tokens : 0;
   values["ratio_one_tokens"] = static_cast<double>(done->ratio_tokens);
-  if (update.first.tokens > 0) {
+  if (done->ratio_tokens > 0) {  // what earlier weights drew has other ratios
     values["ratio_one_share"] =
-        static_cast<double>(update.first.ratio_one) / static_cast<double>(update.first.tokens);
+        static_cast<double>(update.first.ratio_one) / static_cast<double>(done->ratio_tokens);
   }
   if (options.imitate && update.steps > 0) {
     values["imitated_tokens"] = static_cast<double>(update.imitated_tokens);
