@@ -407,8 +407,9 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& 
   HONE_ASSIGN_OR_RETURN(const std::vector<bool> cached, FindInCache(recipe, context.get()));
   HONE_RETURN_IF_ERROR(Probe(trees, context.get(), &estimate));
 
-  // Weights in two precisions and two moments; the newest, the best, one being written, one cached.
-  estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4);
+  // Weights in two precisions and two moments, and those that draw ahead; the newest, the best, one
+  // being written, one cached.
+  estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4 + 4 * recipe.rollout.ahead);
   estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
   AddStages(recipe, cached, &estimate);
   if (recipe.Simulates()) {

@@ -79,8 +79,9 @@ TEST(TrainProgress, TheEndComparesBeforeAndAfter) {
   report.ratio_tokens = 77;
   report.state.totals.Set("real_calls", 0);
   const std::string text = TrainSummary(TrainingRecipe(), report, {});
-  for (const char* part : {"45.5 %                  91.2 %", "0 calls of real tools",
-                           "hone eval runs/run", "all 77 tokens", "weights abc", "99.0 %"}) {
+  for (const char* part :
+       {"45.5 %                  91.2 %", "0 calls of real tools", "hone eval runs/run",
+        "all 77 on-policy tokens", "weights abc", "99.0 %"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
   EXPECT_EQ(TrainSummaryJson(report).Find("ratio_one_tokens")->AsInteger(), 77);
