@@ -88,10 +88,10 @@ class Bench {
         bytes * steps / static_cast<double>(sequences) / 1e12, "TB/s", "of weights alone");
   }
 
-  // One step of drawing for 64 sequences, and one of training, for a profiler.
-  void ProfileDecode() {
+  // One step of drawing, one of prompts, and one of training, for a profiler.
+  void ProfileDecode(int64_t sequences) {
     auto sampler = engine_->NewSampler();
-    for (int64_t i = 0; i < 64; ++i) {
+    for (int64_t i = 0; i < sequences; ++i) {
       TurnRequest turn;
       turn.max_new = 64;
       if (!sampler->Generate(sampler->Start(Tokens(static_cast<uint64_t>(i), 256, vocab())), turn)
@@ -99,7 +99,18 @@ class Bench {
         std::abort();
       }
     }
-    while (sampler->counters().drawn < 64 * 20) sampler->Step();
+    while (sampler->counters().drawn < sequences * 20) sampler->Step();
+    const Profiled profiled;
+    sampler->Step();
+  }
+  void ProfilePrompt() {
+    auto sampler = engine_->NewSampler();
+    for (uint64_t i = 0; i < 96; ++i) {
+      if (!sampler->Generate(sampler->Start(Tokens(i, 256, vocab())), {.max_new = 1}).ok()) {
+        std::abort();
+      }
+    }
+    sampler->Step();
     const Profiled profiled;
     sampler->Step();
   }
@@ -301,7 +312,7 @@ int Run(int count, char** arguments) {
     fmt::print(stderr,
                "device_bench SHAPE PART...\n  SHAPE: 41m 0.5b 1.5b 7b\n"
                "  PART: decode64 decode256 decode1 prompt score train lora group small recompute\n"
-               "        profile-decode profile-train\n");
+               "        profile-decode64 profile-decode256 profile-prompt profile-train\n");
     return 2;
   }
   Engine::Options options;
@@ -320,7 +331,9 @@ int Run(int count, char** arguments) {
       {"train", [&] { bench.Train(false); }},
       {"lora", [&] { bench.Train(true); }},
       {"group", [&] { bench.Group(); }},
-      {"profile-decode", [&] { bench.ProfileDecode(); }},
+      {"profile-decode64", [&] { bench.ProfileDecode(64); }},
+      {"profile-decode256", [&] { bench.ProfileDecode(256); }},
+      {"profile-prompt", [&] { bench.ProfilePrompt(); }},
       {"profile-train", [&] { bench.ProfileTrain(); }}};
   for (const std::string& part : parts) {
     const auto found = kParts.find(part);
