@@ -4,8 +4,8 @@
 //
 // A small agent at a desk is asked for the time in a city, which it must look up, and for days of
 // the week, which it should know. `hone train` calls these functions (learn/step.h, learn/update.h)
-// in every step of practice; here each is called once, and what it made is shown for the trajectory
-// whose call earned the most. Ends with 0 if, on the whole, what had credit is likelier afterwards.
+// in every step of practice; here each is called once, and shown is the trajectory whose call
+// earned the most. Ends with 0 if, on the whole, what had credit is likelier afterwards.
 
 #include <numeric>
 
@@ -25,15 +25,12 @@ using namespace hone;  // NOLINT(google-build-using-namespace): an example reads
 // A fresh model imitates for some seconds, so that it calls and answers at all.
 constexpr char kRecipe[] = R"(
 stage = [{kind = "sft", steps = 300, batch = 16, learning_rate = 0.01, warmup = 5}]
+environment = {kind = "desk", tasks = {kinds = ["clock", "day_after"]}}
+rollout = {turn_tokens = 32}
 [model]
 dialect = "tagged:desk"
 fresh = {layers = 2, width = 64, heads = 4, positions = 192}
 tokenizer = {texts = 100, vocabulary = 400, min_frequency = 4}
-[environment]
-kind = "desk"
-tasks = {kinds = ["clock", "day_after"]}
-[rollout]
-turn_tokens = 32
 )";
 
 double Sum(const std::vector<float>& values, const Span& span) {
@@ -104,8 +101,7 @@ int main() {
   PassTimes times(clock.get());
   const auto context = StageContext::Open(recipe, folder.path(), {}, &times).value();
   const Tokenizer& tokenizer = *context->language.tokenizer;
-  Model fresh = MakeModel(recipe.model, tokenizer, recipe.run.seed).value();
-  context->engine = std::make_unique<Engine>(std::move(fresh), context->engine_options);
+  if (!context->MakeEngine().ok()) return 1;
   const auto imitation = recipe.stages[0]->Open(0, true, context.get()).value();
   for (int64_t step = 0; !imitation->IsOver(step); ++step) imitation->Step(step).value();
 

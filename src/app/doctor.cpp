@@ -15,6 +15,7 @@
 #include "app/doctor_gpu.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "cluster/mpi.h"
 #include "engine/kernels/kernels.h"
 #include "tools/sandbox/sandbox.h"
 
@@ -137,6 +138,12 @@ void ExamineOptional(std::vector<Finding>* out) {
   };
   part("npm", OnPath("npm"), "for the page of hone dash, and some tests");
   part("git", OnPath("git"), "only to record the code version of a run");
+  // The library alone joins processes that nothing here can start.
+  const Result<std::string> mpi = MpiVersion();
+  const bool whole = mpi.ok() && OnPath("mpirun");
+  out->push_back({"optional", "MPI", whole ? State::kGood : State::kOptional,
+                  mpi.ok() ? *mpi : "not found",
+                  whole ? "" : "for one run in several processes: apt-get install openmpi-bin"});
 }
 
 std::string_view StateName(State state) {

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "cluster/transport.h"
 #include "engine/device/device.h"
 
 namespace hone {
@@ -23,6 +24,7 @@ constexpr std::string_view kNoThread =
 std::string_view WordsFor(const std::exception& thrown) {
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return kNoMemory;
   if (dynamic_cast<const DeviceError*>(&thrown) != nullptr) return thrown.what();
+  if (dynamic_cast<const ClusterError*>(&thrown) != nullptr) return thrown.what();
   const auto* refused = dynamic_cast<const std::system_error*>(&thrown);
   const bool thread =
       refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again;

@@ -37,6 +37,8 @@ inline int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) 
 
 // resize() leaves what is new unwritten; assign(n, 0) clears.
 using Floats = std::vector<float, UninitializedAllocator<float>>;
+// One gradient buffer per parameter of a model; empty for those that are not trained.
+using Gradients = std::vector<Floats>;
 
 // Grows to at least `count` and keeps its memory for the next call.
 inline float* Room(Floats* buffer, int64_t count) {

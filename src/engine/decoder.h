@@ -19,9 +19,6 @@ namespace hone {
 
 struct KeptOutput;
 
-// One gradient buffer per parameter of a model; empty for those that are not trained.
-using Gradients = std::vector<Floats>;
-
 struct DecoderOptions {
   Precision precision = Precision::kBf16;
   // Training keeps only the input of each layer and computes the rest again: a third more work, a

@@ -187,6 +187,24 @@ void Engine::ForgetGradients() {
   accumulated_ = false;
 }
 
+Gradients Engine::TakeGradients() {
+  accumulated_ = false;
+  return runner_->TakeGradients();
+}
+
+void Engine::PutGradients(Gradients gradients) {
+  accumulated_ |= !gradients.empty();
+  runner_->PutGradients(std::move(gradients));
+}
+
+std::vector<size_t> Engine::GradientSizes() const {
+  std::vector<size_t> sizes;
+  for (const Parameter& parameter : model_.parameters) {
+    sizes.push_back(parameter.trained ? parameter.value.size() : 0);
+  }
+  return sizes;
+}
+
 void Engine::MixIn(const Model& other, double share) {
   CHECK(other.parameters.size() == model_.parameters.size(), "the weights of another model");
   runner_->BringWeights(&model_);

@@ -70,6 +70,10 @@ class Engine {
   double Step(const OptimizerOptions& options);
   // Forgets the accumulated gradient; the weights stay as they are.
   void ForgetGradients();
+  // As ModelRunner has them (for learn/slices.h), and how many numbers that of a parameter has.
+  Gradients TakeGradients();
+  void PutGradients(Gradients gradients);
+  std::vector<size_t> GradientSizes() const;
 
   // The weights become (1 - share) of what they are and `share` of the other's, which has the same
   // parameters (CHECK); with a share of 1 they are the other's bits.

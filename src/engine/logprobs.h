@@ -15,6 +15,10 @@ struct NodeLogprobs {
   std::vector<float> values;     // of the scalar head after each token; empty without one
 };
 using TreeLogprobs = std::vector<NodeLogprobs>;  // per node
+template <typename Wire>
+void Fields(Wire& wire, NodeLogprobs& node) {
+  wire(node.logprobs, node.entropies, node.values);
+}
 
 // A path from a root to a leaf as a loss sees it: one entry per token of the path. The loss fills
 // in the derivatives, which are 0 before.

@@ -64,6 +64,10 @@ class ModelRunner {
   // finite, the weights stay as they are.
   virtual double Step(const OptimizerOptions& options) = 0;
   virtual void ForgetGradients() = 0;
+  // What was accumulated, brought here; nothing is accumulated afterwards. Empty: nothing was.
+  virtual Gradients TakeGradients() = 0;
+  // The other way: these become what was accumulated, in the place of what was before.
+  virtual void PutGradients(Gradients gradients) = 0;
   // What was accumulated for one parameter; empty where it is not trained, or nothing was.
   virtual std::vector<float> GradientOf(size_t parameter) const = 0;
 

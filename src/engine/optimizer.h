@@ -45,7 +45,7 @@ AdamWUpdate UpdateAt(const OptimizerOptions& options, bool head, int64_t steps, 
 // What an orthogonal matrix is multiplied by.
 float OrthogonalStepSize(const OptimizerOptions& options, int64_t rows, int64_t columns);
 
-void ClearGradients(std::vector<Floats>* gradients, ThreadPool* pool);
+void ClearGradients(Gradients* gradients, ThreadPool* pool);
 
 // Changes float32 master weights. The same gradients give the same bits on any number of threads.
 class Optimizer {

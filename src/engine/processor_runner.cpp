@@ -44,8 +44,8 @@ void ProcessorRunner::BeginAdvance(std::span<const Chunk> chunks, PagePool* page
 
 // Gradients and moments take memory only when something is trained.
 void ProcessorRunner::PrepareTraining() {
-  if (optimizer_) return;
-  optimizer_.emplace(*model_);
+  if (!optimizer_) optimizer_.emplace(*model_);
+  if (!gradients_.empty()) return;
   gradients_.resize(model_->parameters.size());
   for (size_t i = 0; i < gradients_.size(); ++i) {
     const Parameter& parameter = model_->parameters[i];
@@ -64,6 +64,11 @@ double ProcessorRunner::Step(const OptimizerOptions& options) {
   const double norm = optimizer_->Step(options, &gradients_, model_, decoder_.kernels(), pool_);
   decoder_.Repack();
   return norm;
+}
+
+void ProcessorRunner::PutGradients(Gradients gradients) {
+  gradients_ = std::move(gradients);
+  PrepareTraining();
 }
 
 void ProcessorRunner::ForgetGradients() { ClearGradients(&gradients_, pool_); }

@@ -30,6 +30,8 @@ class ProcessorRunner : public ModelRunner {
   void Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) override;
   double Step(const OptimizerOptions& options) override;
   void ForgetGradients() override;
+  Gradients TakeGradients() override { return std::move(gradients_); }
+  void PutGradients(Gradients gradients) override;
   std::vector<float> GradientOf(size_t parameter) const override;
 
   void TakeWeights() override { decoder_.Repack(); }
@@ -49,7 +51,7 @@ class ProcessorRunner : public ModelRunner {
   ThreadPool* pool_;
   Decoder decoder_;
   std::optional<Optimizer> optimizer_;  // from the first training on
-  Gradients gradients_;
+  Gradients gradients_;                 // without buffers after TakeGradients
   Floats hidden_, last_, logits_;  // of BeginAdvance
   std::vector<DrawnToken> drawn_;
 };

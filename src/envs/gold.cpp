@@ -135,28 +135,42 @@ uint64_t WorldSeed(uint64_t seed, const Task& task) {
   return Rng(seed).Split("world").Split(task.id).Below(kSeeds);
 }
 
+std::vector<GoldQuestion> QuestionsAbout(std::span<const Task> tasks,
+                                         std::span<const uint64_t> seeds) {
+  CHECK(tasks.size() == seeds.size(), "one seed per task");
+  std::vector<GoldQuestion> questions;
+  std::map<std::string, int64_t> met;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    questions.push_back({tasks[i], seeds[i], met[tasks[i].id]++});
+  }
+  return questions;
+}
+
 Result<std::vector<GoldTask>> GoldInWorld(const Environment& environment,
                                           std::span<const Task> tasks,
                                           std::span<const uint64_t> seeds, Executor* executor,
                                           const std::string& run) {
-  CHECK(tasks.size() == seeds.size(), "one seed per task");
+  return AskForGold(environment, QuestionsAbout(tasks, seeds), executor, run);
+}
+
+Result<std::vector<GoldTask>> AskForGold(const Environment& environment,
+                                         std::span<const GoldQuestion> questions,
+                                         Executor* executor, const std::string& run) {
   std::vector<std::unique_ptr<Inquiry>> inquiries;
-  std::map<std::string, int> met;  // how often a task is among them: each may have another world
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    if (environment.For(tasks[i]).traits().judged_by_answers) {
-      inquiries.push_back(Inquiry::AsItIs(tasks[i]));
+  for (const auto& [task, seed, again] : questions) {
+    if (environment.For(task).traits().judged_by_answers) {
+      inquiries.push_back(Inquiry::AsItIs(task));
       continue;
     }
-    const int again = met[tasks[i].id]++;
     std::string path = again == 0 ? "gold" : fmt::format("gold-{}", again);
-    auto inquiry = Inquiry::Open(environment, tasks[i], seeds[i], run, std::move(path));
+    auto inquiry = Inquiry::Open(environment, task, seed, run, std::move(path));
     // An environment that is gone for the moment makes one task void, not the whole run.
     if (!inquiry.ok() && inquiry.error().code() != ErrorCode::kUnavailable &&
         inquiry.error().code() != ErrorCode::kDeadline) {
       return inquiry.error();
     }
     inquiries.push_back(inquiry.ok() ? *std::move(inquiry)
-                                     : Inquiry::Void(tasks[i], inquiry.error().message()));
+                                     : Inquiry::Void(task, inquiry.error().message()));
   }
   // All ask at once: who answers may be a model that is faster with many.
   std::map<uint64_t, Inquiry*> waiting;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,5 +39,21 @@ Result<std::vector<GoldTask>> GoldInWorld(const Environment& environment,
                                           std::span<const Task> tasks,
                                           std::span<const uint64_t> seeds, Executor* executor,
                                           const std::string& run);
+
+// The same in two steps, for questions that several ask: each is answered as it would be beside all
+// others.
+struct GoldQuestion {
+  Task task;
+  uint64_t seed = 0;
+  int64_t again = 0;  // how often the task was asked about before: each may have another world
+};
+// Who answers them, in an inquiry of this name.
+using AskGold = std::function<Result<std::vector<GoldTask>>(
+    std::span<const GoldQuestion> questions, const std::string& run)>;
+std::vector<GoldQuestion> QuestionsAbout(std::span<const Task> tasks,
+                                         std::span<const uint64_t> seeds);
+Result<std::vector<GoldTask>> AskForGold(const Environment& environment,
+                                         std::span<const GoldQuestion> questions,
+                                         Executor* executor, const std::string& run);
 
 }  // namespace hone

@@ -154,9 +154,26 @@ Result<std::vector<GroupRequest>> EvaluationRequests(const EvaluationOptions& op
   return requests;
 }
 
+Result<RolloutResult> PlayEvaluation(const EvaluationOptions& options,
+                                     const Environment& environment, const Policy& policy,
+                                     Executor* executor,
+                                     std::span<const GroupRequest> requests) {
+  const std::unique_ptr<Strategy> chains = NewChains();
+  RolloutOptions how{.run = options.run, .max_live = options.max_live};
+  if (options.progress) {
+    how.progress = [&, all = std::ssize(requests) * options.samples](int64_t ended, int64_t) {
+      options.progress(ended, all);
+    };
+  }
+  HONE_ASSIGN_OR_RETURN(
+      const Rollout rollout,
+      Rollout::New(std::move(how), &environment, policy, chains.get(), executor));
+  return rollout.Run(requests, options.stop);
+}
+
 Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
                                   const LoadedEnvironment& environment, const Policy& policy,
-                                  Executor* executor, std::stop_token stop) {
+                                  Executor* executor) {
   Evaluation evaluation;
   evaluation.split = options.split;
   evaluation.temperature = policy.options().sampling.temperature;
@@ -164,16 +181,10 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   HONE_ASSIGN_OR_RETURN(const std::vector<GroupRequest> requests,
                         EvaluationRequests(options, *environment.tasks));
   const size_t count = requests.size();
-  const std::unique_ptr<Strategy> chains = NewChains();
-  RolloutOptions how{.run = options.run, .max_live = options.max_live};
-  if (options.progress) {
-    how.progress = [&, all = static_cast<int64_t>(count) * options.samples](
-                       int64_t ended, int64_t) { options.progress(ended, all); };
-  }
-  HONE_ASSIGN_OR_RETURN(
-      const Rollout rollout,
-      Rollout::New(std::move(how), environment.environment.get(), policy, chains.get(), executor));
-  HONE_ASSIGN_OR_RETURN(const RolloutResult result, rollout.Run(requests, stop));
+  HONE_ASSIGN_OR_RETURN(const RolloutResult result,
+                        options.play ? options.play(requests)
+                                     : PlayEvaluation(options, *environment.environment, policy,
+                                                      executor, requests));
   evaluation.tasks = static_cast<int64_t>(count);
   evaluation.counts = result.counts;
   evaluation.seconds = result.counts.seconds.total;

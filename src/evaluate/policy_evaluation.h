@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct EvaluationOptions {
   int64_t max_live = 256;
   // Told how many trajectories have ended, and of how many.
   std::function<void(int64_t ended, int64_t wanted)> progress;
+  std::stop_token stop = {};
+  // Who plays them; null: this process, by PlayEvaluation.
+  std::function<Result<RolloutResult>(std::span<const GroupRequest> requests)> play;
 };
 
 struct Evaluation {
@@ -58,10 +62,16 @@ struct Evaluation {
 Result<std::vector<GroupRequest>> EvaluationRequests(const EvaluationOptions& options,
                                                      const TaskSource& tasks);
 
+// Lets the policy play some of them.
+Result<RolloutResult> PlayEvaluation(const EvaluationOptions& options,
+                                     const Environment& environment, const Policy& policy,
+                                     Executor* executor,
+                                     std::span<const GroupRequest> requests);
+
 // Lets the policy do every task. The executor decides who answers; it may have no other user
 // meanwhile. When others broke every single trajectory nothing was measured: the error says why.
 Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
                                   const LoadedEnvironment& environment, const Policy& policy,
-                                  Executor* executor, std::stop_token stop = {});
+                                  Executor* executor);
 
 }  // namespace hone

@@ -32,11 +32,11 @@ TEST(Batches, AreAFunctionOfTheRng) {
   const std::vector<int64_t> tokens = {5, 9, 100, 3, 3, 3, 80};
   const BatchOptions options{.mini_batches = 2, .epochs = 2, .call_tokens = 90};
   auto all = [&](uint64_t seed) {
-    std::vector<std::vector<std::vector<size_t>>> calls;
+    std::vector<std::vector<EngineCalls>> slices;
     for (const MiniBatch& batch : MakeMiniBatches(options, tokens, Rng(seed))) {
-      calls.push_back(batch.calls);
+      slices.push_back(batch.slices);
     }
-    return calls;
+    return slices;
   };
   EXPECT_EQ(all(3), all(3));
   EXPECT_NE(all(3), all(4));
@@ -50,14 +50,16 @@ TEST(Batches, NoCallExceedsItsTokensUnlessAGroupDoes) {
   const auto batches = MakeMiniBatches({.mini_batches = 3, .call_tokens = 100}, tokens, Rng(2));
   bool alone = false;
   for (const MiniBatch& batch : batches) {
-    for (size_t c = 0; c < batch.calls.size(); ++c) {
+    ASSERT_EQ(batch.slices.size(), 1u);
+    const EngineCalls& calls = batch.slices[0];
+    for (size_t c = 0; c < calls.size(); ++c) {
       int64_t sum = 0;
-      for (const size_t group : batch.calls[c]) sum += tokens[group];
-      ASSERT_FALSE(batch.calls[c].empty());
-      EXPECT_TRUE(sum <= 100 || batch.calls[c] == std::vector<size_t>{17}) << sum;
-      alone |= batch.calls[c] == std::vector<size_t>{17};
-      if (c + 1 < batch.calls.size()) {
-        EXPECT_GT(sum + tokens[batch.calls[c + 1][0]], 100) << "filled as far as it goes";
+      for (const size_t group : calls[c]) sum += tokens[group];
+      ASSERT_FALSE(calls[c].empty());
+      EXPECT_TRUE(sum <= 100 || calls[c] == std::vector<size_t>{17}) << sum;
+      alone |= calls[c] == std::vector<size_t>{17};
+      if (c + 1 < calls.size()) {
+        EXPECT_GT(sum + tokens[calls[c + 1][0]], 100) << "filled as far as it goes";
       }
     }
   }
@@ -74,6 +76,25 @@ TEST(Batches, ShufflesAllOrdersAlike) {
   for (uint64_t i = 0; i < 6000; ++i) ++seen[Shuffled(3, Rng(9).Split(i))];
   EXPECT_EQ(seen.size(), 6u);
   for (const auto& [order, count] : seen) EXPECT_NEAR(count, 1000, 130);
+}
+
+TEST(Batches, SlicesAreEvenAndKeepTheOrder) {
+  const std::vector<int64_t> tokens(10, 40);
+  for (const int64_t slices : {1, 3, 4, 12}) {
+    const auto whole = MakeMiniBatches({.mini_batches = 2}, tokens, Rng(3));
+    const auto cut = MakeMiniBatches({.mini_batches = 2, .call_tokens = 100, .slices = slices},
+                                     tokens, Rng(3));
+    ASSERT_EQ(cut.size(), whole.size());
+    for (size_t b = 0; b < cut.size(); ++b) {
+      EXPECT_EQ(cut[b].Groups(), whole[b].Groups());
+      ASSERT_EQ(cut[b].slices.size(), static_cast<size_t>(slices));
+      for (const EngineCalls& calls : cut[b].slices) {
+        size_t groups = 0;
+        for (const auto& call : calls) groups += call.size();
+        EXPECT_LE(groups, 5 / static_cast<size_t>(slices) + 1);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 #include "learn/objective.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "base/exact_math.h"
+#include "cluster/wire.h"
 #include "learn/covariance.h"
 #include "learn/critic.h"
 #include "learn/kl.h"
@@ -86,7 +90,7 @@ void Objective::Correct() {
     for (Prepared& prepared : group) {
       if (corrects && IsVetoed(correction, *prepared.sequence)) {
         prepared.vetoed = true;
-        ++sums_.vetoed;
+        ++vetoed_;
         continue;
       }
       ++sequences_;
@@ -254,8 +258,15 @@ void Objective::AddValues(const Sequence& sequence, std::vector<PathTerms>* path
   }
 }
 
-ObjectiveMetrics Objective::metrics() const {
-  ObjectiveMetrics metrics = sums_;
+ObjectiveMetrics Objective::TakeSums() { return std::exchange(sums_, {}); }
+
+ObjectiveMetrics Objective::MetricsOf(std::span<const ObjectiveMetrics> sums) const {
+  ObjectiveMetrics metrics;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (i == 0) metrics = sums[0];
+    if (i > 0) AddSums(sums[i], &metrics);
+  }
+  metrics.vetoed = vetoed_;
   metrics.loss = metrics.policy_loss + metrics.kl_loss + metrics.entropy_loss + metrics.value_loss;
   if (metrics.tokens == 0) return metrics;
   for (double* mean :
@@ -266,30 +277,100 @@ ObjectiveMetrics Objective::metrics() const {
   return metrics;
 }
 
+// --- through the engine --------------------------------------------------------------------------
+
+namespace {
+
+std::vector<const TrainingGroup*> Pick(std::span<const TrainingGroup> groups,
+                                       const MiniBatch& batch) {
+  std::vector<const TrainingGroup*> used;
+  for (const size_t group : batch.Groups()) used.push_back(&groups[group]);
+  return used;
+}
+
+size_t CountGroups(const EngineCalls& calls) {
+  size_t count = 0;
+  for (const std::vector<size_t>& call : calls) count += call.size();
+  return count;
+}
+
+}  // namespace
+
+ObjectivePass::ObjectivePass(const Given& given, const MiniBatch& batch, const Rng& rng,
+                             const Slices& slices, Engine* engine)
+    : groups_(given.groups),
+      batch_(batch),
+      shared_(given.shared),
+      slices_(slices),
+      engine_(engine),
+      objective_(given.options, Pick(given.groups, batch), rng) {
+  CHECK(static_cast<int64_t>(batch.slices.size()) == slices.count(), "cut into other slices");
+  if (objective_.WantsCurrentLogprobs()) TellCurrentLogprobs();
+}
+
+std::vector<Tree> ObjectivePass::TreesOf(const std::vector<size_t>& call) const {
+  std::vector<Tree> trees;
+  for (const size_t group : call) trees.push_back(groups_[group].tree);
+  return trees;
+}
+
+// Each process asks its engine of its own slices.
+void ObjectivePass::TellCurrentLogprobs() {
+  std::vector<std::string> of_mine;
+  const auto [begin, end] = slices_.mine();
+  for (int64_t slice = begin; slice < end; ++slice) {
+    std::vector<TreeLogprobs> logprobs;
+    for (const std::vector<size_t>& call : batch_.slices[static_cast<size_t>(slice)]) {
+      for (TreeLogprobs& one : engine_->LogProbs(TreesOf(call))) logprobs.push_back(std::move(one));
+    }
+    WireWriter writer;
+    writer(logprobs);
+    of_mine.push_back(writer.Take());
+  }
+  std::vector<TreeLogprobs> all;
+  for (const std::string& bytes : slices_.Share(std::move(of_mine))) {
+    std::vector<TreeLogprobs> logprobs;
+    WireReader reader(bytes);
+    reader(logprobs);
+    CHECK(reader.whole(), "log-probs of another process are cut off");
+    for (TreeLogprobs& one : logprobs) all.push_back(std::move(one));
+  }
+  objective_.SetCurrentLogprobs(all);
+}
+
+bool ObjectivePass::Accumulate(int64_t slice) {
+  size_t begin = 0;
+  for (int64_t before = 0; before < slice; ++before) {
+    begin += CountGroups(batch_.slices[static_cast<size_t>(before)]);
+  }
+  for (const std::vector<size_t>& call : batch_.slices[static_cast<size_t>(slice)]) {
+    engine_->Accumulate(TreesOf(call), objective_.LossOf(begin, begin + call.size()), shared_);
+    begin += call.size();
+  }
+  sums_.push_back(objective_.TakeSums());
+  const ObjectiveMetrics& sums = sums_.back();
+  return std::isfinite(sums.policy_loss + sums.kl_loss + sums.entropy_loss + sums.value_loss);
+}
+
+ObjectiveMetrics ObjectivePass::Metrics() {
+  std::vector<std::string> of_mine;
+  for (const ObjectiveMetrics& sums : sums_) {
+    of_mine.emplace_back(reinterpret_cast<const char*>(&sums), sizeof(sums));
+  }
+  std::vector<ObjectiveMetrics> all;
+  for (const std::string& bytes : slices_.Share(std::move(of_mine))) {
+    std::memcpy(&all.emplace_back(), bytes.data(), sizeof(ObjectiveMetrics));
+  }
+  return objective_.MetricsOf(all);
+}
+
 ObjectiveMetrics AccumulateObjective(const ObjectiveOptions& options,
                                      std::span<const TrainingGroup> groups, const MiniBatch& batch,
                                      SharedTokens shared, const Rng& rng, Engine* engine) {
-  std::vector<const TrainingGroup*> used;
-  for (const size_t group : batch.Groups()) used.push_back(&groups[group]);
-  Objective objective(options, used, rng);
-  std::vector<std::vector<Tree>> calls;
-  for (const std::vector<size_t>& call : batch.calls) {
-    calls.emplace_back();
-    for (const size_t group : call) calls.back().push_back(groups[group].tree);
-  }
-  if (objective.WantsCurrentLogprobs()) {
-    std::vector<TreeLogprobs> logprobs;
-    for (const std::vector<Tree>& trees : calls) {
-      for (TreeLogprobs& one : engine->LogProbs(trees)) logprobs.push_back(std::move(one));
-    }
-    objective.SetCurrentLogprobs(logprobs);
-  }
-  size_t begin = 0;
-  for (const std::vector<Tree>& trees : calls) {
-    engine->Accumulate(trees, objective.LossOf(begin, begin + trees.size()), shared);
-    begin += trees.size();
-  }
-  return objective.metrics();
+  const Slices slices(static_cast<int64_t>(batch.slices.size()));
+  ObjectivePass pass({options, groups, shared}, batch, rng, slices, engine);
+  slices.Accumulate(engine, [&](int64_t slice) { pass.Accumulate(slice); });
+  return pass.Metrics();
 }
 
 }  // namespace hone

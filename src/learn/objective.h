@@ -9,6 +9,7 @@
 #include "learn/batches.h"
 #include "learn/objective_metrics.h"
 #include "learn/objective_options.h"
+#include "learn/slices.h"
 #include "learn/training_group.h"
 
 namespace hone {
@@ -32,8 +33,13 @@ class Objective {
   // The loss of the groups [begin, end), for one call with their trees in that order.
   Loss LossOf(size_t begin, size_t end);
 
+  int64_t tokens() const { return tokens_; }  // in the loss of the mini-batch
+  // What was summed up since the last time, of some of the groups.
+  ObjectiveMetrics TakeSums();
+  // The metrics of the mini-batch, from sums that hold every group once.
+  ObjectiveMetrics MetricsOf(std::span<const ObjectiveMetrics> sums) const;
   // Of what went through so far: of all once every group did.
-  ObjectiveMetrics metrics() const;
+  ObjectiveMetrics metrics() const { return MetricsOf({&sums_, 1}); }
 
  private:
   // A sequence with what is known of it before the engine runs.
@@ -56,12 +62,46 @@ class Objective {
   std::vector<const TrainingGroup*> groups_;
   std::vector<std::vector<Prepared>> prepared_;  // per group, per sequence
   int64_t tokens_ = 0, sequences_ = 0;           // of the mini-batch: what is divided by
+  int64_t vetoed_ = 0;                           // sequences
   bool chosen_ = false;                          // SetCurrentLogprobs was called
   ObjectiveMetrics sums_;                        // means not yet divided
 };
 
-// One mini-batch through the engine: every call of it, ready for Engine::Step. `groups` are those
-// of the whole step, which the mini-batch has indices of.
+// One mini-batch on its way through the engine, slice by slice. `groups` are those of the whole
+// step, which the mini-batch has indices of. Whoever shares the slices with other processes makes
+// the same calls as they.
+class ObjectivePass {
+ public:
+  // What the groups of a step are trained with.
+  struct Given {
+    const ObjectiveOptions& options;
+    std::span<const TrainingGroup> groups;
+    SharedTokens shared;
+  };
+  // Everything must outlive it.
+  ObjectivePass(const Given& given, const MiniBatch& batch, const Rng& rng, const Slices& slices,
+                Engine* engine);
+
+  int64_t tokens() const { return objective_.tokens(); }
+  // Every call of one slice; whether its loss is a number.
+  bool Accumulate(int64_t slice);
+  // Of all slices, once each went through somewhere.
+  ObjectiveMetrics Metrics();
+
+ private:
+  std::vector<Tree> TreesOf(const std::vector<size_t>& call) const;
+  void TellCurrentLogprobs();
+
+  std::span<const TrainingGroup> groups_;
+  const MiniBatch& batch_;
+  SharedTokens shared_;
+  const Slices& slices_;
+  Engine* engine_;
+  Objective objective_;
+  std::vector<ObjectiveMetrics> sums_;  // of the slices of this process
+};
+
+// All of a mini-batch through the engine, ready for Engine::Step.
 ObjectiveMetrics AccumulateObjective(const ObjectiveOptions& options,
                                      std::span<const TrainingGroup> groups, const MiniBatch& batch,
                                      SharedTokens shared, const Rng& rng, Engine* engine);

@@ -33,6 +33,9 @@ struct ObjectiveMetrics {
   std::vector<std::pair<std::string, double>> Named() const;
 };
 
+// Of sums that are not means yet, over some of the groups of a mini-batch: adds those over others.
+void AddSums(const ObjectiveMetrics& more, ObjectiveMetrics* sums);
+
 // The mean of several mini-batches, weighted by their tokens; counts are added, maxima kept.
 ObjectiveMetrics Combine(std::span<const ObjectiveMetrics> parts);
 

@@ -82,6 +82,21 @@ Loss SftLoss(const SftOptions& options, std::span<const Tree> trees, double weig
   };
 }
 
+SftMetrics Combine(std::span<const SftMetrics> slices) {
+  if (slices.size() == 1) return slices[0];
+  SftMetrics all;
+  for (const SftMetrics& slice : slices) {
+    all.loss += slice.loss;
+    all.policy_loss += slice.policy_loss * static_cast<double>(slice.policy_tokens);
+    all.other_loss += slice.other_loss * static_cast<double>(slice.other_tokens);
+    all.policy_tokens += slice.policy_tokens;
+    all.other_tokens += slice.other_tokens;
+  }
+  if (all.policy_tokens > 0) all.policy_loss /= static_cast<double>(all.policy_tokens);
+  if (all.other_tokens > 0) all.other_loss /= static_cast<double>(all.other_tokens);
+  return all;
+}
+
 SftMetrics AccumulateSft(const SftOptions& options, std::span<const Tree> demonstrations,
                          const SftBatch& batch, Engine* engine) {
   double weight = 0;

@@ -32,6 +32,13 @@ struct SftMetrics {
   int64_t policy_tokens = 0, other_tokens = 0;  // per path
 };
 
+template <typename Wire>
+void Fields(Wire& wire, SftMetrics& m) {
+  wire(m.loss, m.policy_loss, m.other_loss, m.policy_tokens, m.other_tokens);
+}
+// Of a step, from those of its slices.
+SftMetrics Combine(std::span<const SftMetrics> slices);
+
 // The loss of some of the trees of a step, for one call of Engine::Accumulate with them. `weight`:
 // TokenWeight of all trees of the step. Adds what it saw to *metrics, whose losses are those of the
 // step when all calls were made. The trees and the metrics must outlive it.

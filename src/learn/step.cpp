@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/thread_pool.h"
-#include "envs/gold.h"
 #include "learn/batches.h"
 #include "learn/critic.h"
 #include "learn/dynamic_sampling.h"
@@ -118,12 +117,11 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
     seeds.push_back(round.rng.Split("group").Split(group).NextU64());
     episode_seeds.push_back(EpisodeSeed(seeds.back()));
   }
-  if (supply.other_backend != nullptr) {
+  if (supply.ask) {
     std::vector<Task> as_they_come;
     for (GoldTask& task : tasks) as_they_come.push_back(std::move(task.task));
-    HONE_ASSIGN_OR_RETURN(tasks, GoldInWorld(*supply.environment->environment, as_they_come,
-                                             episode_seeds, supply.other_backend,
-                                             fmt::format("gold-{}-{}", round.scope, round.first)));
+    HONE_ASSIGN_OR_RETURN(tasks, supply.ask(QuestionsAbout(as_they_come, episode_seeds),
+                                            fmt::format("gold-{}-{}", round.scope, round.first)));
   }
   for (size_t i = 0; i < round.groups; ++i) {
     if (!tasks[i].void_because.empty()) {
@@ -141,9 +139,7 @@ Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round) {
   return posed;
 }
 
-Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool,
-                               std::stop_token stop) {
-  HONE_ASSIGN_OR_RETURN(RolloutResult result, rollout.Run(posed.requests, stop));
+Result<DrawnGroups> GroupsOf(const PosedTasks& posed, RolloutResult result, ThreadPool* pool) {
   DrawnGroups drawn{.step = posed.step,
                     .asked = posed.asked,
                     .voids = posed.voids,
@@ -156,6 +152,12 @@ Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadP
   }
   HONE_RETURN_IF_ERROR(CheckAll(drawn.records, "rollout", pool));
   return drawn;
+}
+
+Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool,
+                               std::stop_token stop) {
+  HONE_ASSIGN_OR_RETURN(RolloutResult played, rollout.Run(posed.requests, stop));
+  return GroupsOf(posed, std::move(played), pool);
 }
 
 Result<void> GiveScores(Rewarder* rewarder, const RewardContext& context,

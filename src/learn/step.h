@@ -13,6 +13,7 @@
 #include "credit/method.h"
 #include "engine/engine.h"
 #include "envs/environments.h"
+#include "envs/gold.h"
 #include "evaluate/measures.h"
 #include "learn/curriculum.h"
 #include "learn/model_views.h"
@@ -27,8 +28,7 @@
 //   PoseTasks ─▶ DrawGroups ─▶ ScoreGroups ─▶ CreditGroups ─▶ UpdatePolicy (learn/update.h)
 //     tasks        trees         scores         advantages       new weights
 //
-// None of them keeps anything but what its arguments name. train/stages/rl_stage.cpp puts them
-// together.
+// None keeps anything but what its arguments name. train/stages/rl_stage.cpp puts them together.
 
 namespace hone {
 
@@ -38,13 +38,12 @@ namespace hone {
 struct TaskSupply {
   const LoadedEnvironment* environment = nullptr;
   Curriculum* curriculum = nullptr;
-  // Who answers in training, where that is not the real tools: what is right is then asked for in
-  // that world, by playing each task's plan there. Null: tasks are right as they come.
-  Executor* other_backend = nullptr;
+  // Asks what is right in the world that answers in training, by playing each task's plan there.
+  // Null: the real tools answer, and tasks are right as they come.
+  AskGold ask = nullptr;
 };
 
-// One round of drawing: a step has one, and more of them where groups that say nothing are drawn
-// again.
+// A step has one round of drawing, and more where groups that say nothing are drawn again.
 struct Round {
   int64_t step = 0;
   int64_t first = 0;   // groups of this step that were asked for before
@@ -63,9 +62,8 @@ struct PosedTasks {
   int64_t voids = 0;              // tasks that make no sense in the world that answers
 };
 
-// The next tasks of the curriculum. In another world than the real one the gold answers are
-// replaced by those of that world, and tasks that cannot be done there are left out. An error is
-// one of the tools or the journal.
+// The next tasks of the curriculum; in another world than the real one with its gold answers, and
+// without those that cannot be done there. An error is one of the tools or the journal.
 Result<PosedTasks> PoseTasks(const TaskSupply& supply, const Round& round);
 
 // --- what the policy makes of them ---------------------------------------------------------------
@@ -82,6 +80,7 @@ struct DrawnGroups {
 
 // An error where none of the tasks could be begun: there is nothing to practise. The pool checks
 // the records; null: one after the other. kStopped after `stop`.
+Result<DrawnGroups> GroupsOf(const PosedTasks& posed, RolloutResult played, ThreadPool* pool);
 Result<DrawnGroups> DrawGroups(const Rollout& rollout, PosedTasks posed, ThreadPool* pool = nullptr,
                                std::stop_token stop = {});
 
@@ -104,9 +103,8 @@ struct ScoredGroups {
   int64_t asked = 0, voids = 0, unopened = 0;
   RolloutCounts counts;
 
-  // What groups are told apart by (DynamicSamplingOptions::metric): per group, the total of each
-  // scored leaf; with the name of a reward term, what it gave to each leaf that has it, times its
-  // weight; with "success", 1 or 0 of each leaf that the environment judged.
+  // What groups are told apart by (DynamicSamplingOptions::metric), per group: totals of leaves;
+  // weighted values of the reward term of that name; with "success", 1 or 0 of judged leaves.
   std::vector<std::vector<double>> Values(std::string_view metric) const;
   void Append(ScoredGroups round);
 };
@@ -123,9 +121,8 @@ std::vector<ScoredTree> Choose(std::vector<ScoredTree> records, const std::vecto
 
 struct CreditOptions {
   Method method;
-  // With KlPlace::kReward its penalty is a reward of every token, taken off before credit is
-  // assigned; the records then have it as a term.
-  KlOptions kl;  // with the coefficient of this step
+  // Of this step. With KlPlace::kReward the penalty becomes a term of the records beforehand.
+  KlOptions kl;
   // As AssignOptions: false once the rewards of a run are known to give what the method reads.
   bool terms_required = true;
   ThreadPool* pool = nullptr;  // checks the records; null: one after the other

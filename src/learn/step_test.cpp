@@ -23,10 +23,16 @@ class StepTest : public testing::Test {
                                 Rng(1).Split("curriculum"))
                       .value();
   }
-  TaskSupply Supply(bool other_backend) const {
-    return {.environment = &tiny_->context->environment,
-            .curriculum = curriculum_.get(),
-            .other_backend = other_backend ? backend_->executor() : nullptr};
+  TaskSupply Supply(bool elsewhere) const {
+    TaskSupply supply{.environment = &tiny_->context->environment,
+                      .curriculum = curriculum_.get()};
+    if (elsewhere) {
+      supply.ask = [this](std::span<const GoldQuestion> questions, const std::string& run) {
+        return AskForGold(*tiny_->context->environment.environment, questions,
+                          backend_->executor(), run);
+      };
+    }
+    return supply;
   }
   static Round RoundOf(size_t groups, int64_t first = 0) {
     return {

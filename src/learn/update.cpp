@@ -1,6 +1,7 @@
 #include "learn/update.h"
 
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -36,24 +37,33 @@ UpdateReport UpdatePolicy(const UpdateOptions& options, std::span<const Training
   const std::vector<MiniBatch> replays =
       MakeMiniBatches(as_many, TokensOf(options.replayed), rng.Split("replay-batches"));
 
+  const Slices slices(options.batches.slices, options.cluster);
   std::vector<ObjectiveMetrics> parts;
   for (size_t m = 0; m < batches.size(); ++m) {
-    parts.push_back(AccumulateObjective(options.objective, groups, batches[m], options.shared,
-                                        rng.Split("objective").Split(m), engine));
+    ObjectivePass pass({options.objective, groups, options.shared}, batches[m],
+                       rng.Split("objective").Split(m), slices, engine);
+    std::optional<ObjectivePass> replay;
+    if (m < replays.size()) {
+      replay.emplace(
+          ObjectivePass::Given{options.replay_objective, options.replayed, options.shared},
+          replays[m], rng.Split("replay-objective").Split(m), slices, engine);
+    }
+    int64_t imitated = 0;
+    slices.Accumulate(engine, [&](int64_t slice) {
+      if (!pass.Accumulate(slice)) return;  // all of it is forgotten
+      if (replay) replay->Accumulate(slice);
+      if (options.imitate && slice == 0) {
+        imitated = options.imitate(pass.tokens(), rng.Split("demonstrations").Split(m));
+      }
+    });
+    parts.push_back(pass.Metrics());
     if (m == 0 && options.on_policy) CheckOnPolicy(parts[0]);
     if (!std::isfinite(parts[m].loss)) {
       engine->ForgetGradients();
       ++report.skipped;
       continue;
     }
-    if (m < replays.size()) {
-      AccumulateObjective(options.replay_objective, options.replayed, replays[m], options.shared,
-                          rng.Split("replay-objective").Split(m), engine);
-    }
-    if (options.imitate) {
-      report.imitated_tokens +=
-          options.imitate(parts[m].tokens, rng.Split("demonstrations").Split(m));
-    }
+    report.imitated_tokens += imitated;
     const double norm = engine->Step(options.optimizer);
     ++report.steps;
     // The largest; one that is no number stays, or the next one would hide it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "cluster/cluster.h"
 #include "engine/engine.h"
 #include "learn/batches.h"
 #include "learn/objective.h"
@@ -31,6 +32,8 @@ struct UpdateOptions {
   // Adds demonstrations to the gradient beside a mini-batch of so many tokens, and returns how many
   // tokens of theirs there were. Null: none are shown.
   std::function<int64_t(int64_t tokens, const Rng& rng)> imitate;
+  // With whom the slices of mini-batches are computed; null: alone. `imitate` is of process 0.
+  Cluster* cluster = nullptr;
 };
 
 struct UpdateReport {

@@ -93,6 +93,18 @@ struct RolloutCounts {
   Json ToJson() const;
 };
 
+template <typename Wire>
+void Fields(Wire& wire, RolloutSeconds& s) {
+  wire(s.sampling, s.waiting, s.environment, s.text, s.total);
+}
+template <typename Wire>
+void Fields(Wire& wire, RolloutCounts& c) {
+  wire(c.groups, c.leaves, c.turns, c.calls, c.environment_calls, c.sampled_tokens,
+       c.computed_tokens, c.passes, c.path_tokens, c.tree_tokens, c.tool_errors, c.retries,
+       c.dropped, c.given_up, c.preemptions, c.unread_calls, c.unread_note, c.endings, c.faults,
+       c.seconds);
+}
+
 // What became of one request.
 struct GroupReport {
   std::vector<std::string>
@@ -100,6 +112,11 @@ struct GroupReport {
   int64_t dropped = 0;
   std::string problem;  // why there is no tree at all; empty: there is one
 };
+
+template <typename Wire>
+void Fields(Wire& wire, GroupReport& report) {
+  wire(report.paths, report.dropped, report.problem);
+}
 
 struct RolloutResult {
   // One per request, in their order. A group that lost every leaf has a tree without nodes and

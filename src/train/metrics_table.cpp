@@ -127,6 +127,7 @@ constexpr Metric kMetrics[] = {
     {kTime, "time/checkpoint", "seconds", kLower, "saving"},
     {kTime, "time/store", "seconds", kLower, "writing this"},
     {kTime, "time/set-up", "seconds", kLower, "loading"},
+    {kTime, "process/*/rollout", "seconds", kLower, "playing and scoring in each process"},
     {kTime, "time/waiting", "seconds", kLower, "for another run that makes the same stage"},
     {kTime, "tokens_per_second", "tokens/s", kHigher,
      "drawn (rl) or trained on (sft), by `time/step`"},

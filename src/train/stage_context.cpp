@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "train/environment_digest.h"
+#include "train/processes/crew.h"
 #include "train/recipe_identity.h"
 
 namespace hone {
@@ -152,6 +153,25 @@ Result<Policy> StageContext::PolicyOf(Engine* weights, double temperature, int64
   return Policy::New(weights, language.dialect.get(), language.tokenizer.get(), options);
 }
 
+Result<void> StageContext::MakeEngine() {
+  HONE_ASSIGN_OR_RETURN(Model model,
+                        MakeModel(recipe->model, *language.tokenizer, recipe->run.seed));
+  engine = std::make_unique<Engine>(std::move(model), engine_options);
+  return crew == nullptr ? Result<void>() : crew->EngineWasMade(*engine);
+}
+
+Result<void> StageContext::LoadEngine(const std::filesystem::path& state) {
+  HONE_ASSIGN_OR_RETURN(engine, Engine::Load(state, engine_options));
+  return crew == nullptr ? Result<void>() : crew->EngineWasLoaded(state, *engine);
+}
+
+Result<void> StageContext::FreshEngine(bool critic) {
+  Model model = engine->model();
+  if (critic) AddScalarHead(&model);
+  engine = std::make_unique<Engine>(std::move(model), engine_options);
+  return crew == nullptr ? Result<void>() : crew->EngineIsFresh(critic, *engine);
+}
+
 Result<Evaluation> StageContext::Evaluate(EvaluationOptions options, double temperature) const {
   HONE_ASSIGN_OR_RETURN(const Policy policy, PolicyAt(temperature, 0));
   // The journal of real tools that are not part of this program tells evaluations apart by weights,
@@ -160,6 +180,17 @@ Result<Evaluation> StageContext::Evaluate(EvaluationOptions options, double temp
                     ? "evaluation"
                     : fmt::format("evaluation-{}-{}-{}", engine->WeightsHash().substr(0, 16),
                                   temperature, SplitName(options.split));
+  if (crew != nullptr) {
+    options.play = [&](std::span<const GroupRequest> requests) -> Result<RolloutResult> {
+      const PlayOrder order{.practice = false,
+                            .run = options.run,
+                            .max_live = options.max_live,
+                            .temperature = temperature};
+      HONE_ASSIGN_OR_RETURN(Played played,
+                            crew->Play(order, *this, nullptr, requests, options.progress));
+      return std::move(played.result);
+    };
+  }
   return EvaluatePolicy(options, environment, policy, real->executor());
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "cluster/cluster.h"
 #include "evaluate/policy_evaluation.h"
 #include "learn/curriculum.h"
 #include "train/backend.h"
@@ -32,6 +33,8 @@ struct StageContextOptions {
   SetUpHooks hooks = {};
 };
 
+class Crew;  // train/processes/crew.h
+
 // What the stages of a run work with.
 struct StageContext {
   const TrainingRecipe* recipe = nullptr;
@@ -48,6 +51,9 @@ struct StageContext {
   std::filesystem::path folder;        // of the run
   std::filesystem::path gone_on_from;  // the checkpoint whose state is restored; empty: none is
   PassTimes* times = nullptr;
+  // Who computes with this process; null: nobody. The crew is there in process 0 alone.
+  Cluster* cluster = nullptr;
+  Crew* crew = nullptr;
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
   std::function<bool()> stop;                  // whether to end what is being made; or null
   std::function<void(std::string_view, int64_t, int64_t)> progress;  // as SetUpHooks has it
@@ -75,6 +81,12 @@ struct StageContext {
   // The policy at this temperature, or another engine with weights of it.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
   Result<Policy> PolicyOf(Engine* weights, double temperature, int64_t version) const;
+  // The engine, in all processes: as the recipe makes it; of a folder with its whole state; with the
+  // weights that it has and a new optimiser, as what another stage's gradients were like is of no
+  // use.
+  Result<void> MakeEngine();
+  Result<void> LoadEngine(const std::filesystem::path& state);
+  Result<void> FreshEngine(bool critic);
   // On real tools. `options.run` is ours to say.
   Result<Evaluation> Evaluate(EvaluationOptions options, double temperature) const;
   // Everything that the output of a stage of the recipe hangs on, which the cache names it after.

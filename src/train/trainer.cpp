@@ -8,6 +8,7 @@
 #include "evaluate/forgetting.h"
 #include "train/device_busy.h"
 #include "train/folder/run_inputs.h"
+#include "train/processes/crew.h"
 #include "train/rehearsal.h"
 #include "train/run_beginning.h"
 #include "train/run_ending.h"
@@ -90,8 +91,6 @@ class Trainer {
   Result<void> RollBack(StageRun* run);
   Result<void> Finish();
 
-  // A new optimiser: what another stage's gradients were like is of no use.
-  void FreshEngine(bool critic);
   Result<void> Save();
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
@@ -107,6 +106,7 @@ class Trainer {
   std::unique_ptr<RunFolder> folder_;
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<StageContext> context_;
+  std::unique_ptr<Crew> crew_;  // null: this process is alone
   TrainingState state_;
   const StageRun* run_ = nullptr;  // of the stage whose steps are taken
   StepMeans means_;                // since the last entry of the log
@@ -116,6 +116,9 @@ class Trainer {
 };
 
 Result<void> Trainer::Open() {
+  if (options_.cluster != nullptr && options_.cluster->size() > 1) {
+    HONE_ASSIGN_OR_RETURN(crew_, Crew::Begin(options_.cluster, recipe_));
+  }
   HONE_ASSIGN_OR_RETURN(folder_, RunFolder::Open(recipe_.Folder()));
   const auto note = [this](std::string_view text) { observer().OnNote(text); };
   HONE_RETURN_IF_ERROR(Claim(folder_->path(), recipe_, note));
@@ -127,11 +130,12 @@ Result<void> Trainer::Open() {
   HONE_ASSIGN_OR_RETURN(context_, StageContext::Open(recipe_, folder_->path(), checkpoint, nullptr,
                                                      {.hooks = hooks}));
   context_->times = &times_;
+  context_->cluster = options_.cluster;
+  context_->crew = crew_.get();
   HONE_RETURN_IF_ERROR(WriteAgentCard(context_->Card(), folder_->path() / kModelFiles));
+  if (crew_ != nullptr) HONE_RETURN_IF_ERROR(crew_->SetUp(*context_));
   if (checkpoint.empty()) {
-    HONE_ASSIGN_OR_RETURN(
-        Model model, MakeModel(recipe_.model, *context_->language.tokenizer, recipe_.run.seed));
-    context_->engine = std::make_unique<Engine>(std::move(model), context_->engine_options);
+    HONE_RETURN_IF_ERROR(context_->MakeEngine());
     HONE_RETURN_IF_ERROR(WriteFileAtomic(folder_->path() / "tokenizer.json",
                                          context_->language.tokenizer->ToJson()));
   } else {
@@ -146,7 +150,7 @@ Result<void> Trainer::Open() {
       HONE_RETURN_IF_ERROR(Adopt(checkpoint, *context_->language.tokenizer, folder_->path()));
       state_.BeginElsewhere();
     }
-    HONE_ASSIGN_OR_RETURN(context_->engine, Engine::Load(checkpoint, context_->engine_options));
+    HONE_RETURN_IF_ERROR(context_->LoadEngine(checkpoint));
     context_->curriculum = state_.curriculum;
     context_->gone_on_from = checkpoint;
     observer().OnNote(fmt::format("going on from {}", checkpoint.string()));
@@ -154,12 +158,6 @@ Result<void> Trainer::Open() {
   HONE_RETURN_IF_ERROR(NoteEngine(folder_->path(), context_->engine->Description()));
   HONE_ASSIGN_OR_RETURN(log_, RunLog::Open(folder_->path(), state_.step, note));
   return Rehearse(recipe_, context_.get(), /*knock=*/true);
-}
-
-void Trainer::FreshEngine(bool critic) {
-  Model model = context_->engine->model();
-  if (critic) AddScalarHead(&model);
-  context_->engine = std::make_unique<Engine>(std::move(model), context_->engine_options);
 }
 
 Result<void> Trainer::Save() {
@@ -176,6 +174,7 @@ Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*
   const double wall = times_.wall();
   busy_.AddShare(context_->engine.get(), wall, &values);
   for (const auto& [name, seconds] : Settle()) values["time/" + name] = seconds;
+  if (crew_ != nullptr) values.merge(crew_->TakeSeconds());
   values["time/step"] = wall;
   for (const char* name : {"tokens", "sampled_tokens"}) {
     if (values.contains(name)) values["tokens_per_second"] = values[name] / wall;
@@ -320,7 +319,7 @@ Result<void> Trainer::Make(size_t number) {
         }));
   }
   context_->Provide(stage.traits().product, made);
-  return {};
+  return crew_ == nullptr ? Result<void>() : crew_->Provide(stage.traits().product, made);
 }
 
 // A run that goes on behind stages that made something finds it, or makes it again.
@@ -349,9 +348,7 @@ Result<void> Trainer::TrainPolicy(size_t number) {
 }
 
 Result<void> Trainer::TakeShared(const Stage& stage, const std::filesystem::path& made) {
-  HONE_ASSIGN_OR_RETURN(context_->engine, times_.Run("set-up", [&] {
-    return Engine::Load(made, context_->engine_options);
-  }));
+  HONE_RETURN_IF_ERROR(times_.Run("set-up", [&] { return context_->LoadEngine(made); }));
   // Another run may have come to its end while this one was interrupted in the middle.
   state_.step += stage.size().steps - state_.stage_step;
   state_.stage_step = stage.size().steps;
@@ -374,7 +371,7 @@ Result<std::unique_ptr<StageRun>> Trainer::OpenRun(size_t number) {
   const bool practice = stage.traits().practice, begin = state_.stage_step == 0;
   if (begin) {
     if (practice && state_.start.empty()) state_.start = context_->engine->WeightsHash();
-    FreshEngine(practice && recipe_.objective.NeedsCritic());
+    HONE_RETURN_IF_ERROR(context_->FreshEngine(practice && recipe_.objective.NeedsCritic()));
     const int64_t tasks = practice ? recipe_.evaluation.test_tasks : 0;
     if (tasks > 0 && state_.evaluations.Find("before/test/sampled") == nullptr) {
       HONE_RETURN_IF_ERROR(Measure("before", Split::kTest, tasks));
@@ -383,6 +380,7 @@ Result<std::unique_ptr<StageRun>> Trainer::OpenRun(size_t number) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<StageRun> run, times_.Run("set-up", [&] {
     return stage.Open(static_cast<int64_t>(number), begin, context_.get());
   }));
+  if (crew_ != nullptr) HONE_RETURN_IF_ERROR(crew_->OpenStage(static_cast<int64_t>(number)));
   if (!begin) HONE_RETURN_IF_ERROR(run->Restore(state_.stage_state));
   Settle();  // what came before is not the first step's time
   return run;
@@ -390,6 +388,7 @@ Result<std::unique_ptr<StageRun>> Trainer::OpenRun(size_t number) {
 
 Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   const bool practice = stage.traits().practice;
+  if (crew_ != nullptr && !practice) crew_->TakeStep(state_.stage_step);
   HONE_ASSIGN_OR_RETURN(StageStep done, run->Step(state_.stage_step));
   ++state_.stage_step;
   ++state_.step;
@@ -450,7 +449,7 @@ Result<void> Trainer::RollBack(StageRun* run) {
   const std::filesystem::path checkpoint = folder_->CheckpointPath(state_.anchor);
   HONE_RETURN_IF_ERROR(CheckCheckpoint(checkpoint));
   HONE_ASSIGN_OR_RETURN(TrainingState before, ReadTrainingState(checkpoint));
-  HONE_ASSIGN_OR_RETURN(context_->engine, Engine::Load(checkpoint, context_->engine_options));
+  HONE_RETURN_IF_ERROR(context_->LoadEngine(checkpoint));
   context_->gone_on_from = checkpoint;
   HONE_RETURN_IF_ERROR(run->alarms()->RollBack(before.stage_step, before.stage_state));
   // What it took and what went off stay on the account.

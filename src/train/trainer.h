@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/cluster.h"
 #include "engine/engine.h"
 #include "learn/alarm_controller.h"
 #include "record/score.h"
@@ -69,6 +70,9 @@ struct TrainOptions {
   std::function<void()> ready = nullptr;
   std::function<double()> wall_time = nullptr;  // seconds since 1970, for logs; null: the machine's
   const Clock* clock = nullptr;                 // for measuring; null: the machine's
+  // The processes that carry it out together, of which this one is the first; the others Work
+  // (train/processes/worker.h). Null, or one process: alone.
+  Cluster* cluster = nullptr;
 };
 
 struct TrainReport {

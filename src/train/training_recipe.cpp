@@ -47,6 +47,8 @@ RunOptions ReadRun(RecipeTable table) {
   table.Read("store_groups", &run.store_groups, "trees per step that are stored; -1: all",
              AtLeast(-1));
   table.Read("log_every", &run.log_every, "steps of sft between entries of the log", AtLeast(1));
+  table.Read("patience", &run.patience,
+             "seconds that several processes wait for each other; 0: for ever", AtLeast(0));
   return run;
 }
 

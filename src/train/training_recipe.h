@@ -38,6 +38,7 @@ struct RunOptions {
   int64_t keep = 2;          // checkpoints, beside the best one
   int64_t store_groups = 4;  // trees per step that are stored; -1: all
   int64_t log_every = 25;    // steps of sft between entries of the log
+  double patience = 3600;    // seconds that several processes wait for each other; 0: for ever
 };
 
 // [model]

@@ -124,7 +124,7 @@ TEST(ServeRecord, ConversationsAreTreesAndAnRlStepOnThemHasRatioExactlyOne) {
   const std::vector<TrainingGroup> groups = {
       MakeTrainingGroup(group.tree, AdvantagesInLoss(credit))};
   ASSERT_EQ(groups[0].sequences.size(), 6u);
-  const MiniBatch batch{.calls = {{0}}};
+  const MiniBatch batch{.slices = {{{0}}}};
   const ObjectiveMetrics metrics = AccumulateObjective(
       ObjectiveNamed("grpo"), groups, batch, SharedTokens::kRepeat, Rng(1), model->engine.get());
   EXPECT_GT(metrics.tokens, 50);

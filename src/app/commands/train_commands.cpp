@@ -5,6 +5,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/device_option.h"
+#include "app/cluster_setup.h"
 #include "app/installed/shipped_files.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
@@ -13,6 +14,7 @@
 #include "app/views/train_progress.h"
 #include "base/file.h"
 #include "train/folder/run_folder.h"
+#include "train/processes/worker.h"
 #include "train/run_estimate.h"
 
 namespace hone {
@@ -52,13 +54,21 @@ Result<Recipe> RecipeNamed(const std::string& name) {
   return recipe;
 }
 
+// What the others say, the first one shows.
+Result<std::string> WorkIn(Cluster* cluster, const TrainingRecipe& recipe) {
+  WatchInterrupts();
+  const Result<void> worked = Work(recipe, cluster);
+  cluster->Close();
+  return worked.ok() ? Result<std::string>(std::string()) : Result<std::string>(worked.error());
+}
+
 Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
   HONE_ASSIGN_OR_RETURN(Recipe file, RecipeNamed(arguments.recipe));
   for (const std::string& assignment : arguments.overrides) file.Override(assignment);
   if (arguments.device) {
     file.Override(fmt::format("model.device={}", DeviceKindName(*arguments.device)));
   }
-  HONE_ASSIGN_OR_RETURN(const TrainingRecipe recipe, ReadTrainingRecipe(&file));
+  HONE_ASSIGN_OR_RETURN(TrainingRecipe recipe, ReadTrainingRecipe(&file));
   if (arguments.plan) {
     ProgressBar bar(stderr);
     const auto progress = [&](std::string_view part, int64_t done, int64_t all) {
@@ -68,6 +78,8 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
     bar.Erase();
     return json ? DumpJson(estimate.ToJson()) + "\n" : estimate.Table();
   }
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Cluster> cluster, JoinCluster(&recipe));
+  if (!cluster->leads()) return WorkIn(cluster.get(), recipe);
   const ProgressStyle style = arguments.quiet ? ProgressStyle::kQuiet
                               : json          ? ProgressStyle::kPrograms
                                               : ProgressStyle::kPeople;
@@ -76,7 +88,11 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
       "\nhone: interrupted while the run was set up; nothing was computed, and the same command "
       "begins again\n");
   const Result<TrainReport> report =
-      Train(recipe, {.observer = progress.get(), .stop = Interrupted, .ready = WatchInterrupts});
+      Train(recipe, {.observer = progress.get(),
+                     .stop = Interrupted,
+                     .ready = WatchInterrupts,
+                     .cluster = cluster.get()});
+  cluster->Close();
   if (!report.ok()) return report.error();
   const Result<std::filesystem::path> page = WriteRunPage(recipe.Folder());
   if (json) return DumpJson(TrainSummaryJson(*report)) + "\n";

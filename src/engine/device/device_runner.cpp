@@ -425,6 +425,11 @@ double DeviceRunner::Step(const OptimizerOptions& options) {
   return optimizer_->Step(options);
 }
 
+void DeviceRunner::PutGradients(Gradients gradients) {
+  PrepareTraining();
+  weights_.PutGradients(gradients);
+}
+
 std::vector<float> DeviceRunner::GradientOf(size_t parameter) const {
   const float* gradient = weights_.Gradient(static_cast<int>(parameter));
   if (gradient == nullptr || weights_.gradient_bytes() == 0) return {};

@@ -103,6 +103,30 @@ void DeviceWeights::MakeGradients() {
 
 void DeviceWeights::ClearGradients() { blank_.assign(model_->parameters.size(), true); }
 
+Gradients DeviceWeights::TakeGradients() {
+  Gradients gradients(gradients_.bytes() == 0 ? 0 : model_->parameters.size());
+  for (size_t p = 0; p < gradients.size(); ++p) {
+    const float* gradient = Gradient(static_cast<int>(p));
+    if (gradient == nullptr) continue;
+    gradients[p].resize(static_cast<size_t>(SizeOf(p)));
+    device_->Download(gradient, SizeOf(p) * int64_t{sizeof(float)}, gradients[p].data());
+  }
+  ClearGradients();
+  return gradients;
+}
+
+void DeviceWeights::PutGradients(const Gradients& gradients) {
+  ClearGradients();
+  for (size_t p = 0; p < gradients.size(); ++p) {
+    if (gradients[p].empty()) continue;
+    blank_[p] = false;
+    device_->api().upload(device_->context(), gradients[p].data(),
+                          SizeOf(p) * int64_t{sizeof(float)},
+                          gradients_.as<float>() + value_offset_[p]);
+  }
+  device_->Synchronize();
+}
+
 void DeviceWeights::WriteZeros(size_t parameter) const {
   if (!blank_[parameter] || gradients_.bytes() == 0) return;
   blank_[parameter] = false;

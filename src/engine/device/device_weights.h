@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/buffer.h"
 #include "engine/device/device_buffer.h"
 #include "engine/kernels/kernels.h"
 #include "engine/model.h"
@@ -30,6 +31,9 @@ class DeviceWeights {
   // before somebody wants to add to them.
   void MakeGradients();
   void ClearGradients();
+  // ModelRunner's.
+  Gradients TakeGradients();
+  void PutGradients(const Gradients& gradients);
 
   Element element() const { return element_; }
   const Model& model() const { return *model_; }

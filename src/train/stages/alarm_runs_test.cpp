@@ -231,7 +231,7 @@ TEST(OffPolicy, IsFiredByRecordsOfOtherWeights) {
   std::vector<size_t> all(groups.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   const ObjectiveMetrics metrics =  // by the weights after the step
-      AccumulateObjective(tiny.recipe.objective, groups, {0, {all}}, tiny.recipe.method.shared,
+      AccumulateObjective(tiny.recipe.objective, groups, {0, {{all}}}, tiny.recipe.method.shared,
                           Rng(1), tiny.context->engine.get());
   const double share = static_cast<double>(metrics.ratio_one) / static_cast<double>(metrics.tokens);
   EXPECT_LT(share, 1);

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/json_fields.h"
 #include "engine/weights/trained_weights.h"
-#include "record/record_json.h"
+#include "train/stages/posed_json.h"
 
 namespace hone {
 namespace {
@@ -15,40 +15,6 @@ namespace {
 // Of the weights after so many steps, in a checkpoint's folder.
 std::filesystem::path WeightsFile(const std::filesystem::path& checkpoint, int64_t version) {
   return checkpoint / fmt::format("drawing-{}.safetensors", version);
-}
-
-Json PosedToJson(const PosedTasks& posed) {
-  Json::Array groups;
-  for (size_t i = 0; i < posed.requests.size(); ++i) {
-    const GroupRequest& request = posed.requests[i];
-    groups.push_back(Json::Of({{"task", TaskToJson(request.task)},
-                               {"number", posed.numbers[i]},
-                               {"seed", request.seed},
-                               {"leaves", request.leaves},
-                               {"greedy", request.greedy},
-                               {"scope", request.scope}}));
-  }
-  return Json::Of({{"asked", posed.asked}, {"voids", posed.voids}, {"groups", std::move(groups)}});
-}
-
-void ReadPosed(const Json& json, const std::string& path, JsonErrors* errors, PosedTasks* posed) {
-  std::vector<Json> groups;
-  {
-    JsonFields fields(json, path, errors);
-    fields.Required("asked", &posed->asked);
-    fields.Required("voids", &posed->voids);
-    fields.Required("groups", &groups);
-  }
-  for (size_t i = 0; i < groups.size(); ++i) {
-    GroupRequest& request = posed->requests.emplace_back();
-    JsonFields fields(groups[i], fmt::format("{}.groups[{}]", path, i), errors);
-    fields.Required("task", &request.task);
-    fields.Required("number", &posed->numbers.emplace_back());
-    fields.Required("seed", &request.seed);
-    fields.Required("leaves", &request.leaves);
-    fields.Required("greedy", &request.greedy);
-    fields.Required("scope", &request.scope);
-  }
 }
 
 // Whether several engines may draw at a time beside one that learns.

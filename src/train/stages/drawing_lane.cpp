@@ -26,13 +26,19 @@ Result<Rollout> PracticeOf(const StageContext& context, Engine* engine, Executor
                       recipe.rollout.strategy.get(), executor);
 }
 
+Result<DrawingTools> DrawingTools::Open(const StageContext& context) {
+  DrawingTools tools;
+  HONE_ASSIGN_OR_RETURN(tools.backend, Backend::ForTraining(*context.recipe, context.environment,
+                                                            context.simulator, context.recorded));
+  tools.runner = NewConfinedRunner();
+  HONE_ASSIGN_OR_RETURN(tools.rewarder,
+                        RewarderFromJson(context.recipe->rewards, {.runner = tools.runner.get()}));
+  return tools;
+}
+
 Result<std::unique_ptr<DrawingLane>> DrawingLane::Open(const StageContext& context) {
   std::unique_ptr<DrawingLane> lane(new DrawingLane(context));
-  HONE_ASSIGN_OR_RETURN(lane->backend_, Backend::ForTraining(*context.recipe, context.environment,
-                                                             context.simulator, context.recorded));
-  lane->runner_ = NewConfinedRunner();
-  HONE_ASSIGN_OR_RETURN(lane->rewarder_,
-                        RewarderFromJson(context.recipe->rewards, {.runner = lane->runner_.get()}));
+  HONE_ASSIGN_OR_RETURN(lane->tools_, DrawingTools::Open(context));
   return lane;
 }
 
@@ -56,7 +62,7 @@ Result<void> DrawingLane::Begin(const VersionedWeights& weights, int64_t newer, 
                      .next = [this](std::stop_token stop) { return TakeNext(std::move(stop)); }};
   HONE_ASSIGN_OR_RETURN(
       const Rollout rollout,
-      PracticeOf(context_, engine_.get(), backend_->executor(), weights.version, std::move(carry)));
+      PracticeOf(context_, engine_.get(), tools_.backend->executor(), weights.version, std::move(carry)));
   stop_ = std::stop_source();
   under_way_ = std::async(std::launch::async, [this, rollout, posed = std::move(posed), schedule,
                                                stop = stop_.get_token()]() mutable {
@@ -90,7 +96,7 @@ Result<int64_t> DrawingLane::TakeNext(std::stop_token stop) {
 
 // What passed of the tools' virtual clock was the present version's.
 void DrawingLane::NoteTime() {
-  const std::optional<Backend::Spent> spent = backend_->spent();
+  const std::optional<Backend::Spent> spent = tools_.backend->spent();
   if (!spent) return;
   took_.push_back(spent->time - noted_);
   noted_ = spent->time;
@@ -98,18 +104,18 @@ void DrawingLane::NoteTime() {
 
 Result<DrawingLane::Drawn> DrawingLane::Draw(const Rollout& rollout, PosedTasks posed,
                                              int64_t schedule, std::stop_token stop) {
-  const CallCounts calls = backend_->executor()->counts().by_source;
-  const Backend::Spent before = backend_->spent().value_or(Backend::Spent());
+  const CallCounts calls = tools_.backend->executor()->counts().by_source;
+  const Backend::Spent before = tools_.backend->spent().value_or(Backend::Spent());
   noted_ = before.time;
   took_.clear();
   Drawn drawn;
   HONE_ASSIGN_OR_RETURN(drawn.groups, DrawGroups(rollout, std::move(posed), engine_->pool(), stop));
   NoteTime();
-  drawn.calls = CallsSince(calls, backend_->executor()->counts().by_source);
-  drawn.nanodollars = backend_->spent().value_or(before).nanodollars - before.nanodollars;
+  drawn.calls = CallsSince(calls, tools_.backend->executor()->counts().by_source);
+  drawn.nanodollars = tools_.backend->spent().value_or(before).nanodollars - before.nanodollars;
   drawn.took = std::move(took_);
   const RewardContext scoring{.step = schedule, .stop = stop, .pool = engine_->pool()};
-  HONE_RETURN_IF_ERROR(GiveScores(rewarder_.get(), scoring, &drawn.groups.records));
+  HONE_RETURN_IF_ERROR(GiveScores(tools_.rewarder.get(), scoring, &drawn.groups.records));
   return drawn;
 }
 

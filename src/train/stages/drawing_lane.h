@@ -26,6 +26,15 @@ CallCounts CallsSince(const CallCounts& before, const CallCounts& now);
 Result<Rollout> PracticeOf(const StageContext& context, Engine* engine, Executor* executor,
                            int64_t version, CarryOptions carry = {});
 
+// What the groups of a stage are played and scored with, beside a policy.
+struct DrawingTools {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<ProgramRunner> runner;  // of answers that are programs
+  std::unique_ptr<Rewarder> rewarder;
+
+  static Result<DrawingTools> Open(const StageContext& context);
+};
+
 // The weights of a policy after so many steps of its stage.
 struct VersionedWeights {
   int64_t version = 0;
@@ -71,9 +80,7 @@ class DrawingLane {
   void NoteTime();
 
   const StageContext& context_;
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
-  std::unique_ptr<Rewarder> rewarder_;
+  DrawingTools tools_;
   std::unique_ptr<Engine> engine_;  // none before the first Begin
   Clock::Duration noted_{0};        // of the virtual clock
   std::vector<Clock::Duration> took_;

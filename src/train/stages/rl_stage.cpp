@@ -7,8 +7,7 @@
 
 #include "base/json_fields.h"
 #include "credit/methods.h"
-#include "rewards/compose.h"
-#include "rewards/confined_runner.h"
+#include "train/processes/crew.h"
 #include "train/recipe_checks.h"
 #include "train/stages/rl_values.h"
 
@@ -69,6 +68,9 @@ std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& 
   table.Read("epochs", &stage.batches.epochs, "passes over the groups of a step", AtLeast(1));
   table.Read("call_tokens", &stage.batches.call_tokens,
              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
+  table.Read("slices", &stage.batches.slices,
+             "of a mini-batch, whose gradients are added up: so many processes may share it",
+             AtLeast(1));
   stage.rate = ReadLearningRate(&table, {.peak = 3e-4, .warmup = 5, .steps = stage.steps});
   stage.rate.steps = stage.steps;
   stage.optimizer =
@@ -93,12 +95,7 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
                                                     bool begin, StageContext* context) {
   std::unique_ptr<RlTraining> training(new RlTraining(stage, number, context));
   const TrainingRecipe& recipe = *context->recipe;
-  HONE_ASSIGN_OR_RETURN(
-      training->backend_,
-      Backend::ForTraining(recipe, context->environment, context->simulator, context->recorded));
-  training->runner_ = NewConfinedRunner();
-  HONE_ASSIGN_OR_RETURN(training->rewarder_,
-                        RewarderFromJson(recipe.rewards, {.runner = training->runner_.get()}));
+  HONE_ASSIGN_OR_RETURN(training->tools_, DrawingTools::Open(*context));
   HONE_ASSIGN_OR_RETURN(training->curriculum_,
                         context->OpenCurriculum(*training->environment_.tasks));
   if (recipe.rollout.ahead > 0) {
@@ -141,8 +138,10 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     if (!groups.empty() && !WarmsUp(step)) {
       options.replayed = replay_.Take(static_cast<int64_t>(clock), rng.Split("replay"));
     }
-    const UpdateReport update =
-        Timed("training", UpdatePolicy, options, groups, rng, context_->engine.get());
+    const UpdateReport update = Timed("training", [&] {
+      if (context_->crew != nullptr) context_->crew->Update(number_, step, options, groups);
+      return UpdatePolicy(options, groups, rng, context_->engine.get());
+    });
     NoteUpdate(options, update, step, &done);
   }
   // Only now: what is replayed is of earlier steps.
@@ -157,10 +156,10 @@ Result<StageStep> RlTraining::Step(int64_t step) {
 
 // --- what the functions of a step are told, as alarms have turned it -----------------------------
 
-Rng RlTraining::RngOf(int64_t step) const {
-  return Rng(context_->recipe->run.seed)
+Rng PracticeRng(const TrainingRecipe& recipe, int64_t stage, int64_t step) {
+  return Rng(recipe.run.seed)
       .Split("rl")
-      .Split(static_cast<uint64_t>(number_))
+      .Split(static_cast<uint64_t>(stage))
       .Split(static_cast<uint64_t>(step));
 }
 
@@ -178,12 +177,22 @@ DynamicSamplingOptions RlTraining::DynamicNow() const {
   return options;
 }
 
-TaskSupply RlTraining::Supply() const {
+TaskSupply RlTraining::Supply(CallCounts* calls) const {
   // A record has the right answers of the real world, but not of every task.
   const bool elsewhere = context_->recipe->Simulates() || context_->recipe->JournalsItself();
-  return {.environment = &environment_,
-          .curriculum = curriculum_.get(),
-          .other_backend = elsewhere ? backend_->executor() : nullptr};
+  TaskSupply supply{.environment = &environment_, .curriculum = curriculum_.get()};
+  if (!elsewhere) return supply;
+  supply.ask = [this, calls](std::span<const GoldQuestion> questions,
+                             const std::string& run) -> Result<std::vector<GoldTask>> {
+    if (context_->crew == nullptr) {
+      return AskForGold(*environment_.environment, questions, tools_.backend->executor(), run);
+    }
+    HONE_ASSIGN_OR_RETURN(Crew::Gold gold,
+                          context_->crew->AskForGold(*context_, tools_, questions, run));
+    for (const auto& [source, count] : gold.calls_of_others) (*calls)[source] += count;
+    return std::move(gold.tasks);
+  };
+  return supply;
 }
 
 Round RlTraining::RoundOf(int64_t step, const Method& method) const {
@@ -203,7 +212,7 @@ ScoringOptions RlTraining::ScoringAt(double clock) const {
   for (const auto& [term, weight] : curriculum_->RewardWeights()) {
     scale[term] = weight * (scale.contains(term) ? scale[term] : 1);
   }
-  return {.rewarder = rewarder_.get(),
+  return {.rewarder = tools_.rewarder.get(),
           .clock = static_cast<int64_t>(clock),
           .reward_scale = std::move(scale),
           .kind_by = context_->recipe->curriculum.by,
@@ -244,7 +253,8 @@ UpdateOptions RlTraining::UpdateOptionsAt(int64_t step, double clock, const Meth
                         .optimizer = stage_.optimizer,
                         .batches = stage_.batches,
                         .shared = method.shared,
-                        .on_policy = !of_earlier};
+                        .on_policy = !of_earlier,
+                        .cluster = context_->cluster};
   options.objective.kl = KlNow();
   options.objective.entropy = entropy_.coefficient() + remedies().entropy_added;
   options.optimizer.learning_rate = stage_.rate.At(step, clock) * remedies().learning_rate_scale;
@@ -295,14 +305,14 @@ void RlTraining::NotePractice(const Practice& practised, int64_t step, const Dyn
 }
 
 Backend::Spent RlTraining::Spent() const {
-  Backend::Spent spent = backend_->spent().value_or(Backend::Spent());
+  Backend::Spent spent = tools_.backend->spent().value_or(Backend::Spent());
   spent.nanodollars += spent_ahead_.nanodollars;
   spent.time += spent_ahead_.time;
   return spent;
 }
 
 void RlTraining::NoteSpent(const Backend::Spent& before, StageStep* done) const {
-  if (!backend_->spent()) return;  // there are no conditions
+  if (!tools_.backend->spent()) return;  // there are no conditions
   const Backend::Spent now = Spent();
   const std::chrono::duration<double, std::ratio<3600>> hours = now.time - before.time;
   done->values["spent/dollars"] = static_cast<double>(now.nanodollars - before.nanodollars) / 1e9;

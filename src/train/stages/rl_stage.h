@@ -16,8 +16,6 @@
 #include "learn/self_imitation.h"
 #include "learn/step.h"
 #include "learn/update.h"
-#include "rewards/program_runner.h"
-#include "rewards/rewarder.h"
 #include "train/stage.h"
 #include "train/stage_context.h"
 #include "train/stages/demonstration_mix.h"
@@ -37,6 +35,8 @@ struct RlStage {
   OptimizerOptions optimizer;
   EnvironmentMix mix = {};  // of several environments
 };
+// What is random in a step of it, beside what has streams of its own.
+Rng PracticeRng(const TrainingRecipe& recipe, int64_t stage, int64_t step);
 std::shared_ptr<Stage> ReadRlStage(RecipeTable table, const EnvironmentOptions& environment);
 
 // Trial and error, step by step: the functions of learn/step.h and learn/update.h one after the
@@ -73,13 +73,14 @@ class RlTraining final : public StageRun, public StageAlarms {
   void TellApart(const RolloutSeconds& seconds);
 
   // What the functions of a step are told, as alarms have turned it.
-  Rng RngOf(int64_t step) const;
+  Rng RngOf(int64_t step) const { return PracticeRng(*context_->recipe, number_, step); }
   // Where the stage stands on its schedules (learning rate, bonuses, weights of rewards and of
   // replay), in steps. Where trajectories end the stage, it is as far as they are: a run whose
   // steps draw more of them ends its schedules in fewer steps.
   double Clock(int64_t step) const;
   DynamicSamplingOptions DynamicNow() const;
-  TaskSupply Supply() const;
+  // Calls that other processes make for it are added to `calls`.
+  TaskSupply Supply(CallCounts* calls) const;
   Round RoundOf(int64_t step, const Method& method) const;
   // What a step practises, of all rounds; and what that took of the tools.
   struct Practice {
@@ -90,6 +91,9 @@ class RlTraining final : public StageRun, public StageAlarms {
   Result<Practice> Practise(int64_t step, double clock, const Method& method,
                             DynamicSampler* rounds);
   Result<DrawnGroups> Draw(int64_t step, PosedTasks posed);
+  // The same with other processes; with scores.
+  Result<DrawnGroups> DrawTogether(int64_t step, int64_t schedule, const PosedTasks& posed,
+                                   Practice* practice);
   // Steps that may be begun by now, where rollout is ahead; `done` steps are made.
   Result<void> BeginAhead(int64_t done);
   // The groups of a step that was begun before.
@@ -117,9 +121,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   int64_t number_;
   StageContext* context_;
   LoadedEnvironment environment_;  // as often as this stage has each, where there are several
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<ProgramRunner> runner_;  // of answers that are programs
-  std::unique_ptr<Rewarder> rewarder_;
+  DrawingTools tools_;
   std::optional<StageReference> reference_;  // none is needed where there is no KL
   std::unique_ptr<Curriculum> curriculum_;
   KlController kl_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "train/processes/crew.h"
 #include "train/stages/rl_stage.h"
 
 namespace hone {
@@ -10,7 +11,7 @@ namespace hone {
 Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, const Method& method,
                                                   DynamicSampler* rounds) {
   Practice practice;
-  const CallCounts asked = backend_->executor()->counts().by_source;
+  const CallCounts asked = tools_.backend->executor()->counts().by_source;
   if (ahead_ && !ahead_->Has(step)) HONE_RETURN_IF_ERROR(BeginAhead(step));
   Round round = RoundOf(step, method);
   while (const size_t more = rounds->Missing()) {
@@ -22,15 +23,22 @@ Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, co
       HONE_ASSIGN_OR_RETURN(drawn, TakeBegun(step, &practice));
       scoring.rewarder = nullptr;  // it was asked where they were drawn
     } else {
-      HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
-      HONE_ASSIGN_OR_RETURN(drawn, Draw(step, std::move(posed)));
+      HONE_ASSIGN_OR_RETURN(PosedTasks posed,
+                            Timed("tasks", PoseTasks, Supply(&practice.calls), round));
+      if (context_->crew != nullptr) {
+        HONE_ASSIGN_OR_RETURN(drawn,
+                              DrawTogether(step, static_cast<int64_t>(clock), posed, &practice));
+        scoring.rewarder = nullptr;  // the same
+      } else {
+        HONE_ASSIGN_OR_RETURN(drawn, Draw(step, std::move(posed)));
+      }
     }
     HONE_ASSIGN_OR_RETURN(ScoredGroups scored,
                           Timed("rewards", ScoreGroups, scoring, *std::move(drawn)));
     rounds->Add(scored.Values(context_->recipe->dynamic_sampling.metric));
     practice.groups.Append(std::move(scored));
   }
-  for (const auto& [source, count] : CallsSince(asked, backend_->executor()->counts().by_source)) {
+  for (const auto& [source, count] : CallsSince(asked, tools_.backend->executor()->counts().by_source)) {
     practice.calls[source] += count;
   }
   return practice;
@@ -38,10 +46,27 @@ Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, co
 
 Result<DrawnGroups> RlTraining::Draw(int64_t step, PosedTasks posed) {
   HONE_ASSIGN_OR_RETURN(const Rollout rollout,
-                        PracticeOf(*context_, context_->engine.get(), backend_->executor(), step));
+                        PracticeOf(*context_, context_->engine.get(), tools_.backend->executor(), step));
   HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, Timed("rollout", DrawGroups, rollout, std::move(posed),
                                                  context_->engine->pool(), std::stop_token()));
   TellApart(drawn.counts.seconds);
+  return drawn;
+}
+
+Result<DrawnGroups> RlTraining::DrawTogether(int64_t step, int64_t schedule,
+                                             const PosedTasks& posed, Practice* practice) {
+  const PlayOrder order{.version = step, .schedule = schedule};
+  HONE_ASSIGN_OR_RETURN(Played played, Timed("rollout", &Crew::Play, *context_->crew, order,
+                                             *context_, &tools_, posed.requests, nullptr));
+  TellApart(played.result.counts.seconds);
+  for (const auto& [source, calls] : played.calls_of_others) practice->calls[source] += calls;
+  HONE_ASSIGN_OR_RETURN(DrawnGroups drawn,
+                        GroupsOf(posed, std::move(played.result), context_->engine->pool()));
+  std::erase_if(played.scores, [](const std::vector<Score>& scores) { return scores.empty(); });
+  CHECK(drawn.records.size() == played.scores.size(), "a group without scores");
+  for (size_t i = 0; i < drawn.records.size(); ++i) {
+    drawn.records[i].scores = std::move(played.scores[i]);
+  }
   return drawn;
 }
 
@@ -57,7 +82,9 @@ Result<void> RlTraining::BeginAhead(int64_t done) {
     HONE_ASSIGN_OR_RETURN(const Method method, context_->recipe->MethodAt(schedule));
     Round round = RoundOf(step, method);
     round.groups = static_cast<size_t>(stage_.groups);
-    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(), round));
+    CallCounts of_others;  // there are none
+    HONE_ASSIGN_OR_RETURN(PosedTasks posed,
+                          Timed("tasks", PoseTasks, Supply(&of_others), round));
     HONE_RETURN_IF_ERROR(ahead_->Begin(std::move(posed), schedule, Spent().time));
   }
   return {};

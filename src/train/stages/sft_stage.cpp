@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/wire.h"
 #include "learn/batches.h"
 
 namespace hone {
@@ -76,6 +77,8 @@ std::shared_ptr<Stage> ReadSftStage(RecipeTable table, const EnvironmentOptions&
     table.Read("demonstrations", &stage.demonstrations, "different ones; 0: none comes twice",
                AtLeast(0));
   }
+  table.Read("slices", &stage.slices,
+             "of a step, whose gradients are added up: so many processes may share it", AtLeast(1));
   table.Read("other_weight", &stage.loss.other_weight, "of tokens that others wrote", AtLeast(0));
   table.Read("call_tokens", &stage.loss.call_tokens,
              "tokens that go through the engine at once, at most: bounds its memory", AtLeast(1));
@@ -137,46 +140,97 @@ Result<Tree> SftTraining::DemonstrationAt(uint64_t position) {
   return tree;
 }
 
-Result<std::vector<Tree>> SftTraining::BatchOf(int64_t step) {
+Result<std::vector<Tree>> SftTraining::BatchOf(int64_t step, int64_t begin, int64_t end) {
   std::vector<Tree> trees;
-  const auto first = static_cast<uint64_t>(step * stage_.batch);
-  for (uint64_t i = first; i < first + static_cast<uint64_t>(stage_.batch); ++i) {
+  for (int64_t i = step * stage_.batch + begin; i < step * stage_.batch + end; ++i) {
+    const auto position = static_cast<uint64_t>(i);
     if (data_) {
-      if (const Tree* tree = data_->At(i)) trees.push_back(*tree);
+      if (const Tree* tree = data_->At(position)) trees.push_back(*tree);
       continue;
     }
-    HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationAt(i));
+    HONE_ASSIGN_OR_RETURN(Tree tree, DemonstrationAt(position));
     HONE_RETURN_IF_ERROR(CheckDemonstration(*context_->engine, tree));
     trees.push_back(std::move(tree));
   }
   return trees;
 }
 
-Result<StageStep> SftTraining::Step(int64_t step) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<Tree> trees,
-                        context_->times->Run("demonstrations", [&] { return BatchOf(step); }));
-  std::vector<int64_t> tokens;
-  for (const Tree& tree : trees) tokens.push_back(CountTokens(tree));
-  std::vector<size_t> order(trees.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const SftBatch calls = PackByTokens(order, tokens, stage_.loss.call_tokens);
-  OptimizerOptions optimizer = stage_.optimizer;
-  optimizer.learning_rate = stage_.rate.At(step);
-  StageStep done;
-  if (!trees.empty()) {  // all of them may be too long
-    HONE_ASSIGN_OR_RETURN(done, context_->times->Run("training", [&]() -> Result<StageStep> {
-      const SftMetrics metrics = AccumulateSft(stage_.loss, trees, calls, context_->engine.get());
-      const double norm = context_->engine->Step(optimizer);
-      StageStep step_done{.values = {{"sft/loss", metrics.policy_loss},
-                                     {"grad_norm", norm},
-                                     {"learning_rate", optimizer.learning_rate},
-                                     {"tokens", static_cast<double>(metrics.policy_tokens +
-                                                                    metrics.other_tokens)}}};
-      // Of tokens that nobody learns it says nothing.
-      if (stage_.loss.other_weight > 0) step_done.values["sft/other_loss"] = metrics.other_loss;
-      return step_done;
-    }));
+// A token weighs the same in every slice: all are told what all weigh.
+Result<SftTraining::SlicedBatch> SftTraining::BatchOf(int64_t step, const Slices& slices) {
+  SlicedBatch batch;
+  const auto weigh = [&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> weights;
+    for (int64_t slice = slices.mine().first; slice < slices.mine().second; ++slice) {
+      const auto [begin, end] = PartOf(static_cast<size_t>(stage_.batch), slices.count(), slice);
+      HONE_ASSIGN_OR_RETURN(
+          std::vector<Tree> trees,
+          BatchOf(step, static_cast<int64_t>(begin), static_cast<int64_t>(end)));
+      std::vector<double> each;
+      for (const Tree& tree : trees) each.push_back(TokenWeight(stage_.loss, {&tree, 1}));
+      WireWriter writer;
+      writer(each);
+      weights.push_back(writer.Take());
+      batch.mine.push_back(std::move(trees));
+    }
+    return weights;
+  };
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> weights, slices.Share(weigh()));
+  for (const std::string& bytes : weights) {
+    std::vector<double> each;
+    WireReader reader(bytes);
+    reader(each);
+    batch.empty &= each.empty();
+    for (const double weight : each) batch.weight += weight;
   }
+  return batch;
+}
+
+StepValues SftTraining::Learn(const SlicedBatch& batch, const Slices& slices,
+                              double learning_rate) {
+  std::vector<std::string> of_mine;
+  slices.Accumulate(context_->engine.get(), [&](int64_t slice) {
+    const std::vector<Tree>& trees = batch.mine[static_cast<size_t>(slice - slices.mine().first)];
+    std::vector<int64_t> tokens;
+    for (const Tree& tree : trees) tokens.push_back(CountTokens(tree));
+    std::vector<size_t> order(trees.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const SftMetrics metrics =
+        AccumulateSft(stage_.loss, trees, PackByTokens(order, tokens, stage_.loss.call_tokens),
+                      batch.weight, context_->engine.get());
+    WireWriter writer;
+    writer(metrics);
+    of_mine.push_back(writer.Take());
+  });
+  std::vector<SftMetrics> parts;
+  for (const std::string& bytes : slices.Share(std::move(of_mine))) {
+    WireReader reader(bytes);
+    reader(parts.emplace_back());
+  }
+  const SftMetrics metrics = Combine(parts);
+  OptimizerOptions optimizer = stage_.optimizer;
+  optimizer.learning_rate = learning_rate;
+  const double norm = context_->engine->Step(optimizer);
+  StepValues values = {
+      {"sft/loss", metrics.policy_loss},
+      {"grad_norm", norm},
+      {"learning_rate", learning_rate},
+      {"tokens", static_cast<double>(metrics.policy_tokens + metrics.other_tokens)}};
+  // Of tokens that nobody learns it says nothing.
+  if (stage_.loss.other_weight > 0) values["sft/other_loss"] = metrics.other_loss;
+  return values;
+}
+
+Result<StageStep> SftTraining::Step(int64_t step) {
+  const Slices slices(stage_.slices, context_->cluster);
+  HONE_ASSIGN_OR_RETURN(const SlicedBatch batch, context_->times->Run("demonstrations", [&] {
+    return BatchOf(step, slices);
+  }));
+  StageStep done;
+  if (!batch.empty) {  // all of them may be too long
+    done.values = context_->times->Run(
+        "training", [&] { return Learn(batch, slices, stage_.rate.At(step)); });
+  }
+  if (context_->cluster != nullptr && !context_->cluster->leads()) return done;
   if (!data_ || !data_->has_held_out()) return done;
   const int64_t every = stage_.data.held_out_every;
   const bool due = (every > 0 && (step + 1) % every == 0) || IsOver(step + 1);

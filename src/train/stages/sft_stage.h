@@ -5,6 +5,7 @@
 #include "engine/learning_rate.h"
 #include "engine/optimizer.h"
 #include "learn/sft.h"
+#include "learn/slices.h"
 #include "train/stage.h"
 #include "train/stage_context.h"
 #include "train/stages/sft_data.h"
@@ -20,6 +21,7 @@ struct SftStage {
   int64_t steps = 3000;
   int64_t batch = 64;          // conversations per step
   int64_t demonstrations = 0;  // different ones; 0: no demonstration comes twice
+  int64_t slices = 1;          // of a step (learn/slices.h)
   SftOptions loss;
   LearningRate rate;
   OptimizerOptions optimizer;
@@ -48,7 +50,16 @@ class SftTraining final : public StageRun {
   // Which demonstration is the n-th of the run.
   uint64_t NumberOf(uint64_t position);
   Result<Tree> DemonstrationAt(uint64_t position);
-  Result<std::vector<Tree>> BatchOf(int64_t step);
+  // Some conversations of a step: those that are not too long.
+  Result<std::vector<Tree>> BatchOf(int64_t step, int64_t begin, int64_t end);
+  // The slices of this process, with the weights of all trees of the step.
+  struct SlicedBatch {
+    std::vector<std::vector<Tree>> mine;
+    double weight = 0;
+    bool empty = true;
+  };
+  Result<SlicedBatch> BatchOf(int64_t step, const Slices& slices);
+  StepValues Learn(const SlicedBatch& batch, const Slices& slices, double learning_rate);
 
   SftStage stage_;
   StageContext* context_;

@@ -1,0 +1,223 @@
+#include "learn/slices.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "cluster/wire.h"
+
+namespace hone {
+namespace {
+
+struct SliceRange {
+  int64_t begin, end;
+  bool operator==(const SliceRange&) const = default;
+};
+int64_t Middle(const SliceRange& range) { return range.begin + (range.end - range.begin) / 2; }
+
+// The largest sums of the tree over `whole` that consist of slices of `part` alone, in their order.
+void SumsWithin(const SliceRange& whole, const SliceRange& part, std::vector<SliceRange>* sums) {
+  if (whole.end <= part.begin || part.end <= whole.begin || part.begin >= part.end) return;
+  if (part.begin <= whole.begin && whole.end <= part.end) {
+    sums->push_back(whole);
+    return;
+  }
+  SumsWithin({whole.begin, Middle(whole)}, part, sums);
+  SumsWithin({Middle(whole), whole.end}, part, sums);
+}
+
+void AddTo(std::span<float> to, const float* from, ThreadPool* pool) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  pool->ParallelFor(to.size(), kPiece, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) to[i] += from[i];
+  });
+}
+
+Gradients Sum(Gradients left, const Gradients& right, ThreadPool* pool) {
+  for (size_t p = 0; p < right.size(); ++p) AddTo(left[p], right[p].data(), pool);
+  return left;
+}
+
+// Which process adds up each tensor, and sends the sum to all: whole ones, the largest first, each
+// to whoever has least to do.
+std::vector<int> OwnersOf(const std::vector<size_t>& sizes, int processes) {
+  std::vector<size_t> order(sizes.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
+  std::vector<size_t> load(static_cast<size_t>(processes), 0);
+  std::vector<int> owners(sizes.size(), 0);
+  for (const size_t tensor : order) {
+    const auto least = std::min_element(load.begin(), load.end());
+    owners[tensor] = static_cast<int>(least - load.begin());
+    *least += sizes[tensor];
+  }
+  return owners;
+}
+
+// The gradients of this process's slices, as far as they can be added up here.
+struct Partial {
+  SliceRange range;
+  Gradients gradients;
+};
+
+class Reduction {
+ public:
+  Reduction(Cluster* cluster, const std::vector<size_t>& sizes, ThreadPool* pool)
+      : cluster_(cluster), sizes_(sizes), pool_(pool), owners_(OwnersOf(sizes, cluster->size())) {}
+
+  // `ranges`: of every process's partial sums, by rank.
+  Gradients Run(std::vector<Partial> mine, const std::vector<std::vector<SliceRange>>& ranges,
+                int64_t count) {
+    const std::vector<std::string> parts = cluster_->Exchange(Parcels(mine));
+    mine.clear();
+    std::vector<Term> terms;
+    for (size_t rank = 0; rank < parts.size(); ++rank) {
+      const char* at = parts[rank].data();
+      for (const SliceRange& range : ranges[rank]) {
+        terms.push_back({range, reinterpret_cast<const float*>(at)});
+        at += OwnedBytes();
+      }
+    }
+    Floats sum(OwnedBytes() / sizeof(float));
+    AddUp({0, count}, terms, sum);
+    return Unpacked(cluster_->Share(
+        std::string(reinterpret_cast<const char*>(sum.data()), sum.size() * sizeof(float))));
+  }
+
+ private:
+  struct Term {
+    SliceRange range;
+    const float* values;
+  };
+
+  size_t OwnedBytes() const {
+    size_t numbers = 0;
+    for (size_t p = 0; p < sizes_.size(); ++p) {
+      if (owners_[p] == cluster_->rank()) numbers += sizes_[p];
+    }
+    return numbers * sizeof(float);
+  }
+
+  // For each process the tensors that it owns, of one partial sum after the other.
+  std::vector<std::string> Parcels(const std::vector<Partial>& mine) const {
+    std::vector<std::string> parcels(static_cast<size_t>(cluster_->size()));
+    for (const Partial& partial : mine) {
+      for (size_t p = 0; p < sizes_.size(); ++p) {
+        const Floats& values = partial.gradients[p];
+        parcels[static_cast<size_t>(owners_[p])].append(
+            reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+      }
+    }
+    return parcels;
+  }
+
+  void AddUp(const SliceRange& range, const std::vector<Term>& terms, std::span<float> sum) const {
+    for (const Term& term : terms) {
+      if (term.range != range) continue;
+      std::copy_n(term.values, sum.size(), sum.data());
+      return;
+    }
+    AddUp({range.begin, Middle(range)}, terms, sum);
+    Floats right(sum.size());
+    AddUp({Middle(range), range.end}, terms, right);
+    AddTo(sum, right.data(), pool_);
+  }
+
+  Gradients Unpacked(const std::vector<std::string>& sums) const {
+    std::vector<const char*> at;
+    for (const std::string& sum : sums) at.push_back(sum.data());
+    Gradients gradients(sizes_.size());
+    for (size_t p = 0; p < sizes_.size(); ++p) {
+      gradients[p].resize(sizes_[p]);
+      const char*& from = at[static_cast<size_t>(owners_[p])];
+      std::memcpy(gradients[p].data(), from, sizes_[p] * sizeof(float));
+      from += sizes_[p] * sizeof(float);
+    }
+    return gradients;
+  }
+
+  Cluster* cluster_;
+  std::vector<size_t> sizes_;
+  ThreadPool* pool_;
+  std::vector<int> owners_;
+};
+
+Gradients Zeros(const std::vector<size_t>& sizes) {
+  Gradients zeros;
+  for (const size_t size : sizes) zeros.emplace_back(size, 0.0f);
+  return zeros;
+}
+
+}  // namespace
+
+std::pair<size_t, size_t> PartOf(size_t items, int64_t count, int64_t part) {
+  const auto n = static_cast<size_t>(count), i = static_cast<size_t>(part);
+  return {items * i / n, items * (i + 1) / n};
+}
+
+std::pair<int64_t, int64_t> Slices::Of(int rank) const {
+  const int64_t computing = std::min<int64_t>(processes(), count_);
+  if (rank >= computing) return {count_, count_};
+  const auto [begin, end] = PartOf(static_cast<size_t>(count_), computing, rank);
+  return {static_cast<int64_t>(begin), static_cast<int64_t>(end)};
+}
+
+Result<std::vector<std::string>> Slices::Share(Result<std::vector<std::string>> of_mine) const {
+  if (processes() == 1) return of_mine;
+  Result<std::string> packed = std::string();
+  if (of_mine.ok()) {
+    CHECK(static_cast<int64_t>(of_mine->size()) == mine().second - mine().first);
+    WireWriter writer;
+    writer(*of_mine);
+    packed = writer.Take();
+  } else {
+    packed = of_mine.error();
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> from_each,
+                        cluster_->ShareResult(std::move(packed)));
+  std::vector<std::string> all;
+  for (const std::string& bytes : from_each) {
+    std::vector<std::string> slices;
+    WireReader reader(bytes);
+    reader(slices);
+    CHECK(reader.whole(), "a message is cut off");
+    for (std::string& slice : slices) all.push_back(std::move(slice));
+  }
+  CHECK(static_cast<int64_t>(all.size()) == count_, "a process with other slices");
+  return all;
+}
+
+std::vector<std::string> Slices::Share(std::vector<std::string> of_mine) const {
+  return *Share(Result<std::vector<std::string>>(std::move(of_mine)));
+}
+
+void Slices::Accumulate(Engine* engine,
+                        const std::function<void(int64_t slice)>& accumulate) const {
+  if (count_ == 1 && processes() == 1) return accumulate(0);
+  std::vector<SliceRange> ranges;
+  SumsWithin({0, count_}, {mine().first, mine().second}, &ranges);
+  const std::vector<size_t> sizes = engine->GradientSizes();
+  const std::function<Gradients(const SliceRange&)> compute = [&](const SliceRange& range) {
+    if (range.end - range.begin == 1) {
+      accumulate(range.begin);
+      Gradients gradients = engine->TakeGradients();
+      return gradients.empty() ? Zeros(sizes) : std::move(gradients);  // there was nothing to learn
+    }
+    Gradients left = compute({range.begin, Middle(range)});
+    return Sum(std::move(left), compute({Middle(range), range.end}), engine->pool());
+  };
+  std::vector<Partial> partial;
+  for (const SliceRange& range : ranges) partial.push_back({range, compute(range)});
+  if (processes() == 1) return engine->PutGradients(std::move(partial[0].gradients));
+
+  std::vector<std::vector<SliceRange>> of_all(static_cast<size_t>(processes()));
+  for (int rank = 0; rank < processes(); ++rank) {
+    SumsWithin({0, count_}, {Of(rank).first, Of(rank).second}, &of_all[static_cast<size_t>(rank)]);
+  }
+  engine->PutGradients(
+      Reduction(cluster_, sizes, engine->pool()).Run(std::move(partial), of_all, count_));
+}
+
+}  // namespace hone
