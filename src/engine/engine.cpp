@@ -224,6 +224,12 @@ std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {
   return memory;
 }
 
+Optimizer Engine::Moments() const {
+  Optimizer optimizer(model_);
+  if (runner_->HasMoments()) runner_->BringMoments(&optimizer);
+  return optimizer;
+}
+
 Result<void> Engine::Save(const std::filesystem::path& given, SaveType type,
                           const std::string& base) const {
   CHECK(!accumulated_, "a state is saved between steps");
@@ -238,8 +244,7 @@ Result<void> Engine::Save(const std::filesystem::path& given, SaveType type,
     HONE_RETURN_IF_ERROR(
         SaveLora(model, base.empty() ? folder.string() : base, aside / kAdapterFolder));
   }
-  Optimizer optimizer(model);
-  if (runner_->HasMoments()) runner_->BringMoments(&optimizer);
+  const Optimizer optimizer = Moments();
   std::map<std::string, TensorView> tensors;
   for (size_t p = 0; p < model.parameters.size(); ++p) {
     const Parameter& parameter = model.parameters[p];

@@ -70,10 +70,13 @@ class Engine {
   double Step(const OptimizerOptions& options);
   // Forgets the accumulated gradient; the weights stay as they are.
   void ForgetGradients();
-  // As ModelRunner has them (for learn/slices.h), and how many numbers that of a parameter has.
+  // As ModelRunner has them (for learn/slices.h); how many numbers each gradient has.
   Gradients TakeGradients();
   void PutGradients(Gradients gradients);
   std::vector<size_t> GradientSizes() const;
+  void ShareSteps(const StepShare* share) { shares_steps_ = runner_->ShareSteps(share); }
+  bool shares_steps() const { return shares_steps_; }
+  Optimizer Moments() const;  // its state, brought here; shared ones from all processes
 
   // The weights become (1 - share) of what they are and `share` of the other's, which has the same
   // parameters (CHECK); with a share of 1 they are the other's bits.
@@ -112,7 +115,7 @@ class Engine {
   Options options_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<ModelRunner> runner_;
-  bool accumulated_ = false;
+  bool accumulated_ = false, shares_steps_ = false;
 };
 
 }  // namespace hone

@@ -63,6 +63,9 @@ class ModelRunner {
   // Changes the weights by the gradients, and forgets these. Returns their norm; when that is not
   // finite, the weights stay as they are.
   virtual double Step(const OptimizerOptions& options) = 0;
+  // From now on steps are taken together with others; null: no longer. It must outlive this. False:
+  // this runner takes whole steps alone.
+  virtual bool ShareSteps(const StepShare* /*share*/) { return false; }
   virtual void ForgetGradients() = 0;
   // What was accumulated, brought here; nothing is accumulated afterwards. Empty: nothing was.
   virtual Gradients TakeGradients() = 0;

@@ -36,8 +36,8 @@ std::vector<Piece> PiecesOf(const Model& model, const std::vector<bool>& chosen)
 
 // Squares are summed piece by piece, each in its order. Several pieces at a time: the additions of
 // one wait for each other, those of others need not.
-double NormOf(const std::vector<Piece>& pieces, const std::vector<Floats>& gradients,
-              ThreadPool* pool) {
+std::vector<double> SquaresOf(const std::vector<Piece>& pieces, const Gradients& gradients,
+                              ThreadPool* pool) {
   constexpr size_t kAtOnce = 8;
   std::vector<double> squares(pieces.size(), 0.0);
   pool->ParallelFor(pieces.size(), kAtOnce, [&](size_t begin, size_t end) {
@@ -62,6 +62,28 @@ double NormOf(const std::vector<Piece>& pieces, const std::vector<Floats>& gradi
       squares[i] = sum;
     }
   });
+  return squares;
+}
+
+// The norm of the whole gradient, of which this process has some tensors (`share`), or all (null).
+double NormOf(const std::vector<Piece>& pieces, const Gradients& gradients, const StepShare* share,
+              ThreadPool* pool) {
+  std::vector<double> squares;
+  if (share == nullptr) {
+    squares = SquaresOf(pieces, gradients, pool);
+  } else {
+    std::vector<Piece> mine;
+    std::vector<size_t> place;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (!share->mine[pieces[i].parameter]) continue;
+      mine.push_back(pieces[i]);
+      place.push_back(i);
+    }
+    const std::vector<double> some = SquaresOf(mine, gradients, pool);
+    squares.assign(pieces.size(), 0.0);
+    for (size_t i = 0; i < some.size(); ++i) squares[place[i]] = some[i];
+    share->bring_squares(&squares);
+  }
   double total = 0;
   for (const double square : squares) total += square;
   return std::sqrt(total);
@@ -166,7 +188,17 @@ Optimizer::Optimizer(const Model& model) {
   }
 }
 
-void ClearGradients(std::vector<Floats>* gradients, ThreadPool* pool) {
+void Optimizer::Share(const StepShare* share) {
+  share_ = share;
+  if (share == nullptr) return;
+  for (size_t p = 0; p < first_moments.size(); ++p) {
+    if (share->mine[p]) continue;
+    first_moments[p] = Floats();
+    second_moments[p] = Floats();
+  }
+}
+
+void ClearGradients(Gradients* gradients, ThreadPool* pool) {
   constexpr size_t kPiece = size_t{1} << 18;
   for (Floats& gradient : *gradients) {
     pool->ParallelFor(gradient.size(), kPiece, [&](size_t begin, size_t end) {
@@ -175,17 +207,23 @@ void ClearGradients(std::vector<Floats>* gradients, ThreadPool* pool) {
   }
 }
 
-double Optimizer::Step(const OptimizerOptions& options, std::vector<Floats>* all_gradients,
-                       Model* model, const Kernels& kernels, ThreadPool* pool) {
-  std::vector<Floats>& gradients = *all_gradients;
+double Optimizer::Step(const OptimizerOptions& options, Gradients* all_gradients, Model* model,
+                       const Kernels& kernels, ThreadPool* pool) {
+  Gradients& gradients = *all_gradients;
   const size_t count = model->parameters.size();
   CHECK(gradients.size() == count && first_moments.size() == count);
-  const StepRoles roles = RolesInStep(options, *model);
-  const std::vector<Piece> pieces = PiecesOf(*model, roles.taking_part);
-  const double norm = NormOf(pieces, gradients, pool);
+  StepRoles roles = RolesInStep(options, *model);
+  std::vector<Piece> pieces = PiecesOf(*model, roles.taking_part);
+  const double norm = NormOf(pieces, gradients, share_, pool);
   if (!std::isfinite(norm)) {
     ClearGradients(all_gradients, pool);
     return norm;
+  }
+  if (share_ != nullptr) {
+    std::erase_if(pieces, [&](const Piece& piece) { return !share_->mine[piece.parameter]; });
+    for (size_t p = 0; p < count; ++p) {
+      if (!share_->mine[p]) roles.orthogonal[p] = false;
+    }
   }
   const bool clip = options.max_norm > 0 && norm > options.max_norm;
   const double scale = clip ? options.max_norm / (norm + 1e-6) : 1.0;

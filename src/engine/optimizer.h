@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -45,7 +46,19 @@ AdamWUpdate UpdateAt(const OptimizerOptions& options, bool head, int64_t steps, 
 // What an orthogonal matrix is multiplied by.
 float OrthogonalStepSize(const OptimizerOptions& options, int64_t rows, int64_t columns);
 
+class Optimizer;
 void ClearGradients(Gradients* gradients, ThreadPool* pool);
+
+// A step that several processes take together: each changes some of the parameters, has moments of
+// these alone, and gets the weights of the others afterwards.
+struct StepShare {
+  std::vector<bool> mine;  // by parameter
+  // Squares of the gradient, piece by piece: those of this process, and 0; becomes those of all.
+  std::function<void(std::vector<double>* squares)> bring_squares;
+  std::function<void(Model* model)> bring_weights;
+  // Moments that are not of this process, for a checkpoint. Asked where one is written.
+  std::function<void(Optimizer* optimizer)> bring_moments;
+};
 
 // Changes float32 master weights. The same gradients give the same bits on any number of threads.
 class Optimizer {
@@ -54,14 +67,21 @@ class Optimizer {
 
   // Changes the weights by the gradients (one buffer per trained parameter), which are cleared.
   // Returns the norm of the gradient before clipping. When that is not finite the weights stay: one
-  // bad gradient must not end them.
-  double Step(const OptimizerOptions& options, std::vector<Floats>* gradients, Model* model,
+  // bad gradient must not end them. Of a share, only what is this process's has gradients and
+  // changes.
+  double Step(const OptimizerOptions& options, Gradients* gradients, Model* model,
               const Kernels& kernels, ThreadPool* pool);
+
+  // From now on; moments of others are dropped. It must outlive this.
+  void Share(const StepShare* share);
 
   // The state: per trained parameter the two moments (an orthogonal step has only the first), and
   // how many steps were taken; of the scalar head, which may have taken more.
   std::vector<Floats> first_moments, second_moments;
   int64_t steps = 0, head_steps = 0;
+
+ private:
+  const StepShare* share_ = nullptr;  // null: all is this process's
 };
 
 }  // namespace hone

@@ -44,7 +44,10 @@ void ProcessorRunner::BeginAdvance(std::span<const Chunk> chunks, PagePool* page
 
 // Gradients and moments take memory only when something is trained.
 void ProcessorRunner::PrepareTraining() {
-  if (!optimizer_) optimizer_.emplace(*model_);
+  if (!optimizer_) {
+    optimizer_.emplace(*model_);
+    optimizer_->Share(share_);
+  }
   if (!gradients_.empty()) return;
   gradients_.resize(model_->parameters.size());
   for (size_t i = 0; i < gradients_.size(); ++i) {
@@ -62,8 +65,18 @@ void ProcessorRunner::Accumulate(std::span<const Tree> trees, const Loss& loss,
 double ProcessorRunner::Step(const OptimizerOptions& options) {
   PrepareTraining();
   const double norm = optimizer_->Step(options, &gradients_, model_, decoder_.kernels(), pool_);
+  if (share_ != nullptr) {
+    gradients_.clear();  // some were never here
+    share_->bring_weights(model_);
+  }
   decoder_.Repack();
   return norm;
+}
+
+bool ProcessorRunner::ShareSteps(const StepShare* share) {
+  share_ = share;
+  if (optimizer_) optimizer_->Share(share);
+  return true;
 }
 
 void ProcessorRunner::PutGradients(Gradients gradients) {
@@ -71,16 +84,25 @@ void ProcessorRunner::PutGradients(Gradients gradients) {
   PrepareTraining();
 }
 
-void ProcessorRunner::ForgetGradients() { ClearGradients(&gradients_, pool_); }
+void ProcessorRunner::ForgetGradients() {
+  if (share_ != nullptr) return gradients_.clear();  // some were never here
+  ClearGradients(&gradients_, pool_);
+}
 
 std::vector<float> ProcessorRunner::GradientOf(size_t parameter) const {
   if (gradients_.empty()) return {};
   return {gradients_[parameter].begin(), gradients_[parameter].end()};
 }
 
+void ProcessorRunner::BringMoments(Optimizer* optimizer) {
+  *optimizer = *optimizer_;
+  if (share_ != nullptr) share_->bring_moments(optimizer);
+}
+
 void ProcessorRunner::TakeMoments(Optimizer optimizer) {
   PrepareTraining();
   *optimizer_ = std::move(optimizer);
+  optimizer_->Share(share_);
 }
 
 std::vector<std::pair<std::string, int64_t>> ProcessorRunner::Memory() const {
@@ -88,9 +110,15 @@ std::vector<std::pair<std::string, int64_t>> ProcessorRunner::Memory() const {
   for (const Floats& gradient : gradients_) {
     gradients += static_cast<int64_t>(gradient.size() * sizeof(float));
   }
+  int64_t moments = 0;
+  if (optimizer_) {
+    for (const Floats& moment : optimizer_->first_moments) {
+      moments += 2 * static_cast<int64_t>(moment.size() * sizeof(float));
+    }
+  }
   return {{"packed weights", decoder_.packed_bytes()},
           {"gradients", gradients},
-          {"moments", optimizer_ ? 2 * gradients : 0},
+          {"moments", moments},
           {"buffers", decoder_.buffer_bytes()}};
 }
 

@@ -29,6 +29,7 @@ class ProcessorRunner : public ModelRunner {
   }
   void Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) override;
   double Step(const OptimizerOptions& options) override;
+  bool ShareSteps(const StepShare* share) override;
   void ForgetGradients() override;
   Gradients TakeGradients() override { return std::move(gradients_); }
   void PutGradients(Gradients gradients) override;
@@ -37,7 +38,7 @@ class ProcessorRunner : public ModelRunner {
   void TakeWeights() override { decoder_.Repack(); }
   void BringWeights(Model*) override {}
   bool HasMoments() const override { return optimizer_.has_value(); }
-  void BringMoments(Optimizer* optimizer) override { *optimizer = *optimizer_; }
+  void BringMoments(Optimizer* optimizer) override;
   void TakeMoments(Optimizer optimizer) override;
 
   int64_t rows_computed() const override { return decoder_.rows_computed(); }
@@ -51,6 +52,7 @@ class ProcessorRunner : public ModelRunner {
   ThreadPool* pool_;
   Decoder decoder_;
   std::optional<Optimizer> optimizer_;  // from the first training on
+  const StepShare* share_ = nullptr;
   Gradients gradients_;                 // without buffers after TakeGradients
   Floats hidden_, last_, logits_;  // of BeginAdvance
   std::vector<DrawnToken> drawn_;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/wire.h"
+#include "learn/shared_step.h"
 
 namespace hone {
 namespace {
@@ -39,23 +40,6 @@ Gradients Sum(Gradients left, const Gradients& right, ThreadPool* pool) {
   return left;
 }
 
-// Which process adds up each tensor, and sends the sum to all: whole ones, the largest first, each
-// to whoever has least to do.
-std::vector<int> OwnersOf(const std::vector<size_t>& sizes, int processes) {
-  std::vector<size_t> order(sizes.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
-  std::vector<size_t> load(static_cast<size_t>(processes), 0);
-  std::vector<int> owners(sizes.size(), 0);
-  for (const size_t tensor : order) {
-    const auto least = std::min_element(load.begin(), load.end());
-    owners[tensor] = static_cast<int>(least - load.begin());
-    *least += sizes[tensor];
-  }
-  return owners;
-}
-
 // The gradients of this process's slices, as far as they can be added up here.
 struct Partial {
   SliceRange range;
@@ -68,6 +52,7 @@ class Reduction {
       : cluster_(cluster), sizes_(sizes), pool_(pool), owners_(OwnersOf(sizes, cluster->size())) {}
 
   // `ranges`: of every process's partial sums, by rank.
+  // The sums of the tensors that this process has, and none of the others.
   Gradients Run(std::vector<Partial> mine, const std::vector<std::vector<SliceRange>>& ranges,
                 int64_t count) {
     const std::vector<std::string> parts = cluster_->Exchange(Parcels(mine));
@@ -82,8 +67,34 @@ class Reduction {
     }
     Floats sum(OwnedBytes() / sizeof(float));
     AddUp({0, count}, terms, sum);
-    return Unpacked(cluster_->Share(
-        std::string(reinterpret_cast<const char*>(sum.data()), sum.size() * sizeof(float))));
+    Gradients gradients(sizes_.size());
+    const float* from = sum.data();
+    for (size_t p = 0; p < sizes_.size(); ++p) {
+      if (owners_[p] != cluster_->rank()) continue;
+      gradients[p].assign(from, from + sizes_[p]);
+      from += sizes_[p];
+    }
+    return gradients;
+  }
+
+  // The sums of all tensors, from what each process has.
+  Gradients Whole(const Gradients& mine) const {
+    std::string bytes;
+    for (size_t p = 0; p < sizes_.size(); ++p) {
+      if (owners_[p] != cluster_->rank()) continue;
+      bytes.append(reinterpret_cast<const char*>(mine[p].data()), sizes_[p] * sizeof(float));
+    }
+    const std::vector<std::string> sums = cluster_->Share(std::move(bytes));
+    std::vector<const char*> at;
+    for (const std::string& sum : sums) at.push_back(sum.data());
+    Gradients gradients(sizes_.size());
+    for (size_t p = 0; p < sizes_.size(); ++p) {
+      gradients[p].resize(sizes_[p]);
+      const char*& from = at[static_cast<size_t>(owners_[p])];
+      std::memcpy(gradients[p].data(), from, sizes_[p] * sizeof(float));
+      from += sizes_[p] * sizeof(float);
+    }
+    return gradients;
   }
 
  private:
@@ -123,19 +134,6 @@ class Reduction {
     Floats right(sum.size());
     AddUp({Middle(range), range.end}, terms, right);
     AddTo(sum, right.data(), pool_);
-  }
-
-  Gradients Unpacked(const std::vector<std::string>& sums) const {
-    std::vector<const char*> at;
-    for (const std::string& sum : sums) at.push_back(sum.data());
-    Gradients gradients(sizes_.size());
-    for (size_t p = 0; p < sizes_.size(); ++p) {
-      gradients[p].resize(sizes_[p]);
-      const char*& from = at[static_cast<size_t>(owners_[p])];
-      std::memcpy(gradients[p].data(), from, sizes_[p] * sizeof(float));
-      from += sizes_[p] * sizeof(float);
-    }
-    return gradients;
   }
 
   Cluster* cluster_;
@@ -216,8 +214,9 @@ void Slices::Accumulate(Engine* engine,
   for (int rank = 0; rank < processes(); ++rank) {
     SumsWithin({0, count_}, {Of(rank).first, Of(rank).second}, &of_all[static_cast<size_t>(rank)]);
   }
-  engine->PutGradients(
-      Reduction(cluster_, sizes, engine->pool()).Run(std::move(partial), of_all, count_));
+  Reduction reduction(cluster_, sizes, engine->pool());
+  Gradients sums = reduction.Run(std::move(partial), of_all, count_);
+  engine->PutGradients(engine->shares_steps() ? std::move(sums) : reduction.Whole(sums));
 }
 
 }  // namespace hone

@@ -157,11 +157,13 @@ Result<void> StageContext::MakeEngine() {
   HONE_ASSIGN_OR_RETURN(Model model,
                         MakeModel(recipe->model, *language.tokenizer, recipe->run.seed));
   engine = std::make_unique<Engine>(std::move(model), engine_options);
+  ShareSteps();
   return crew == nullptr ? Result<void>() : crew->EngineWasMade(*engine);
 }
 
 Result<void> StageContext::LoadEngine(const std::filesystem::path& state) {
   HONE_ASSIGN_OR_RETURN(engine, Engine::Load(state, engine_options));
+  ShareSteps();
   return crew == nullptr ? Result<void>() : crew->EngineWasLoaded(state, *engine);
 }
 
@@ -169,7 +171,15 @@ Result<void> StageContext::FreshEngine(bool critic) {
   Model model = engine->model();
   if (critic) AddScalarHead(&model);
   engine = std::make_unique<Engine>(std::move(model), engine_options);
+  ShareSteps();
   return crew == nullptr ? Result<void>() : crew->EngineIsFresh(critic, *engine);
+}
+
+void StageContext::ShareSteps() {
+  if (cluster == nullptr || cluster->size() == 1) return;
+  shared_step = std::make_unique<SharedStep>(cluster, engine->GradientSizes());
+  if (crew != nullptr) shared_step->tell_others = [this] { crew->AskForMoments(); };
+  engine->ShareSteps(&shared_step->share());
 }
 
 Result<Evaluation> StageContext::Evaluate(EvaluationOptions options, double temperature) const {

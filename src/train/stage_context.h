@@ -9,6 +9,7 @@
 #include "cluster/cluster.h"
 #include "evaluate/policy_evaluation.h"
 #include "learn/curriculum.h"
+#include "learn/shared_step.h"
 #include "train/backend.h"
 #include "train/folder/agent_card.h"
 #include "train/pass_times.h"
@@ -54,6 +55,7 @@ struct StageContext {
   // Who computes with this process; null: nobody. The crew is there in process 0 alone.
   Cluster* cluster = nullptr;
   Crew* crew = nullptr;
+  std::unique_ptr<SharedStep> shared_step;  // of the engine; null: there is no cluster
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
   std::function<bool()> stop;                  // whether to end what is being made; or null
   std::function<void(std::string_view, int64_t, int64_t)> progress;  // as SetUpHooks has it
@@ -100,6 +102,9 @@ struct StageContext {
   void Provide(StageProduct product, const std::filesystem::path& made);
 
   std::string environment_is;  // its digest, once InputsOf needed it
+
+ private:
+  void ShareSteps();
 };
 
 }  // namespace hone

@@ -85,6 +85,8 @@ Result<void> Crew::EngineIsFresh(bool critic, const Engine& engine) {
   return SameWeights(engine);
 }
 
+void Crew::AskForMoments() { cluster_->Broadcast(WriteOrder(Order::kMoments)); }
+
 Result<void> Crew::Provide(StageProduct product, const std::filesystem::path& made) {
   if (product == StageProduct::kPolicy) return {};
   HONE_ASSIGN_OR_RETURN(const FolderFiles files, ReadFolder(made));

@@ -40,6 +40,8 @@ class Crew {
   Result<void> EngineWasMade(const Engine& engine);
   Result<void> EngineWasLoaded(const std::filesystem::path& folder, const Engine& engine);
   Result<void> EngineIsFresh(bool critic, const Engine& engine);
+  // They bring their moments of the optimiser (Engine::Moments), as process 0 does.
+  void AskForMoments();
   // What a stage has made is there for those that come after it.
   Result<void> Provide(StageProduct product, const std::filesystem::path& made);
   // A stage that trains the policy begins or goes on.

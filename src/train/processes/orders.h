@@ -19,6 +19,7 @@ enum class Order : uint8_t {
   kEngineMade,
   kEngineLoaded,  // the files of a folder
   kEngineFresh,   // whether with a critic
+  kMoments,       // those of the optimiser that each process has
   kProvide,       // a product, and its files
   kOpenStage,     // its number
   kStep,          // its number

@@ -64,6 +64,7 @@ class Worker {
       case Order::kEngineMade: ReplyWithWeights(context_->MakeEngine()); break;
       case Order::kEngineLoaded: ReplyWithWeights(LoadEngine(&reader)); break;
       case Order::kEngineFresh: FreshEngine(&reader); break;
+      case Order::kMoments: context_->engine->Moments(); break;
       case Order::kProvide: Reply(Provide(&reader)); break;
       case Order::kOpenStage: Reply(OpenStage(&reader)); break;
       case Order::kStep: TakeStep(&reader); break;
