@@ -21,6 +21,9 @@ std::string Packed(Result<std::string> bytes) {
 
 Cluster::Cluster(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {
   hosts_ = Share(transport_->host());
+  std::vector<std::string> names;
+  for (int rank = 0; rank < size(); ++rank) names.push_back(NameOf(rank));
+  transport_->NameProcesses(std::move(names));
 }
 
 int Cluster::processes_here() const {

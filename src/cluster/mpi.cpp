@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <list>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -57,8 +58,8 @@ struct Functions {
   Result<void> Load(void* library) {
     Result<void> loaded;
     const auto load = [&](const char* name, auto* function) {
-      *function = reinterpret_cast<std::remove_reference_t<decltype(*function)>>(
-          dlsym(library, name));
+      *function =
+          reinterpret_cast<std::remove_reference_t<decltype(*function)>>(dlsym(library, name));
       if (*function == nullptr) {
         loaded = Error(ErrorCode::kUnsupported, fmt::format("it has no {}", name));
       }
@@ -130,6 +131,8 @@ class MpiTransport final : public Transport {
     return bytes;
   }
 
+  void NameProcesses(std::vector<std::string> names) override { names_ = std::move(names); }
+
   void Close() override {
     WaitUntil([&] { return Progress(), going_.empty(); }, -1);
     mpi_.finalize();
@@ -151,9 +154,17 @@ class MpiTransport final : public Transport {
     std::array<char, 1024> text{};
     int length = 0;
     mpi_.error_string(code, text.data(), &length);
-    throw ClusterError(fmt::format("process {} cannot reach process {}: {}; the same command goes "
-                                   "on from the last checkpoint, with any number of processes",
-                                   rank_, other, text.data()));
+    throw ClusterError(
+        fmt::format("{} cannot reach {}: {}; the same command goes on from the last "
+                    "checkpoint, with any number of processes",
+                    NameOf(rank_), NameOf(other), text.data()));
+  }
+
+  // Before all have met, numbers are all that is known; -1: any of them.
+  std::string NameOf(int rank) const {
+    if (rank < 0) return "another process";
+    const auto i = static_cast<size_t>(rank);
+    return i < names_.size() ? names_[i] : fmt::format("process {}", rank);
   }
 
   bool IsDone(Handle* request, int other) {
@@ -192,10 +203,10 @@ class MpiTransport final : public Transport {
       const std::chrono::duration<double> waited = SteadyClock::now() - begin;
       if (options_.patience_seconds <= 0 || waited.count() < options_.patience_seconds) continue;
       throw ClusterError(fmt::format(
-          "process {} has waited {:.0f} s for process {}, which is gone, cut off or far too slow; "
-          "the same command goes on from the last checkpoint, with any number of processes "
-          "(run.patience says how long they wait for each other)",
-          rank_, waited.count(), other));
+          "{} has waited {:.0f} s for {}, which is gone, cut off or far too slow; the same command "
+          "goes on from the last checkpoint, with any number of processes (run.patience says how "
+          "long they wait for each other)",
+          NameOf(rank_), waited.count(), NameOf(other)));
     }
   }
 
@@ -204,6 +215,7 @@ class MpiTransport final : public Transport {
   Functions<Handle> mpi_;
   int rank_ = 0, size_ = 1;
   std::string host_;
+  std::vector<std::string> names_;
   std::list<Outgoing> going_;
 };
 

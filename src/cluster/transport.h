@@ -27,6 +27,8 @@ class Transport {
   // Does not wait for whoever receives it.
   virtual void Send(int to, std::string bytes) = 0;
   virtual std::string Receive(int from) = 0;
+  // What people call the processes, by rank, for what is thrown.
+  virtual void NameProcesses(std::vector<std::string> /*names*/) {}
   // All messages have left. To be called by every process, at the end of a run that went well.
   virtual void Close() = 0;
 };

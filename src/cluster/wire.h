@@ -54,8 +54,7 @@ class WireWriter {
     Append(list.data(), list.size() * sizeof(typename T::value_type));
   }
   template <typename T>
-    requires(!NumberList<std::vector<T>>)
-  void Put(const std::vector<T>& list) {
+  requires(!NumberList<std::vector<T>>) void Put(const std::vector<T>& list) {
     Put(list.size());
     for (const T& item : list) Put(item);
   }
@@ -70,8 +69,7 @@ class WireWriter {
     if (value) Put(*value);
   }
   template <typename T>
-    requires(!PlainNumber<T> && !NumberList<T>)
-  void Put(const T& value) {
+  requires(!PlainNumber<T> && !NumberList<T>) void Put(const T& value) {
     Fields(*this, const_cast<T&>(value));  // which only reads it
   }
 
@@ -122,8 +120,7 @@ class WireReader {
     Take(list->data(), count * sizeof(typename T::value_type));
   }
   template <typename T>
-    requires(!NumberList<std::vector<T>>)
-  void Get(std::vector<T>* list) {
+  requires(!NumberList<std::vector<T>>) void Get(std::vector<T>* list) {
     list->clear();
     for (size_t count = TakeCount(); count > 0 && !failed_; --count) Get(&list->emplace_back());
   }
@@ -144,10 +141,7 @@ class WireReader {
     if (there && !failed_) Get(&value->emplace());
   }
   template <typename T>
-    requires(!PlainNumber<T> && !NumberList<T>)
-  void Get(T* value) {
-    Fields(*this, *value);
-  }
+  requires(!PlainNumber<T> && !NumberList<T>) void Get(T* value) { Fields(*this, *value); }
 
   std::string_view rest_;
   bool failed_ = false;

@@ -68,9 +68,8 @@ class Engine {
   // Changes the weights by the accumulated gradient and forgets it. Returns its norm; when that is
   // not finite, the weights stay as they are.
   double Step(const OptimizerOptions& options);
-  // Forgets the accumulated gradient; the weights stay as they are.
-  void ForgetGradients();
-  // As ModelRunner has them (for learn/slices.h); how many numbers each gradient has.
+  void ForgetGradients();  // the weights stay as they are
+  // As ModelRunner has them (for learn/together/); how many numbers each gradient has.
   Gradients TakeGradients();
   void PutGradients(Gradients gradients);
   std::vector<size_t> GradientSizes() const;
@@ -94,10 +93,8 @@ class Engine {
   // A state that lacks any part is an error.
   static Result<std::unique_ptr<Engine>> Load(const std::filesystem::path& folder, Options options);
 
-  // SHA-256 of all master weights.
-  std::string WeightsHash() const;
-  // Its threads, for others while it does not compute.
-  ThreadPool* pool() const { return pool_.get(); }
+  std::string WeightsHash() const;                  // SHA-256 of all master weights
+  ThreadPool* pool() const { return pool_.get(); }  // for others while it does not compute
   // Tokens that went through the layers so far, in sampling, scoring and training.
   int64_t tokens_computed() const { return runner_->rows_computed(); }
   // Whether something else is well done between Sampler::Begin and Sampler::End.

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "learn/slices.h"
+#include "learn/together/slices.h"
 
 namespace hone {
 

@@ -16,7 +16,7 @@ struct BatchOptions {
   int64_t mini_batches = 1;      // per epoch: that many steps of the optimiser
   int64_t epochs = 1;            // over the groups of a training step
   int64_t call_tokens = 16'384;  // of one call of the engine, at most: bounds its memory
-  int64_t slices = 1;            // of a mini-batch (learn/slices.h)
+  int64_t slices = 1;            // of a mini-batch (learn/together/slices.h)
 };
 
 // What goes through the engine at once: items by index.

@@ -9,7 +9,7 @@
 #include "learn/batches.h"
 #include "learn/objective_metrics.h"
 #include "learn/objective_options.h"
-#include "learn/slices.h"
+#include "learn/together/slices.h"
 #include "learn/training_group.h"
 
 namespace hone {

@@ -8,8 +8,8 @@
 
 namespace hone {
 
-// How long the device that computes was at work since some moment; of the processor it says
-// nothing.
+// How long the device that computes was at work for an engine since some moment; of the processor
+// it says nothing. Spans of several engines overlap: where others draw ahead it is not asked.
 class DeviceBusy {
  public:
   // From now on. Null: there is no engine yet.

@@ -229,12 +229,15 @@ Result<void> LookAtDevice(const TrainingRecipe& recipe, const Engine::Options& o
     tokens += CountTokens(tree);
   }
   shape.node = std::max<int64_t>(1, tokens / std::max<int64_t>(1, nodes));
-  const DeviceMemory memory = DeriveDeviceMemory(
-      model,
-      {options.precision, options.recompute_activations, options.small_moments, options.forbidden},
-      shape);
+  const DeviceRunnerOptions runner = {options.precision, options.recompute_activations,
+                                      options.small_moments, options.forbidden};
   const DeviceInfo info = device->info();
-  const int64_t needed = memory.Most();  // libraries are loaded: they are not free any more
+  // Libraries are loaded: they are not free any more.
+  int64_t needed = DeriveDeviceMemory(model, runner, shape).Most();
+  if (const int64_t ahead = recipe.rollout.ahead; ahead > 0) {
+    shape.tokens = 0;  // engines that only draw
+    needed += (ahead + 1) * DeriveDeviceMemory(model, runner, shape).Most();
+  }
   estimate->device = RunEstimate::OnDevice{info.name, needed, info.free_memory};
   if (needed <= info.free_memory) return {};
   return Error(

@@ -9,7 +9,7 @@
 #include "cluster/cluster.h"
 #include "evaluate/policy_evaluation.h"
 #include "learn/curriculum.h"
-#include "learn/shared_step.h"
+#include "learn/together/shared_step.h"
 #include "train/backend.h"
 #include "train/folder/agent_card.h"
 #include "train/pass_times.h"
@@ -55,7 +55,7 @@ struct StageContext {
   // Who computes with this process; null: nobody. The crew is there in process 0 alone.
   Cluster* cluster = nullptr;
   Crew* crew = nullptr;
-  std::unique_ptr<SharedStep> shared_step;  // of the engine; null: there is no cluster
+  std::unique_ptr<SharedStep> shared_step;     // of the engine; null: there is no cluster
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
   std::function<bool()> stop;                  // whether to end what is being made; or null
   std::function<void(std::string_view, int64_t, int64_t)> progress;  // as SetUpHooks has it
@@ -83,9 +83,9 @@ struct StageContext {
   // The policy at this temperature, or another engine with weights of it.
   Result<Policy> PolicyAt(double temperature, int64_t version) const;
   Result<Policy> PolicyOf(Engine* weights, double temperature, int64_t version) const;
-  // The engine, in all processes: as the recipe makes it; of a folder with its whole state; with the
-  // weights that it has and a new optimiser, as what another stage's gradients were like is of no
-  // use.
+  // The engine, in all processes: as the recipe makes it; of a folder with its whole state; with
+  // the weights that it has and a new optimiser, as what another stage's gradients were like is of
+  // no use.
   Result<void> MakeEngine();
   Result<void> LoadEngine(const std::filesystem::path& state);
   Result<void> FreshEngine(bool critic);

@@ -40,12 +40,13 @@ class Trainer {
       HONE_RETURN_IF_ERROR(RunStage(i));
     }
     HONE_RETURN_IF_ERROR(Finish());
-    TrainReport report{.state = state_,
-                       .weights = context_->engine->WeightsHash(),
-                       .ratio_tokens = static_cast<int64_t>(state_.TotalOf("ratio_tokens")),
-                       .checkpoint = folder_->CheckpointPath(state_.step)};
+    TrainReport report{.state = state_, .weights = context_->engine->WeightsHash()};
+    report.ratio_tokens = static_cast<int64_t>(state_.TotalOf("ratio_tokens"));
+    report.checkpoint = folder_->CheckpointPath(state_.step);
     Settle();
     report.seconds = seconds_, report.wall = wall_;
+    context_.reset();  // its journals are at their end
+    if (crew_ != nullptr) HONE_RETURN_IF_ERROR(crew_->ShareJournals(recipe_));
     return report;
   }
 
@@ -172,7 +173,7 @@ Result<void> Trainer::Save() {
 
 Result<void> Trainer::Log(StepValues values, const std::vector<const ScoredTree*>& records) {
   const double wall = times_.wall();
-  busy_.AddShare(context_->engine.get(), wall, &values);
+  if (recipe_.rollout.ahead == 0) busy_.AddShare(context_->engine.get(), wall, &values);
   for (const auto& [name, seconds] : Settle()) values["time/" + name] = seconds;
   if (crew_ != nullptr) values.merge(crew_->TakeSeconds());
   values["time/step"] = wall;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <vector>
 
@@ -94,6 +95,23 @@ Result<DeviceKind> AskedKind() {
   return kind;
 }
 
+// Which GPU, where there are several: the one that the user names, or else each process of a
+// launcher (mpirun, srun) its own, by its number among those of this machine.
+Result<int32_t> AskedIndex() {
+  for (const char* name :
+       {"HONE_GPU", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+    const std::string_view value = Variable(name);
+    if (value.empty()) continue;
+    int32_t index = -1;
+    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), index);
+    if (failed == std::errc() && end == value.data() + value.size() && index >= 0) return index;
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}={} is no number of a GPU; give 0, 1, ... as nvidia-smi lists them",
+                             name, value));
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string_view DeviceKindName(DeviceKind kind) {
@@ -137,13 +155,15 @@ Result<std::shared_ptr<Device>> Device::Open(DeviceKind kind) {
     case DeviceKind::kReference: return Open(ReferenceDevice());
     case DeviceKind::kCuda: {
       HONE_ASSIGN_OR_RETURN(const DeviceApi* api, CudaDeviceApi());
-      return Open(api);
+      HONE_ASSIGN_OR_RETURN(const int32_t index, AskedIndex());
+      return Open(api, index);
     }
     case DeviceKind::kAuto: break;
   }
   const Result<const DeviceApi*> api = CudaDeviceApi();
   if (!api.ok()) return std::shared_ptr<Device>();
-  Result<std::shared_ptr<Device>> device = Open(*api);
+  HONE_ASSIGN_OR_RETURN(const int32_t index, AskedIndex());
+  Result<std::shared_ptr<Device>> device = Open(*api, index);
   return device.ok() ? std::move(*device) : nullptr;
 }
 

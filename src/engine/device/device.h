@@ -44,9 +44,10 @@ Result<const DeviceApi*> OpenDeviceApi(std::span<const std::filesystem::path> pl
 class Device {
  public:
   // Null for the processor. kAuto is what HONE_DEVICE says where that is set; otherwise the GPU
-  // where one answers, and why none does is no error.
+  // where one answers, and why none does is no error. Of several GPUs it is number HONE_GPU; where
+  // that is not set, each process of a launcher (mpirun, srun) takes its own.
   static Result<std::shared_ptr<Device>> Open(DeviceKind kind);
-  // The device `index` of a table.
+  // The device `index` of a table, counted round.
   static Result<std::shared_ptr<Device>> Open(const DeviceApi* api, int32_t index = 0);
 
   ~Device();

@@ -130,6 +130,18 @@ TEST(Device, AutoIsWhatTheEnvironmentSays) {
   EXPECT_TRUE(Device::Open(DeviceKind::kAuto).ok()) << "to have no GPU is no error";
 }
 
+TEST(Device, ANumberThatIsNoneIsSaid) {
+  if (!CudaDeviceApi().ok()) GTEST_SKIP() << "this build has no CUDA side";
+  for (const char* name : {"HONE_GPU", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+    const ScopedVariable asked(name, "first");
+    const Result<std::shared_ptr<Device>> device = Device::Open(DeviceKind::kCuda);
+    ASSERT_FALSE(device.ok());
+    EXPECT_EQ(device.error().message(),
+              std::string(name) +
+                  "=first is no number of a GPU; give 0, 1, ... as nvidia-smi lists them");
+  }
+}
+
 TEST(Device, WhatIsUploadedIsDownloaded) {
   const std::shared_ptr<Device> device = *Device::Open(DeviceKind::kReference);
   const std::vector<float> numbers = {1, 2, 3};

@@ -31,28 +31,48 @@ Result<Model> FreshModel(const LearnedOptions& options, int64_t vocabulary) {
   return model;
 }
 
-// One step on some examples; gives the loss per token, all tokens alike.
-double TrainStep(Engine* engine, const std::vector<const AnswerExample*>& batch, double rate,
-                 const LearnedOptions& options) {
+using Batch = std::vector<const AnswerExample*>;
+
+// Adds the gradient of some examples of a batch, which weighs so much, to the engine's. Gives their
+// loss.
+double AccumulateAnswers(std::span<const AnswerExample* const> examples, double weights,
+                         double status_weight, Engine* engine) {
   std::vector<Tree> trees;
-  size_t answers = 0;
-  for (const AnswerExample* example : batch) {
-    trees.push_back(example->tree);
-    answers += example->tree.nodes[0].tokens.size() - example->answer_begin;
-  }
-  const double weights = static_cast<double>(answers) +
-                         (options.status_weight - 1) * static_cast<double>(batch.size());
+  for (const AnswerExample* example : examples) trees.push_back(example->tree);
   double loss = 0;
   engine->Accumulate(trees, [&](std::span<TreeTerms> terms) {
-    for (size_t i = 0; i < batch.size(); ++i) {
+    for (size_t i = 0; i < examples.size(); ++i) {
       PathTerms& path = terms[i].paths[0];
-      for (size_t t = batch[i]->answer_begin; t < path.logprobs.size(); ++t) {
-        const double weight = t == batch[i]->answer_begin ? options.status_weight : 1;
+      const size_t begin = examples[i]->answer_begin;
+      for (size_t t = begin; t < path.logprobs.size(); ++t) {
+        const double weight = t == begin ? status_weight : 1;
         loss -= path.logprobs[t];
         path.dlogprobs[t] = static_cast<float>(-weight / weights);
       }
     }
   });
+  return loss;
+}
+
+// One step on some examples; gives the loss per token, all tokens alike.
+double TrainStep(Engine* engine, const Batch& batch, double rate, const LearnedOptions& options) {
+  AnswerSlices* slices = options.slices;
+  size_t answers = 0;
+  for (const AnswerExample* example : batch) {
+    answers += example->tree.nodes[0].tokens.size() - example->answer_begin;
+  }
+  const double weights = static_cast<double>(answers) +
+                         (options.status_weight - 1) * static_cast<double>(batch.size());
+  const auto accumulate = [&](size_t begin, size_t end) {
+    if (begin == end) return 0.0;
+    return AccumulateAnswers(std::span(batch).subspan(begin, end - begin), weights,
+                             options.status_weight, engine);
+  };
+  const double loss =
+      slices == nullptr ? accumulate(0, batch.size()) : slices->AddUp(engine, [&](int64_t slice) {
+        const auto count = static_cast<size_t>(slices->count()), i = static_cast<size_t>(slice);
+        return accumulate(batch.size() * i / count, batch.size() * (i + 1) / count);
+      });
   engine->Step({.learning_rate = rate, .weight_decay = options.weight_decay});
   return loss / static_cast<double>(answers);
 }
@@ -93,6 +113,7 @@ Result<std::unique_ptr<Engine>> TrainOnAnswers(
   report->parameters = model.config.ParameterCount();
   auto engine =
       std::make_unique<Engine>(std::move(model), Engine::Options{.threads = options.threads});
+  if (options.slices != nullptr) options.slices->Begin(examples, vocabulary, options);
   std::vector<size_t> order(examples.size());
   std::iota(order.begin(), order.end(), size_t{0});
   Rng rng = Rng(options.seed).Split("order");
@@ -103,7 +124,7 @@ Result<std::unique_ptr<Engine>> TrainOnAnswers(
                           .shape = LearningRate::Shape::kCosine};
   const int64_t tail = std::max<int64_t>(options.steps / 10, 1);
   for (int64_t step = 0; step < options.steps; ++step) {
-    std::vector<const AnswerExample*> batch;
+    Batch batch;
     while (static_cast<int64_t>(batch.size()) < options.batch) {
       if (next == order.size()) {
         for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);

@@ -12,6 +12,8 @@
 
 namespace hone {
 
+class AnswerSlices;
+
 // How a small decoder is made that writes what tools answer: its shape, and its training.
 struct LearnedOptions {
   int64_t layers = 3;
@@ -30,7 +32,8 @@ struct LearnedOptions {
   // dozens, and the one that most depends on the state.
   double status_weight = 8;
   uint64_t seed = 1;
-  int threads = 0;  // 0: as many as the machine has
+  int threads = 0;                 // 0: as many as the machine has
+  AnswerSlices* slices = nullptr;  // who trains with this process; null: nobody, in one slice
 };
 
 struct TrainingProgress {
@@ -55,6 +58,20 @@ struct TrainingReport {
 struct AnswerExample {
   Tree tree;
   size_t answer_begin = 0;
+};
+
+// Who trains the model together with this process: a batch is cut into slices, whose gradients are
+// added up in an order that follows from their number alone.
+class AnswerSlices {
+ public:
+  virtual ~AnswerSlices() = default;
+  virtual int64_t count() const = 0;
+  // What is trained on, before the first step.
+  virtual void Begin(const std::vector<AnswerExample>& examples, int64_t vocabulary,
+                     const LearnedOptions& options) = 0;
+  // Lets `accumulate` add the gradient of each slice that is this process's to the engine's, and
+  // leaves the sum over all slices there. The same of what it returns.
+  virtual double AddUp(Engine* engine, const std::function<double(int64_t slice)>& accumulate) = 0;
 };
 
 // Puts the tokens of a question and of its answer together; what is longer than `positions` is

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "learn/update_message.h"
+#include "learn/together/update_message.h"
+#include "train/processes/journals.h"
 #include "train/processes/orders.h"
 #include "train/stages/posed_json.h"
 
@@ -12,9 +13,9 @@ namespace hone {
 
 Result<void> CanBeShared(const TrainingRecipe& recipe) {
   const auto refuse = [](std::string_view what) {
-    return Error(ErrorCode::kUnsupported,
-                 fmt::format("{} is of one process so far; leave it out, or start one process",
-                             what));
+    return Error(
+        ErrorCode::kUnsupported,
+        fmt::format("{} is of one process so far; leave it out, or start one process", what));
   };
   if (recipe.rollout.ahead > 0) return refuse("rollout.ahead");
   if (!recipe.answers.conditions.empty()) return refuse("[[conditions]] of tools");
@@ -25,7 +26,13 @@ Result<std::unique_ptr<Crew>> Crew::Begin(Cluster* cluster, const TrainingRecipe
   HONE_RETURN_IF_ERROR(MeetEachOther(recipe, cluster));
   std::unique_ptr<Crew> crew(new Crew(cluster));
   HONE_RETURN_IF_ERROR(CanBeShared(recipe));
+  HONE_RETURN_IF_ERROR(crew->ShareJournals(recipe));
   return crew;
+}
+
+Result<void> Crew::ShareJournals(const TrainingRecipe& recipe) {
+  cluster_->Broadcast(WriteOrder(Order::kShareJournals));
+  return hone::ShareJournals(recipe, cluster_);
 }
 
 Result<void> Crew::SetUp(const StageContext& context) {
@@ -55,11 +62,11 @@ Result<void> Crew::SameWeights(const Engine& engine) {
     constexpr size_t kHash = 64;
     const std::string other = cluster_->NameOf(static_cast<int>(rank));
     if (all[rank].substr(kHash) != all[0].substr(kHash)) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{} computes on {} and {} on {}, whose bits are others; choose the "
-                               "same for all (--device)",
-                               other, all[rank].substr(kHash), cluster_->NameOf(0),
-                               all[0].substr(kHash)));
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} computes on {} and {} on {}, whose bits are others; choose the "
+                      "same for all (--device)",
+                      other, all[rank].substr(kHash), cluster_->NameOf(0), all[0].substr(kHash)));
     }
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{} begins with other weights than {}; are the files of model.folder "
@@ -107,10 +114,9 @@ Result<Played> Crew::Play(const PlayOrder& order, const StageContext& context,
   cluster_->Broadcast(WriteOrder(Order::kPlay, order, DumpJson(RequestsToJson(requests))));
   const std::vector<GroupRequest> mine = ShareOf(requests, 0, cluster_->size());
   Result<Played> own = PlayShare(order, context, tools, mine, progress);
-  HONE_ASSIGN_OR_RETURN(
-      const std::vector<std::string> replies,
-      cluster_->GatherResult(own.ok() ? Result<std::string>(std::string())
-                                      : Result<std::string>(own.error())));
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> replies,
+                        cluster_->GatherResult(own.ok() ? Result<std::string>(std::string())
+                                                        : Result<std::string>(own.error())));
   std::vector<Played> shares;
   shares.push_back(*std::move(own));
   for (size_t rank = 1; rank < replies.size(); ++rank) {
@@ -131,10 +137,9 @@ Result<Crew::Gold> Crew::AskForGold(const StageContext& context, const DrawingTo
                                     const std::string& run) {
   cluster_->Broadcast(WriteOrder(Order::kAskForGold, run, WriteQuestions(questions)));
   const auto own = AnswerShare(context, tools, ShareOf(questions, 0, cluster_->size()), run);
-  HONE_ASSIGN_OR_RETURN(
-      const std::vector<std::string> replies,
-      cluster_->GatherResult(own.ok() ? Result<std::string>(std::string())
-                                      : Result<std::string>(own.error())));
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> replies,
+                        cluster_->GatherResult(own.ok() ? Result<std::string>(std::string())
+                                                        : Result<std::string>(own.error())));
   std::vector<GoldShare> shares = {*own};
   for (size_t rank = 1; rank < replies.size(); ++rank) {
     Result<GoldShare> answered = ReadGoldShare(replies[rank]);

@@ -24,6 +24,7 @@ Result<void> CanBeShared(const TrainingRecipe& recipe);
 class Crew {
  public:
   // The cluster must outlive it. An error where another process runs another program or recipe.
+  // Shares the journals first.
   static Result<std::unique_ptr<Crew>> Begin(Cluster* cluster, const TrainingRecipe& recipe);
   // Tells them that the run is over; not when an exception is under way, which ends them all.
   ~Crew();
@@ -32,6 +33,8 @@ class Crew {
 
   Cluster* cluster() const { return cluster_; }
 
+  // What tools answered to any process is known to all; while none has a journal open.
+  Result<void> ShareJournals(const TrainingRecipe& recipe);
   // They open environment and tools as this process has.
   Result<void> SetUp(const StageContext& context);
   // What happened to the engine of process 0: it is made anew, as the recipe says; it was loaded

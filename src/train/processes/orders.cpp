@@ -18,12 +18,12 @@ Result<void> MeetEachOther(const TrainingRecipe& recipe, Cluster* cluster) {
     if (all[rank] == all[0]) continue;
     const size_t half = all[0].size() / 2;
     const bool program = all[rank].substr(0, half) != all[0].substr(0, half);
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{} {} than {}; give every machine the same files and start all "
-                             "processes with the same command",
-                             cluster->NameOf(static_cast<int>(rank)),
-                             program ? "runs another program" : "reads another recipe",
-                             cluster->NameOf(0)));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} {} than {}; give every machine the same files and start all "
+                    "processes with the same command",
+                    cluster->NameOf(static_cast<int>(rank)),
+                    program ? "runs another program" : "reads another recipe", cluster->NameOf(0)));
   }
   return {};
 }

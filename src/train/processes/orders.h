@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "cluster/wire.h"
 #include "cluster/cluster.h"
+#include "cluster/wire.h"
 #include "engine/engine.h"
 #include "train/training_recipe.h"
 
@@ -15,11 +15,13 @@ namespace hone {
 
 // What process 0 tells the others to do. With each come its arguments.
 enum class Order : uint8_t {
-  kSetUp,         // the tokenizer
+  kShareJournals,
+  kSetUp,  // the tokenizer
   kEngineMade,
   kEngineLoaded,  // the files of a folder
   kEngineFresh,   // whether with a critic
   kMoments,       // those of the optimiser that each process has
+  kLearnAnswers,  // with process 0 (train/processes/shared_answers.h)
   kProvide,       // a product, and its files
   kOpenStage,     // its number
   kStep,          // its number

@@ -51,7 +51,8 @@ void ExpectTheSame(std::vector<std::string> overrides, std::initializer_list<int
     EXPECT_EQ(together->state.TotalOf("trajectories"), alone->state.TotalOf("trajectories"));
     EXPECT_EQ(together->state.TotalOf("simulated_calls"), alone->state.TotalOf("simulated_calls"));
     for (const char* name : {"before/test/sampled", "after/test/greedy", "dev/dev/sampled"}) {
-      Json one = *alone->state.evaluations.Find(name), other = *together->state.evaluations.Find(name);
+      Json one = *alone->state.evaluations.Find(name),
+           other = *together->state.evaluations.Find(name);
       one.Set("seconds", 0);
       other.Set("seconds", 0);
       EXPECT_EQ(one, other) << name;
@@ -73,6 +74,47 @@ TEST(Processes, AlsoWithAdaptersAndTokensThatAreChosenOverAll) {
 
 TEST(Processes, AlsoOnADevice) {
   ExpectTheSame({"stage.0.steps=4", "stage.1.steps=2"}, {2}, DeviceKind::kReference);
+}
+
+// The tiny recipe with a simulator that is learned first.
+TrainingRecipe WithALearnedSimulator(const std::filesystem::path& out, int slices) {
+  std::string text = TinyRecipe(out);
+  const auto replace = [&](std::string_view from, const std::string& to) {
+    const size_t at = text.rfind(from);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, from.size(), to);
+  };
+  replace("kind = \"random\"", "kind = \"learned\"");
+  replace("[[stage]]",
+          "[[stage]]\nkind = \"simulator\"\ntasks = 30\nlayers = 1\nwidth = 32\nheads = 2\n"
+          "steps = 12\nbatch = 10\nslices = " +
+              std::to_string(slices) + "\n[[stage]]");
+  Recipe recipe = Recipe::Parse(text, "learned.toml").value();
+  for (const char* assignment : {"stage.0.slices=3", "stage.2.slices=4", "stage.2.steps=2"}) {
+    recipe.Override(assignment);
+  }
+  return ReadTrainingRecipe(&recipe).value();
+}
+
+TEST(Processes, MakeASimulatorTogether) {
+  const auto weights_in = [](int processes, int slices) {
+    const TemporaryDirectory out;
+    const TrainingRecipe recipe = WithALearnedSimulator(out.path(), slices);
+    const Result<TrainReport> report = TrainIn(processes, recipe);
+    EXPECT_TRUE(report.ok()) << report.error().message();
+    std::string simulator;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(out.path() / "cache")) {
+      const bool is_it = entry.path().filename() == "model.safetensors" &&
+                         Exists(entry.path().parent_path() / "simulator.json");
+      if (is_it) simulator = *ReadFile(entry.path());
+    }
+    EXPECT_FALSE(simulator.empty());
+    return simulator + report->weights;
+  };
+  const std::string alone = weights_in(1, 4);
+  for (const int processes : {2, 3, 6}) EXPECT_EQ(weights_in(processes, 4), alone) << processes;
+  EXPECT_EQ(weights_in(2, 1), weights_in(1, 1));
+  EXPECT_NE(weights_in(1, 1), alone);  // another sum
 }
 
 TEST(Processes, ARunGoesOnInAnyNumberOfThem) {

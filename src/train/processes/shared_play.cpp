@@ -151,12 +151,12 @@ Result<Played> ReadPlayed(std::string_view bytes) {
 }
 
 Result<GoldShare> AnswerShare(const StageContext& context, const DrawingTools& tools,
-                             std::span<const GoldQuestion> questions, const std::string& run) {
+                              std::span<const GoldQuestion> questions, const std::string& run) {
   Executor* executor = tools.backend->executor();
   const CallCounts before = executor->counts().by_source;
   GoldShare answered;
-  HONE_ASSIGN_OR_RETURN(answered.tasks, AskForGold(*context.environment.environment, questions,
-                                                   executor, run));
+  HONE_ASSIGN_OR_RETURN(answered.tasks,
+                        AskForGold(*context.environment.environment, questions, executor, run));
   answered.calls = CallsSince(before, executor->counts().by_source);
   return answered;
 }

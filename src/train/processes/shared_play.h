@@ -24,8 +24,7 @@ struct PlayOrder {
 };
 template <typename Wire>
 void Fields(Wire& wire, PlayOrder& order) {
-  wire(order.practice, order.version, order.schedule, order.run, order.max_live,
-       order.temperature);
+  wire(order.practice, order.version, order.schedule, order.run, order.max_live, order.temperature);
 }
 
 struct Played {
@@ -58,7 +57,7 @@ struct GoldShare {
   CallCounts calls;
 };
 Result<GoldShare> AnswerShare(const StageContext& context, const DrawingTools& tools,
-                             std::span<const GoldQuestion> questions, const std::string& run);
+                              std::span<const GoldQuestion> questions, const std::string& run);
 
 std::string WritePlayed(const Played& played);
 Result<Played> ReadPlayed(std::string_view bytes);

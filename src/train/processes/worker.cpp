@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "learn/update_message.h"
+#include "learn/together/update_message.h"
 #include "train/pass_times.h"
+#include "train/processes/journals.h"
 #include "train/processes/orders.h"
+#include "train/processes/shared_answers.h"
 #include "train/processes/shared_play.h"
 #include "train/stages/posed_json.h"
 #include "train/stages/rl_stage.h"
@@ -16,10 +18,14 @@ namespace {
 class Worker {
  public:
   Worker(const TrainingRecipe& recipe, Cluster* cluster)
-      : recipe_(recipe), cluster_(cluster), clock_(NewRealClock()), times_(clock_.get()) {}
+      : as_given_(recipe),
+        recipe_(JournalingFor(recipe, cluster->rank())),
+        cluster_(cluster),
+        clock_(NewRealClock()),
+        times_(clock_.get()) {}
 
   Result<void> Run() {
-    HONE_RETURN_IF_ERROR(MeetEachOther(recipe_, cluster_));
+    HONE_RETURN_IF_ERROR(MeetEachOther(as_given_, cluster_));
     while (Obey(cluster_->Broadcast(""))) {
     }
     return {};
@@ -29,11 +35,20 @@ class Worker {
   // Process 0 says it to people, and ends the run.
   void Reply(const Result<void>& done) {
     static_cast<void>(cluster_->GatherResult(done.ok() ? Result<std::string>(std::string())
-                                     : Result<std::string>(done.error())));
+                                                       : Result<std::string>(done.error())));
   }
   void ReplyWithWeights(const Result<void>& done) {
-    static_cast<void>(cluster_->GatherResult(done.ok() ? Result<std::string>(WeightsAndDevice(*context_->engine))
-                                     : Result<std::string>(done.error())));
+    static_cast<void>(
+        cluster_->GatherResult(done.ok() ? Result<std::string>(WeightsAndDevice(*context_->engine))
+                                         : Result<std::string>(done.error())));
+  }
+
+  // Process 0 knows what goes wrong.
+  void ShareJournalsNow() {
+    imitation_.reset();
+    tools_.reset();
+    context_.reset();
+    static_cast<void>(ShareJournals(as_given_, cluster_));
   }
 
   Result<void> SetUp(WireReader* reader) {
@@ -41,14 +56,8 @@ class Worker {
     (*reader)(tokenizer);
     const std::filesystem::path own = scratch_.path() / "tokenizer";
     HONE_RETURN_IF_ERROR(WriteFolder({{"tokenizer.json", tokenizer}}, own));
-    std::filesystem::path folder = scratch_.path();
-    if (!HasToolsInProcess(recipe_)) {
-      folder = recipe_.Folder() / fmt::format("process-{}", cluster_->rank());
-      HONE_RETURN_IF_ERROR(WriteFolder({{"README", kWhatItIs}}, folder));
-      if (recipe_.answers.mode != ToolMode::kReplay) {
-        recipe_.answers.journal = (folder / "journal.sqlite").string();
-      }
-    }
+    const std::filesystem::path folder =
+        HasToolsInProcess(recipe_) ? scratch_.path() : JournalFolder(as_given_, cluster_->rank());
     HONE_ASSIGN_OR_RETURN(context_, StageContext::Open(recipe_, folder, own, &times_));
     context_->cluster = cluster_;
     return {};
@@ -60,11 +69,15 @@ class Worker {
     Order order = Order::kEnd;
     reader(order);
     switch (order) {
+      case Order::kShareJournals: ShareJournalsNow(); break;
       case Order::kSetUp: Reply(SetUp(&reader)); break;
       case Order::kEngineMade: ReplyWithWeights(context_->MakeEngine()); break;
       case Order::kEngineLoaded: ReplyWithWeights(LoadEngine(&reader)); break;
       case Order::kEngineFresh: FreshEngine(&reader); break;
       case Order::kMoments: context_->engine->Moments(); break;
+      case Order::kLearnAnswers:
+        LearnAnswersToo(&reader, static_cast<int>(recipe_.run.threads), cluster_);
+        break;
       case Order::kProvide: Reply(Provide(&reader)); break;
       case Order::kOpenStage: Reply(OpenStage(&reader)); break;
       case Order::kStep: TakeStep(&reader); break;
@@ -163,10 +176,7 @@ class Worker {
                  context_->engine.get());
   }
 
-  static constexpr char kWhatItIs[] =
-      "What tools answered to this process of the run; process 0 merges it into the journal of the "
-      "run.\n";
-
+  const TrainingRecipe& as_given_;
   TrainingRecipe recipe_;
   Cluster* cluster_;
   TemporaryDirectory scratch_;

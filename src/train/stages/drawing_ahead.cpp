@@ -19,11 +19,6 @@ std::filesystem::path WeightsFile(const std::filesystem::path& checkpoint, int64
 
 // Whether several engines may draw at a time beside one that learns.
 Result<void> CanDraw(const StageContext& context) {
-  if (context.engine->Use()) {
-    return Error(ErrorCode::kUnsupported,
-                 "rollout.ahead computes on the processor alone; write model.device = \"cpu\", or "
-                 "leave it out");
-  }
   const Environment& environment = *context.environment.environment;
   for (const Toolbox::Kit& kit : environment.tools()->kits()) {
     const int64_t most = kit.toolkit->sessions_at_once();

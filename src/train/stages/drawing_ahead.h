@@ -22,8 +22,8 @@ namespace hone {
 // weights that they need. Clocks are virtual ones, of tools with conditions.
 class DrawingAhead {
  public:
-  // Refuses a GPU, and environments and tools that have room for some episodes alone. The context
-  // must outlive it.
+  // Refuses environments and tools that have room for some episodes alone. The context must outlive
+  // it.
   static Result<DrawingAhead> Open(int64_t ahead, const StageContext& context);
   DrawingAhead(DrawingAhead&&) = default;
   DrawingAhead& operator=(DrawingAhead&&) = default;

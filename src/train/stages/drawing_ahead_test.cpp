@@ -218,9 +218,12 @@ TEST_F(AheadTest, EpisodesAreCarriedOverToNewerWeights) {
   EXPECT_GT(later, 0);
 }
 
-std::string WeightsOf(const std::vector<std::string>& overrides) {
+std::string WeightsOf(const std::vector<std::string>& overrides,
+                      DeviceKind device = DeviceKind::kCpu) {
   const TemporaryDirectory out;
-  const auto report = Train(ReadTiny(out.path(), overrides).value(), {});
+  TrainingRecipe recipe = ReadTiny(out.path(), overrides).value();
+  recipe.model.device = device;
+  const auto report = Train(recipe, {});
   EXPECT_TRUE(report.ok()) << report.error().message();
   return report.ok() ? report->weights : "";
 }
@@ -239,6 +242,15 @@ TEST(Ahead, WeightsAreTheSameTwiceAndOnAnyNumberOfThreads) {
   EXPECT_NE(one, WeightsOf({"stage.1.steps=6"}));
   EXPECT_EQ(four, weights("4", "2"));
   EXPECT_NE(one, four);
+}
+
+// Several engines share a device, each with a context of its own.
+TEST(Ahead, AlsoOnADevice) {
+  const std::vector<std::string> ahead = {"rollout.ahead=2", "rollout.carry=1", "stage.0.steps=20",
+                                          "stage.1.steps=4"};
+  const std::string once = WeightsOf(ahead, DeviceKind::kReference);
+  EXPECT_EQ(once, WeightsOf(ahead, DeviceKind::kReference));
+  EXPECT_NE(once, WeightsOf({"stage.0.steps=20", "stage.1.steps=4"}, DeviceKind::kReference));
 }
 
 TEST(Ahead, IsRefusedBesideWhatDoesNotGoWithIt) {

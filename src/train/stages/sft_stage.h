@@ -5,7 +5,7 @@
 #include "engine/learning_rate.h"
 #include "engine/optimizer.h"
 #include "learn/sft.h"
-#include "learn/slices.h"
+#include "learn/together/slices.h"
 #include "train/stage.h"
 #include "train/stage_context.h"
 #include "train/stages/sft_data.h"
@@ -21,7 +21,7 @@ struct SftStage {
   int64_t steps = 3000;
   int64_t batch = 64;          // conversations per step
   int64_t demonstrations = 0;  // different ones; 0: no demonstration comes twice
-  int64_t slices = 1;          // of a step (learn/slices.h)
+  int64_t slices = 1;          // of a step (learn/together/slices.h)
   SftOptions loss;
   LearningRate rate;
   OptimizerOptions optimizer;

@@ -9,6 +9,7 @@
 #include "rollout/rollout.h"
 #include "simulate/journaled_calls.h"
 #include "simulate/simulator_options.h"
+#include "train/processes/shared_answers.h"
 #include "train/stages/record_cost.h"
 
 namespace hone {
@@ -147,6 +148,8 @@ std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table,
   } else if (stage.calls > 0) {
     table.Problem("calls", "is of played_by = \"teacher\"; the policy plays its tasks to the end");
   }
+  table.Read("slices", &stage.slices,
+             "of a step, whose gradients are added up: so many processes may share it", AtLeast(1));
   stage.model = ReadLearnedOptions(table);
   return std::make_shared<SimulatorMaking>(std::move(stage));
 }
@@ -163,6 +166,8 @@ Result<TrainingReport> MakeSimulator(const SimulatorStage& stage, StageContext* 
   }));
   LearnedOptions options = stage.model;
   options.threads = static_cast<int>(context->recipe->run.threads);
+  SharedAnswers slices(stage.slices, context->cluster);
+  options.slices = &slices;
   TrainingReport report;
   HONE_ASSIGN_OR_RETURN(const LearnedModel model, context->times->Run("training", [&] {
     return TrainLearnedModel(recorded, options, &report, progress);

@@ -16,6 +16,7 @@ struct SimulatorStage {
   // The policy as it is now plays instead, and what the tools answer is added to what the stage
   // before this one recorded: a simulator is refreshed where the policy goes.
   bool by_policy = false;
+  int64_t slices = 1;  // of a step (learn/together/slices.h)
   LearnedOptions model;
 };
 std::shared_ptr<Stage> ReadSimulatorStage(RecipeTable table, const EnvironmentOptions& environment);

@@ -112,7 +112,7 @@ DeviceContext* Open(int32_t index, char* error, int64_t room) {
         error, room);
     return nullptr;
   }
-  if (status != cudaSuccess || index >= count) {
+  if (status != cudaSuccess || count == 0) {
     Say("no NVIDIA GPU answers" +
             (status == cudaSuccess ? std::string()
                                    : " (" + std::string(cudaGetErrorString(status)) + ")") +
@@ -121,10 +121,10 @@ DeviceContext* Open(int32_t index, char* error, int64_t room) {
     return nullptr;
   }
   auto* context = new DeviceContext;
-  context->index = index;
+  context->index = index % count;
   std::string why;
-  if (cudaSetDevice(index) != cudaSuccess ||
-      cudaGetDeviceProperties(&context->properties, index) != cudaSuccess ||
+  if (cudaSetDevice(context->index) != cudaSuccess ||
+      cudaGetDeviceProperties(&context->properties, context->index) != cudaSuccess ||
       cudaStreamCreateWithFlags(&context->stream, cudaStreamNonBlocking) != cudaSuccess ||
       cudaEventCreate(&context->work_begin) != cudaSuccess ||
       cudaEventCreate(&context->work_end) != cudaSuccess ||

@@ -1,4 +1,4 @@
-#include "learn/slices.h"
+#include "learn/together/slices.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/wire.h"
-#include "learn/shared_step.h"
+#include "learn/together/shared_step.h"
 
 namespace hone {
 namespace {

@@ -1,4 +1,4 @@
-#include "learn/shared_step.h"
+#include "learn/together/shared_step.h"
 
 #include <algorithm>
 #include <cstring>

@@ -45,7 +45,7 @@ class Slices {
 
   // Lets `accumulate` add the gradient of each slice of this process to the engine's, and leaves
   // the sum of all slices there: in every process the same, or where the engine shares its steps
-  // (learn/shared_step.h), that of the tensors that the process has.
+  // (learn/together/shared_step.h), that of the tensors that the process has.
   void Accumulate(Engine* engine, const std::function<void(int64_t slice)>& accumulate) const;
 
  private:

@@ -1,4 +1,4 @@
-#include "learn/slices.h"
+#include "learn/together/slices.h"
 
 #include <map>
 #include <mutex>

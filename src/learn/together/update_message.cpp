@@ -1,4 +1,4 @@
-#include "learn/update_message.h"
+#include "learn/together/update_message.h"
 
 #include "base/check.h"
 #include "cluster/wire.h"
