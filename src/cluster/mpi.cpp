@@ -37,7 +37,7 @@ struct OpenMpiHandles {
 };
 struct MpichHandles {
   using Handle = int;
-  Handle world = 0x44000000, byte = 0x4c00010d, errors_return = 0x54000003;
+  Handle world = 0x44000000, byte = 0x4c00010d, errors_return = 0x54000001;
   static Result<MpichHandles> Of(void*) { return MpichHandles(); }
 };
 

@@ -35,14 +35,20 @@ TEST_F(ProcessesTest, GiveTheWeightsOfOneAndOneOfThemTalks) {
     EXPECT_EQ(run.exit_code, 0) << run.standard_error;
     EXPECT_EQ(WeightsIn(run.standard_output), alone);
     size_t ends = 0;
-    for (size_t at = 0; (at = run.standard_output.find("\"event\":\"end\"", at)) !=
-                        std::string::npos;
-         ++at) {
+    for (size_t at = 0;
+         (at = run.standard_output.find("\"event\":\"end\"", at)) != std::string::npos; ++at) {
       ++ends;
     }
     EXPECT_EQ(ends, 1u) << run.standard_output;
     EXPECT_NE(run.standard_output.find("process/1/rollout"), std::string::npos);
   }
+}
+
+TEST_F(ProcessesTest, AlsoWithMpich) {
+  if (!HasLauncher(kMpich)) GTEST_SKIP() << "there is no mpirun.mpich (apt-get install mpich)";
+  const SubprocessResult run = RunIn(3, Train("mpich"), kMpich);
+  EXPECT_EQ(run.exit_code, 0) << run.standard_error;
+  EXPECT_EQ(WeightsIn(run.standard_output), Alone());
 }
 
 TEST_F(ProcessesTest, KilledTheyGoOnInAnyNumber) {
@@ -63,10 +69,10 @@ TEST_F(ProcessesTest, WhatGoesWrongIsSaidOnce) {
 }
 
 TEST(Mpi, WithoutItOneSentenceSaysHowToGetIt) {
-  const auto run = RunSubprocess({"/usr/bin/env", "OMPI_COMM_WORLD_SIZE=2",
-                                  "HONE_MPI_LIBRARY=/nowhere/libmpi.so", HONE_BINARY, "train",
-                                  HONE_SOURCE_DIR "/recipes/quickstart.toml"},
-                                 "", std::chrono::seconds(60));
+  const auto run = RunSubprocess(
+      {"/usr/bin/env", "OMPI_COMM_WORLD_SIZE=2", "HONE_MPI_LIBRARY=/nowhere/libmpi.so", HONE_BINARY,
+       "train", HONE_SOURCE_DIR "/recipes/quickstart.toml"},
+      "", std::chrono::seconds(60));
   ASSERT_TRUE(run.ok());
   ExpectError(*run, 1, "install it (apt-get install openmpi-bin)");
 }

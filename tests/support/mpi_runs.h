@@ -20,18 +20,27 @@
 
 namespace hone {
 
-inline std::vector<std::string> Mpirun(int processes, const std::vector<std::string>& arguments) {
-  std::vector<std::string> command = {"/usr/bin/mpirun", "--allow-run-as-root", "--oversubscribe",
-                                      "--bind-to",       "none",                "-n",
-                                      std::to_string(processes), HONE_BINARY};
+// As Debian names the launchers of both.
+inline constexpr char kOpenMpi[] = "/usr/bin/mpirun.openmpi";
+inline constexpr char kMpich[] = "/usr/bin/mpirun.mpich";
+inline bool HasLauncher(const char* launcher) { return ::access(launcher, X_OK) == 0; }
+inline bool HasMpirun() { return HasLauncher(kOpenMpi); }
+
+inline std::vector<std::string> Mpirun(int processes, const std::vector<std::string>& arguments,
+                                       const std::string& launcher = kOpenMpi) {
+  std::vector<std::string> command = {launcher};
+  if (launcher == kOpenMpi) {
+    command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"});
+  }
+  command.insert(command.end(), {"-n", std::to_string(processes), HONE_BINARY});
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
 
-inline bool HasMpirun() { return ::access("/usr/bin/mpirun", X_OK) == 0; }
-
-inline SubprocessResult RunIn(int processes, const std::vector<std::string>& arguments) {
-  auto result = RunSubprocess(Mpirun(processes, arguments), "", std::chrono::seconds(280));
+inline SubprocessResult RunIn(int processes, const std::vector<std::string>& arguments,
+                              const std::string& launcher = kOpenMpi) {
+  auto result =
+      RunSubprocess(Mpirun(processes, arguments, launcher), "", std::chrono::seconds(280));
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
   return result.ok() ? *result : SubprocessResult{-1, "", ""};
 }
