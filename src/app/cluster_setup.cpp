@@ -3,8 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "app/interrupts.h"
 #include "cluster/mpi.h"
 
 namespace hone {
@@ -21,8 +25,11 @@ int64_t ThreadsOf(int64_t processes_here) {
 
 Result<std::unique_ptr<Cluster>> JoinCluster(TrainingRecipe* recipe) {
   if (!StartedByMpi()) return std::make_unique<Cluster>();
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport,
-                        OpenMpi({.patience_seconds = recipe->run.patience}));
+  const MpiOptions options{
+      .patience_seconds = recipe->run.patience,
+      .ending = Interrupted,
+      .note = [](const std::string& sentence) { fmt::print(stderr, "\nhone: {}\n", sentence); }};
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, OpenMpi(options));
   auto cluster = std::make_unique<Cluster>(std::move(transport));
   if (recipe->run.threads == 0 && cluster->size() > 1) {
     recipe->run.threads = ThreadsOf(cluster->processes_here());

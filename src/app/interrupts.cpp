@@ -11,6 +11,8 @@
 namespace hone {
 namespace {
 
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGUSR1};
+
 // What a signal handler may touch.
 std::atomic<bool> interrupted = false;
 sem_t arrived;
@@ -38,14 +40,12 @@ void OnEnd(int signal) {
 
 void EndAtInterrupts(const char* text) {
   last_words = text;
-  std::signal(SIGINT, OnEnd);
-  std::signal(SIGTERM, OnEnd);
+  for (const int signal : kInterrupts) std::signal(signal, OnEnd);
 }
 
 void WatchInterrupts() {
   sem_init(&arrived, /*pshared=*/0, 0);
-  std::signal(SIGINT, OnInterrupt);
-  std::signal(SIGTERM, OnInterrupt);
+  for (const int signal : kInterrupts) std::signal(signal, OnInterrupt);
 }
 
 bool Interrupted() { return interrupted; }

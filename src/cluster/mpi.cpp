@@ -201,6 +201,7 @@ class MpiTransport final : public Transport {
       }
       std::this_thread::sleep_for(std::chrono::microseconds(tries < 20 * kEager ? 50 : 500));
       const std::chrono::duration<double> waited = SteadyClock::now() - begin;
+      if (waited.count() > kSoon) NoteEnding(other);
       if (options_.patience_seconds <= 0 || waited.count() < options_.patience_seconds) continue;
       throw ClusterError(fmt::format(
           "{} has waited {:.0f} s for {}, which is gone, cut off or far too slow; the same command "
@@ -210,8 +211,21 @@ class MpiTransport final : public Transport {
     }
   }
 
+  // A launcher gives processes a moment before it kills them.
+  void NoteEnding(int other) {
+    if (noted_ending_ || rank_ != 0 || !options_.ending || !options_.ending()) return;
+    noted_ending_ = true;
+    options_.note(fmt::format(
+        "this run is to end while {} waits for {}; where that one died, the same command goes on "
+        "from the last checkpoint, with any number of processes",
+        NameOf(rank_), NameOf(other)));
+  }
+
+  static constexpr double kSoon = 0.2;  // seconds
+
   Handles handles_;
   MpiOptions options_;
+  bool noted_ending_ = false;
   Functions<Handle> mpi_;
   int rank_ = 0, size_ = 1;
   std::string host_;

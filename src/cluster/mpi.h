@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,10 @@ namespace hone {
 struct MpiOptions {
   // A process that waits longer than this for a message of another gives up; 0: never.
   double patience_seconds = 3600;
+  // Whether somebody wants the run to end: the user, or the launcher when a process died. Process 0
+  // says once for whom it waits then. Null: nobody does.
+  std::function<bool()> ending;
+  std::function<void(const std::string& sentence)> note;
 };
 
 // Whether a launcher of MPI has started this process as one of several.

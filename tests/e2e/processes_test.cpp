@@ -57,6 +57,21 @@ TEST_F(ProcessesTest, KilledTheyGoOnInAnyNumber) {
   EXPECT_EQ(KillAndFinishIn(Train("killed"), 4, std::chrono::milliseconds(1500), &rng), alone);
 }
 
+// Schedulers send it before the time is up.
+TEST_F(ProcessesTest, SigUsr1StopsARunInOrder) {
+  std::vector<std::string> train = Train("stopped");
+  train.emplace_back("stage.0.steps=100000");
+  const TemporaryDirectory folder;
+  std::string script = "(";
+  for (const std::string& part : Mpirun(3, train)) script += "'" + part + "' ";
+  script += "; echo \"exit $?\") >" + (folder.path() / "said").string() + " 2>&1 & sleep 2; " +
+            "pkill -USR1 -P $! ; wait";
+  ASSERT_TRUE(RunSubprocess({"/bin/sh", "-c", script}, "", std::chrono::seconds(60)).ok());
+  const std::string said = *ReadFile(folder.path() / "said");
+  EXPECT_NE(said.find("stopped after step"), std::string::npos) << said;
+  EXPECT_NE(said.find("the same command goes on from there"), std::string::npos) << said;
+}
+
 TEST_F(ProcessesTest, WhatGoesWrongIsSaidOnce) {
   std::vector<std::string> train = Train("wrong");
   train.insert(train.end() - 1, "rollout.ahead=1");
