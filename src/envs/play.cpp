@@ -99,14 +99,16 @@ PlayPlace PlaceOf(const Environment& environment, Caller* caller, PlayIdentity i
 Result<Playthrough> Play(const Environment& environment, const Task& task, uint64_t seed,
                          Agent* agent, Executor* executor, const PlayIdentity& identity,
                          int64_t max_turns) {
-  return Play({.environment = &environment,
-               .carry_out =
-                   [executor](std::vector<CallRequest> requests) {
-                     return CarryOut(std::move(requests), executor);
-                   },
-               .identity = identity,
-               .max_turns = max_turns},
-              task, seed, agent);
+  Result<Playthrough> played = Play({.environment = &environment,
+                                     .carry_out =
+                                         [executor](std::vector<CallRequest> requests) {
+                                           return CarryOut(std::move(requests), executor);
+                                         },
+                                     .identity = identity,
+                                     .max_turns = max_turns},
+                                    task, seed, agent);
+  HONE_RETURN_IF_ERROR(executor->Recorded());
+  return played;
 }
 
 Result<Playthrough> Play(const PlayPlace& place, const Task& task, uint64_t seed, Agent* agent) {

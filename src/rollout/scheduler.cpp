@@ -111,6 +111,7 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
       }
     }
   }
+  HONE_RETURN_IF_ERROR(executor_->Recorded());
   CHECK(groups_.empty(), "a group was left behind");
   counts.computed_tokens = policy_.engine().tokens_computed() - computed_before;
   CountSampler();

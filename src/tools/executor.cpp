@@ -434,11 +434,11 @@ class Executor::Core : public std::enable_shared_from_this<Core> {
                                   .recorded_ms = UnixMilliseconds()});
     if (!recorded.ok()) {
       // What is not in the journal has not happened: the episode must not go on from it.
-      result.status = CallStatus::kInterrupted;
-      result.blame = Blame::kInfrastructure;
-      result.content = "the outcome could not be recorded: " + recorded.error().message();
+      result.status = CallStatus::kInterrupted, result.blame = Blame::kInfrastructure;
       MutexLock lock(mutex_);
       ++counts_.unrecorded;
+      result.content = counts_.unrecorded_because =
+          "the outcome could not be recorded: " + recorded.error().message();
     }
     Deliver(call, std::move(result), answer.source, answer.reply.session_lost);
   }

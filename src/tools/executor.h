@@ -52,6 +52,7 @@ struct ExecutorCounts {
   int64_t late_replies = 0;       // came after the call had ended, or to an earlier attempt
   int64_t duplicate_replies = 0;  // came a second time
   int64_t unrecorded = 0;         // outcomes that the journal could not take
+  std::string unrecorded_because;
 };
 
 // Stands between the agent and the tools. Calls are submitted, outcomes come out of a queue.
@@ -82,6 +83,14 @@ class Executor {
   std::optional<CallOutcome> Poll();
 
   ExecutorCounts counts() const;
+  // An error once the journal could not take an outcome: whoever goes on from such calls would not
+  // come to the same again.
+  Result<void> Recorded() const {
+    const ExecutorCounts now = counts();
+    if (now.unrecorded == 0) return {};
+    return Error(ErrorCode::kIo, "a tool answered, and " + now.unrecorded_because +
+                                     "; mend that, and give the same command again");
+  }
 
  private:
   class Core;

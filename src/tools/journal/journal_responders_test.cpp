@@ -244,6 +244,9 @@ TEST_F(RecordedTest, AnOutcomeThatCannotBeRecordedDoesNotEnterTheEpisode) {
   EXPECT_EQ(result.status, CallStatus::kInterrupted);
   EXPECT_EQ(result.blame, Blame::kInfrastructure);
   EXPECT_EQ(executor.counts().unrecorded, 1);
+  // Nothing is to be made of it.
+  ASSERT_FALSE(executor.Recorded().ok());
+  EXPECT_NE(executor.Recorded().error().message().find(result.content), std::string::npos);
 }
 
 }  // namespace
