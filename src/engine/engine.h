@@ -70,6 +70,8 @@ class Engine {
   double Step(const OptimizerOptions& options);
   void ForgetGradients();  // the weights stay as they are
   // As ModelRunner has them (for learn/together/); how many numbers each gradient has.
+  void SetGradientsAside() { runner_->SetGradientsAside(); }
+  void AddGradientsAside() { runner_->AddGradientsAside(); }
   Gradients TakeGradients();
   void PutGradients(Gradients gradients);
   std::vector<size_t> GradientSizes() const;

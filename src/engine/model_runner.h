@@ -67,6 +67,10 @@ class ModelRunner {
   // this runner takes whole steps alone.
   virtual bool ShareSteps(const StepShare* /*share*/) { return false; }
   virtual void ForgetGradients() = 0;
+  // What was accumulated is set aside, and nothing is accumulated; and back: what was set aside last
+  // plus what was accumulated since is what is accumulated.
+  virtual void SetGradientsAside() = 0;
+  virtual void AddGradientsAside() = 0;
   // What was accumulated, brought here; nothing is accumulated afterwards. Empty: nothing was.
   virtual Gradients TakeGradients() = 0;
   // The other way: these become what was accumulated, in the place of what was before.

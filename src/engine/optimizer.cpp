@@ -207,6 +207,13 @@ void ClearGradients(Gradients* gradients, ThreadPool* pool) {
   }
 }
 
+void AddNumbers(const float* from, std::span<float> to, ThreadPool* pool) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  pool->ParallelFor(to.size(), kPiece, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) to[i] += from[i];
+  });
+}
+
 double Optimizer::Step(const OptimizerOptions& options, Gradients* all_gradients, Model* model,
                        const Kernels& kernels, ThreadPool* pool) {
   Gradients& gradients = *all_gradients;

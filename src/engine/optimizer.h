@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -48,6 +49,7 @@ float OrthogonalStepSize(const OptimizerOptions& options, int64_t rows, int64_t 
 
 class Optimizer;
 void ClearGradients(Gradients* gradients, ThreadPool* pool);
+void AddNumbers(const float* from, std::span<float> to, ThreadPool* pool);
 
 // A step that several processes take together: each changes some of the parameters, has moments of
 // these alone, and gets the weights of the others afterwards.

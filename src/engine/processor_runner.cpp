@@ -49,6 +49,10 @@ void ProcessorRunner::PrepareTraining() {
     optimizer_->Share(share_);
   }
   if (!gradients_.empty()) return;
+  if (!spare_.empty()) {
+    gradients_ = std::move(spare_.back());
+    spare_.pop_back();
+  }
   gradients_.resize(model_->parameters.size());
   for (size_t i = 0; i < gradients_.size(); ++i) {
     const Parameter& parameter = model_->parameters[i];
@@ -77,6 +81,19 @@ bool ProcessorRunner::ShareSteps(const StepShare* share) {
   share_ = share;
   if (optimizer_) optimizer_->Share(share);
   return true;
+}
+
+void ProcessorRunner::SetGradientsAside() {
+  PrepareTraining();
+  aside_.push_back(std::exchange(gradients_, {}));
+}
+
+void ProcessorRunner::AddGradientsAside() {
+  PrepareTraining();
+  Gradients aside = std::move(aside_.back());
+  aside_.pop_back();
+  for (size_t p = 0; p < aside.size(); ++p) AddNumbers(aside[p].data(), gradients_[p], pool_);
+  spare_.push_back(std::move(aside));
 }
 
 void ProcessorRunner::PutGradients(Gradients gradients) {

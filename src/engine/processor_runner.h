@@ -31,6 +31,8 @@ class ProcessorRunner : public ModelRunner {
   double Step(const OptimizerOptions& options) override;
   bool ShareSteps(const StepShare* share) override;
   void ForgetGradients() override;
+  void SetGradientsAside() override;
+  void AddGradientsAside() override;
   Gradients TakeGradients() override { return std::move(gradients_); }
   void PutGradients(Gradients gradients) override;
   std::vector<float> GradientOf(size_t parameter) const override;
@@ -53,7 +55,9 @@ class ProcessorRunner : public ModelRunner {
   Decoder decoder_;
   std::optional<Optimizer> optimizer_;  // from the first training on
   const StepShare* share_ = nullptr;
-  Gradients gradients_;                 // without buffers after TakeGradients
+  Gradients gradients_;            // without buffers after TakeGradients
+  std::vector<Gradients> aside_;   // the last one is the last that was set aside
+  std::vector<Gradients> spare_;   // memory of those that came back
   Floats hidden_, last_, logits_;  // of BeginAdvance
   std::vector<DrawnToken> drawn_;
 };

@@ -169,6 +169,15 @@ Result<std::shared_ptr<Device>> ComputingDevice(DeviceKind kind, const ModelConf
   return device;
 }
 
+// Gradients that are set aside at a time, where one process has all slices of a step: as many as
+// the tree of their sums is high.
+int64_t MostGradientsAside(const TrainingRecipe& recipe) {
+  int64_t slices = 1, high = 0;
+  for (const auto& stage : recipe.stages) slices = std::max(slices, stage->size().slices);
+  while ((int64_t{1} << high) < slices) ++high;
+  return high;
+}
+
 int64_t MostCallTokens(const TrainingRecipe& recipe) {
   int64_t tokens = 0;
   for (const auto& stage : recipe.stages) tokens = std::max(tokens, stage->size().call_tokens);
@@ -193,6 +202,10 @@ Result<void> LookAtMemory(const TrainingRecipe& recipe, const Model& shape, bool
         fmt::format("weights that draw ahead, {} times", ahead + 1),
         (ahead + 1) *
             (DrawingWeightBytes(config, recipe.model.precision) + estimate->parameters * 4));
+  }
+  if (const int64_t aside = MostGradientsAside(recipe); aside > 0) {
+    const int64_t trained = adapters > 0 ? adapters : estimate->parameters;
+    estimate->memory.emplace_back("gradients of slices", aside * trained * 4);
   }
   const int64_t needed = TotalBytes(estimate->memory), present = MachineMemoryBytes();
   if (!on_processor || present == 0 || needed <= present) return {};
@@ -234,6 +247,10 @@ Result<void> LookAtDevice(const TrainingRecipe& recipe, const Engine::Options& o
   const DeviceInfo info = device->info();
   // Libraries are loaded: they are not free any more.
   int64_t needed = DeriveDeviceMemory(model, runner, shape).Most();
+  for (const Parameter& parameter : model.parameters) {
+    if (!parameter.trained) continue;
+    needed += MostGradientsAside(recipe) * static_cast<int64_t>(parameter.value.size()) * 4;
+  }
   if (const int64_t ahead = recipe.rollout.ahead; ahead > 0) {
     shape.tokens = 0;  // engines that only draw
     needed += (ahead + 1) * DeriveDeviceMemory(model, runner, shape).Most();

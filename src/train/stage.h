@@ -99,6 +99,7 @@ struct StageSize {
   int64_t expected_steps = 1;  // if nothing is left out
   int64_t groups = 0;          // drawn per step
   int64_t group = 0;           // trajectories per group
+  int64_t slices = 1;          // of a step's gradient
   int64_t call_tokens = 0;     // of one call of the engine, at most; 0: it trains no policy
 };
 

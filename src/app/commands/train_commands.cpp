@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "app/cluster_setup.h"
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/device_option.h"
-#include "app/cluster_setup.h"
 #include "app/installed/shipped_files.h"
 #include "app/interrupts.h"
 #include "app/progress_bar.h"
@@ -87,11 +87,10 @@ Result<std::string> TrainRecipe(const TrainArguments& arguments, bool json) {
   EndAtInterrupts(
       "\nhone: interrupted while the run was set up; nothing was computed, and the same command "
       "begins again\n");
-  const Result<TrainReport> report =
-      Train(recipe, {.observer = progress.get(),
-                     .stop = Interrupted,
-                     .ready = WatchInterrupts,
-                     .cluster = cluster.get()});
+  const Result<TrainReport> report = Train(recipe, {.observer = progress.get(),
+                                                    .stop = Interrupted,
+                                                    .ready = WatchInterrupts,
+                                                    .cluster = cluster.get()});
   cluster->Close();
   if (!report.ok()) return report.error();
   const Result<std::filesystem::path> page = WriteRunPage(recipe.Folder());

@@ -53,6 +53,8 @@ class DeviceRunner : public ModelRunner {
   void Accumulate(std::span<const Tree> trees, const Loss& loss, SharedTokens shared) override;
   double Step(const OptimizerOptions& options) override;
   void ForgetGradients() override { weights_.ClearGradients(); }
+  void SetGradientsAside() override { weights_.SetGradientsAside(); }
+  void AddGradientsAside() override { weights_.AddGradientsAside(); }
   Gradients TakeGradients() override { return weights_.TakeGradients(); }
   void PutGradients(Gradients gradients) override;
   std::vector<float> GradientOf(size_t parameter) const override;

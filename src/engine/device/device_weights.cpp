@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/buffer.h"
@@ -95,6 +96,11 @@ void DeviceWeights::Download(Model* model) const {
 
 void DeviceWeights::MakeGradients() {
   if (gradients_.bytes() > 0) return;
+  if (!spare_.empty()) {
+    gradients_ = std::move(spare_.back());
+    spare_.pop_back();
+    return ClearGradients();
+  }
   gradients_.Grow(value_count_ * int64_t{sizeof(float)});
   // What lies between parameters stays zero.
   device_->api().fill(device_->context(), gradients_.data(), 0, gradients_.bytes());
@@ -102,6 +108,23 @@ void DeviceWeights::MakeGradients() {
 }
 
 void DeviceWeights::ClearGradients() { blank_.assign(model_->parameters.size(), true); }
+
+void DeviceWeights::SetGradientsAside() {
+  MakeGradients();
+  for (size_t p = 0; p < blank_.size(); ++p) Gradient(static_cast<int>(p));  // zeros are written
+  aside_.push_back(std::exchange(gradients_, DeviceBuffer(device_)));
+  MakeGradients();
+}
+
+void DeviceWeights::AddGradientsAside() {
+  for (size_t p = 0; p < blank_.size(); ++p) Gradient(static_cast<int>(p));
+  device_->api().add_partials(device_->context(), {.partial = aside_.back().as<float>(),
+                                                   .count = 1,
+                                                   .n = value_count_,
+                                                   .to = gradients_.as<float>()});
+  spare_.push_back(std::move(aside_.back()));
+  aside_.pop_back();
+}
 
 Gradients DeviceWeights::TakeGradients() {
   Gradients gradients(gradients_.bytes() == 0 ? 0 : model_->parameters.size());

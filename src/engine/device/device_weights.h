@@ -32,6 +32,8 @@ class DeviceWeights {
   void MakeGradients();
   void ClearGradients();
   // ModelRunner's.
+  void SetGradientsAside();
+  void AddGradientsAside();
   Gradients TakeGradients();
   void PutGradients(const Gradients& gradients);
 
@@ -80,6 +82,8 @@ class DeviceWeights {
   std::vector<int64_t> value_offset_;    // -1: not held in float32
   int64_t operand_count_ = 0, value_count_ = 0;
   DeviceBuffer operands_, values_, gradients_;
+  std::vector<DeviceBuffer> aside_;  // the last one is the last that was set aside
+  std::vector<DeviceBuffer> spare_;  // memory of those that came back
   mutable std::vector<bool> blank_;  // per parameter: how a gradient is kept, not what it is
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/wire.h"
+#include "engine/optimizer.h"
 #include "learn/together/shared_step.h"
 
 namespace hone {
@@ -26,18 +27,6 @@ void SumsWithin(const SliceRange& whole, const SliceRange& part, std::vector<Sli
   }
   SumsWithin({whole.begin, Middle(whole)}, part, sums);
   SumsWithin({Middle(whole), whole.end}, part, sums);
-}
-
-void AddTo(std::span<float> to, const float* from, ThreadPool* pool) {
-  constexpr size_t kPiece = size_t{1} << 16;
-  pool->ParallelFor(to.size(), kPiece, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) to[i] += from[i];
-  });
-}
-
-Gradients Sum(Gradients left, const Gradients& right, ThreadPool* pool) {
-  for (size_t p = 0; p < right.size(); ++p) AddTo(left[p], right[p].data(), pool);
-  return left;
 }
 
 // The gradients of this process's slices, as far as they can be added up here.
@@ -133,7 +122,7 @@ class Reduction {
     AddUp({range.begin, Middle(range)}, terms, sum);
     Floats right(sum.size());
     AddUp({Middle(range), range.end}, terms, right);
-    AddTo(sum, right.data(), pool_);
+    AddNumbers(right.data(), sum, pool_);
   }
 
   Cluster* cluster_;
@@ -193,23 +182,25 @@ std::vector<std::string> Slices::Share(std::vector<std::string> of_mine) const {
 
 void Slices::Accumulate(Engine* engine,
                         const std::function<void(int64_t slice)>& accumulate) const {
-  if (count_ == 1 && processes() == 1) return accumulate(0);
+  const std::function<void(const SliceRange&)> compute = [&](const SliceRange& range) {
+    if (range.end - range.begin == 1) return accumulate(range.begin);
+    compute({range.begin, Middle(range)});
+    engine->SetGradientsAside();
+    compute({Middle(range), range.end});
+    engine->AddGradientsAside();
+  };
+  if (processes() == 1) return compute({0, count_});
+
   std::vector<SliceRange> ranges;
   SumsWithin({0, count_}, {mine().first, mine().second}, &ranges);
   const std::vector<size_t> sizes = engine->GradientSizes();
-  const std::function<Gradients(const SliceRange&)> compute = [&](const SliceRange& range) {
-    if (range.end - range.begin == 1) {
-      accumulate(range.begin);
-      Gradients gradients = engine->TakeGradients();
-      return gradients.empty() ? Zeros(sizes) : std::move(gradients);  // there was nothing to learn
-    }
-    Gradients left = compute({range.begin, Middle(range)});
-    return Sum(std::move(left), compute({Middle(range), range.end}), engine->pool());
-  };
   std::vector<Partial> partial;
-  for (const SliceRange& range : ranges) partial.push_back({range, compute(range)});
-  if (processes() == 1) return engine->PutGradients(std::move(partial[0].gradients));
-
+  for (const SliceRange& range : ranges) {
+    compute(range);
+    Gradients gradients = engine->TakeGradients();
+    if (gradients.empty()) gradients = Zeros(sizes);  // there was nothing to learn
+    partial.push_back({range, std::move(gradients)});
+  }
   std::vector<std::vector<SliceRange>> of_all(static_cast<size_t>(processes()));
   for (int rank = 0; rank < processes(); ++rank) {
     SumsWithin({0, count_}, {Of(rank).first, Of(rank).second}, &of_all[static_cast<size_t>(rank)]);

@@ -32,8 +32,9 @@ struct Outcome {
 };
 
 // Two mini-batches of seven groups, on-policy, with replay.
-Outcome Update(int64_t slices, Cluster* cluster, PolicyLoss loss = PolicyLoss::kClip) {
-  Engine engine(TinyModel(), {.threads = 1});
+Outcome Update(int64_t slices, Cluster* cluster, PolicyLoss loss = PolicyLoss::kClip,
+               DeviceKind device = DeviceKind::kCpu) {
+  Engine engine(TinyModel(), {.threads = 1, .device = device});
   const auto groups = Groups(&engine, 7);
   UpdateOptions options;
   options.objective.policy = loss;
@@ -78,6 +79,18 @@ TEST(Slices, AreAnotherOrderOfTheSameSum) {
               1e-5 * whole.report.largest_gradient);
   EXPECT_NEAR(whole.report.first.loss, cut.report.first.loss, 1e-9);
   EXPECT_EQ(whole.report.first.tokens, cut.report.first.tokens);
+}
+
+// On a device sums are made there; between processes, by the hosts.
+TEST(Slices, ADeviceAddsThemUpAsSeveralProcessesDo) {
+  for (const int64_t slices : {3, 8}) {
+    const Outcome alone = Update(slices, nullptr, PolicyLoss::kClip, DeviceKind::kReference);
+    InEachProcess(slices == 3 ? 2 : 5, [&](Cluster* cluster) {
+      EXPECT_EQ(Update(slices, cluster, PolicyLoss::kClip, DeviceKind::kReference).weights,
+                alone.weights);
+    });
+    EXPECT_NE(Update(1, nullptr, PolicyLoss::kClip, DeviceKind::kReference).weights, alone.weights);
+  }
 }
 
 TEST(Slices, EverySliceIsSomebodys) {

@@ -23,6 +23,7 @@ class Practice final : public StageOf<RlStage> {
                    .expected_steps = settings.steps,
                    .groups = settings.groups,
                    .group = settings.group,
+                   .slices = settings.batches.slices,
                    .call_tokens = settings.batches.call_tokens};
     if (settings.trajectories > 0) {
       const int64_t drawn = settings.groups * settings.group;

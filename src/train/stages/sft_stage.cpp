@@ -19,6 +19,7 @@ class Imitation final : public StageOf<SftStage> {
   StageSize size() const override {
     return {.steps = settings.steps,
             .expected_steps = settings.steps,
+            .slices = settings.slices,
             .call_tokens = settings.loss.call_tokens};
   }
   double SecondsPerStep(const EpisodeFigures& figures) const override {

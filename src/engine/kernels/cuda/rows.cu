@@ -128,6 +128,17 @@ __global__ void AddPartialRows(const DevicePartials p) {
   p.to[column] = p.add ? p.to[column] + sum : sum;
 }
 
+// The same of one slice.
+template <int N>
+__global__ void AddOneSlice(const float* from, int64_t n, float* to) {
+  const int64_t i = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * N;
+  if (i >= n) return;
+  const Pack<float, N> in = Load<N>(from + i);
+  Pack<float, N> out = Load<N>(to + i);
+  for (int j = 0; j < N; ++j) out.value[j] += 0.0f + in.value[j];
+  Store(out, to + i);
+}
+
 template <typename T, int N>
 __global__ void ConvertNumbers(const float* from, int64_t n, T* to) {
   const int64_t i = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * N;
@@ -230,6 +241,11 @@ void SumRows(DeviceContext* context, const DeviceRowSums& s) {
 
 void AddPartials(DeviceContext* context, const DevicePartials& p) {
   if (p.n == 0) return;
+  if (p.count == 1 && p.add && Whole(p.n, 4)) {
+    AddOneSlice<4><<<BlocksFor(p.n, kFlatThreads * 4), kFlatThreads, 0, context->stream>>>(
+        p.partial, p.n, p.to);
+    return Launched(context, "add_partials");
+  }
   AddPartialRows<<<BlocksFor(p.n, 32), dim3(32, 8), 0, context->stream>>>(p);
   Launched(context, "add_partials");
 }
