@@ -12,10 +12,6 @@
 namespace hone {
 namespace {
 
-struct SliceRange {
-  int64_t begin, end;
-  bool operator==(const SliceRange&) const = default;
-};
 int64_t Middle(const SliceRange& range) { return range.begin + (range.end - range.begin) / 2; }
 
 // The largest sums of the tree over `whole` that consist of slices of `part` alone, in their order.
@@ -144,11 +140,17 @@ std::pair<size_t, size_t> PartOf(size_t items, int64_t count, int64_t part) {
   return {items * i / n, items * (i + 1) / n};
 }
 
-std::pair<int64_t, int64_t> Slices::Of(int rank) const {
-  const int64_t computing = std::min<int64_t>(processes(), count_);
-  if (rank >= computing) return {count_, count_};
-  const auto [begin, end] = PartOf(static_cast<size_t>(count_), computing, rank);
+SliceRange SlicesOfProcess(int64_t count, int processes, int rank) {
+  const int64_t computing = std::min<int64_t>(processes, count);
+  if (rank >= computing) return {count, count};
+  const auto [begin, end] = PartOf(static_cast<size_t>(count), computing, rank);
   return {static_cast<int64_t>(begin), static_cast<int64_t>(end)};
+}
+
+std::vector<SliceRange> SumsOfProcess(int64_t count, int processes, int rank) {
+  std::vector<SliceRange> sums;
+  SumsWithin({0, count}, SlicesOfProcess(count, processes, rank), &sums);
+  return sums;
 }
 
 Result<std::vector<std::string>> Slices::Share(Result<std::vector<std::string>> of_mine) const {
@@ -191,19 +193,17 @@ void Slices::Accumulate(Engine* engine,
   };
   if (processes() == 1) return compute({0, count_});
 
-  std::vector<SliceRange> ranges;
-  SumsWithin({0, count_}, {mine().first, mine().second}, &ranges);
   const std::vector<size_t> sizes = engine->GradientSizes();
   std::vector<Partial> partial;
-  for (const SliceRange& range : ranges) {
+  for (const SliceRange& range : SumsOfProcess(count_, processes(), rank())) {
     compute(range);
     Gradients gradients = engine->TakeGradients();
     if (gradients.empty()) gradients = Zeros(sizes);  // there was nothing to learn
     partial.push_back({range, std::move(gradients)});
   }
-  std::vector<std::vector<SliceRange>> of_all(static_cast<size_t>(processes()));
+  std::vector<std::vector<SliceRange>> of_all;
   for (int rank = 0; rank < processes(); ++rank) {
-    SumsWithin({0, count_}, {Of(rank).first, Of(rank).second}, &of_all[static_cast<size_t>(rank)]);
+    of_all.push_back(SumsOfProcess(count_, processes(), rank));
   }
   Reduction reduction(cluster_, sizes, engine->pool());
   Gradients sums = reduction.Run(std::move(partial), of_all, count_);

@@ -25,6 +25,17 @@ namespace hone {
 // The items [first, second) of so many that are of one of `count` even parts.
 std::pair<size_t, size_t> PartOf(size_t items, int64_t count, int64_t part);
 
+// Slices [begin, end) that are added up.
+struct SliceRange {
+  int64_t begin = 0, end = 0;
+  bool operator==(const SliceRange&) const = default;
+};
+// Of `processes` that compute `count` slices together: which slices one of them computes, none
+// where there are fewer; and the sums of the tree, as large as they can be, that it makes of them
+// alone and sends to whoever adds up the rest.
+SliceRange SlicesOfProcess(int64_t count, int processes, int rank);
+std::vector<SliceRange> SumsOfProcess(int64_t count, int processes, int rank);
+
 class Slices {
  public:
   // In one process.
@@ -35,7 +46,10 @@ class Slices {
 
   int64_t count() const { return count_; }
   // Those of this process; none where there are fewer slices than processes.
-  std::pair<int64_t, int64_t> mine() const { return Of(rank()); }
+  std::pair<int64_t, int64_t> mine() const {
+    const SliceRange range = SlicesOfProcess(count_, processes(), rank());
+    return {range.begin, range.end};
+  }
   bool IsMine(int64_t slice) const { return mine().first <= slice && slice < mine().second; }
 
   // What the processes say of their slices, brought together: every process gets all of it, in the
@@ -51,7 +65,6 @@ class Slices {
  private:
   int rank() const { return cluster_ == nullptr ? 0 : cluster_->rank(); }
   int processes() const { return cluster_ == nullptr ? 1 : cluster_->size(); }
-  std::pair<int64_t, int64_t> Of(int rank) const;
 
   int64_t count_;
   Cluster* cluster_ = nullptr;
