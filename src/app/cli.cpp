@@ -33,6 +33,7 @@ void AddCommands(Command program, const std::shared_ptr<CommandContext>& context
   AddRewards(program, context);
   AddCredit(program, context);
   AddLab(program, context);
+  AddScale(program, context);
   AddSimulate(program, context);
   AddEnv(program, context);
   AddData(program, context);

@@ -36,6 +36,7 @@ void AddCredit(Command program, std::shared_ptr<CommandContext> context);
 // Below `hone credit`.
 void AddCreditAudit(Command credit, std::shared_ptr<CommandContext> context);
 void AddLab(Command program, std::shared_ptr<CommandContext> context);
+void AddScale(Command program, std::shared_ptr<CommandContext> context);
 void AddSimulate(Command program, std::shared_ptr<CommandContext> context);
 void AddEnv(Command program, std::shared_ptr<CommandContext> context);
 void AddData(Command program, std::shared_ptr<CommandContext> context);

@@ -6,10 +6,13 @@
 #include "app/commands.h"
 #include "app/device_option.h"
 #include "app/doctor.h"
+#include "app/records.h"
 #include "app/report.h"
 #include "app/terminal.h"
 #include "base/json.h"
+#include "credit/methods.h"
 #include "engine/benchmark.h"
+#include "train/processes/message_costs.h"
 
 namespace hone {
 namespace {
@@ -135,6 +138,54 @@ Result<std::string> EngineReport(const BenchmarkOptions& options, DeviceKind kin
               : BenchmarkTable(report, machine, Terminal::Of(stdout));
 }
 
+Result<std::string> MessageReport(const std::string& run, const std::string& method_name,
+                                  bool json) {
+  constexpr int64_t kMostTrees = 2000;
+  HONE_ASSIGN_OR_RETURN(const Records records, Records::Open(run));
+  HONE_ASSIGN_OR_RETURN(const Method method, NewMethod(method_name));
+  HONE_ASSIGN_OR_RETURN(const auto list, records.List(kMostTrees));
+  std::vector<ScoredTree> trees;
+  for (const RunStore::TreeSummary& summary : list) {
+    HONE_ASSIGN_OR_RETURN(ScoredTree tree, records.Read(summary.id));
+    trees.push_back(std::move(tree));
+  }
+  HONE_ASSIGN_OR_RETURN(const MessageCosts costs, MeasureMessages(std::move(trees), method));
+  if (json) {
+    return DumpJson(Json::Of({{"trees", costs.trees},
+                              {"tokens", costs.tokens},
+                              {"tree_bytes", costs.tree_bytes},
+                              {"tree_seconds", costs.tree_seconds},
+                              {"update_bytes", costs.update_bytes},
+                              {"update_seconds", costs.update_seconds},
+                              {"credit_seconds", costs.credit_seconds}})) +
+           "\n";
+  }
+  constexpr double kMicro = 1e6;
+  return fmt::format(
+      "{} trees of {} tokens; of each token\n"
+      "trees    {:6.1f} bytes, {:6.3f} µs to make or read them\n"
+      "update   {:6.1f} bytes, {:6.3f} µs\n"
+      "credit                 {:6.3f} µs\n",
+      costs.trees, costs.tokens, costs.tree_bytes, kMicro * costs.tree_seconds, costs.update_bytes,
+      kMicro * costs.update_seconds, kMicro * costs.credit_seconds);
+}
+
+void AddMessageBench(Command bench, std::shared_ptr<CommandContext> context) {
+  struct MessageArguments {
+    std::string run, method = "grpo";
+  };
+  auto arguments = std::make_shared<MessageArguments>();
+  Command messages = bench.AddCommand(
+      "messages", "Measure what the first of several processes does to the trees of a run");
+  messages.AddOption("run", &arguments->run, "its folder, its store, or a file of trees")
+      .Required();
+  messages.AddOption("--method", &arguments->method, "of credit").ShowDefault();
+  messages.Footer("Example:\n  hone bench messages runs/quickstart\n");
+  messages.Action([=] {
+    Finish(context.get(), MessageReport(arguments->run, arguments->method, context->json));
+  });
+}
+
 }  // namespace
 
 void AddBench(Command program, std::shared_ptr<CommandContext> context) {
@@ -191,6 +242,7 @@ void AddBench(Command program, std::shared_ptr<CommandContext> context) {
     arguments->options.bf16 = arguments->precision == "bf16";
     Finish(context.get(), ModelReport(arguments->folder, arguments->options, context->json));
   });
+  AddMessageBench(group, context);
 }
 
 }  // namespace hone

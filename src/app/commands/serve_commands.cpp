@@ -58,7 +58,7 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
   std::fflush(stdout);
 }
 
-void Note(std::string_view note) { fmt::print(stderr, "hone: {}\n", note); }
+void SayNote(std::string_view note) { fmt::print(stderr, "hone: {}\n", note); }
 
 int64_t SecondsNow() { return static_cast<int64_t>(std::time(nullptr)); }
 
@@ -73,7 +73,7 @@ Result<std::unique_ptr<EmbeddingService>> OpenEmbeddings(const std::string& fold
       std::move(encoder), EmbeddingService::Options{.name = std::move(name),
                                                     .api_key = arguments.service.api_key,
                                                     .now = SecondsNow,
-                                                    .note = Note});
+                                                    .note = SayNote});
 }
 
 // Listens as the arguments say.
@@ -153,7 +153,7 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   std::random_device chance;
   arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
   arguments.service.now = SecondsNow;
-  arguments.service.note = Note;
+  arguments.service.note = SayNote;
   Service service(model.get(), arguments.service, std::move(recorder));
   HONE_ASSIGN_OR_RETURN(const auto server, Listen(&arguments, [&](HttpExchange& exchange) {
                           service.Handle(exchange);
