@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/byte_order_mark.h"
+#include "base/bytes/byte_order_mark.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/utf8.h"

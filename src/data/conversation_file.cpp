@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/byte_order_mark.h"
+#include "base/bytes/byte_order_mark.h"
 #include "base/json_lines.h"
 #include "base/strings.h"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "base/exact_math.h"
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 namespace hone {
 namespace {

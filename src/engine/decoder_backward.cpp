@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/decoder_parts.h"
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 namespace hone {
 

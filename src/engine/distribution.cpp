@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/exact_math.h"
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 namespace hone {
 namespace {

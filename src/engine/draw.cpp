@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "engine/buffer.h"
 #include "engine/distribution.h"
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 namespace hone {
 namespace {

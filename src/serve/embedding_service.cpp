@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hashing/base64.h"
+#include "base/bytes/base64.h"
 #include "base/utf8.h"
 #include "serve/api_key.h"
 #include "serve/request.h"

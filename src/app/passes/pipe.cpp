@@ -4,7 +4,7 @@
 #include <ostream>
 #include <utility>
 
-#include "base/byte_order_mark.h"
+#include "base/bytes/byte_order_mark.h"
 
 namespace hone {
 

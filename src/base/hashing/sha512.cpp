@@ -8,9 +8,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/bytes/base64.h"
 #include "base/descriptor.h"
 #include "base/file.h"
-#include "base/hashing/base64.h"
 
 namespace hone {
 namespace {

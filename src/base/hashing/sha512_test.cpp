@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes/base64.h"
 #include "base/file.h"
-#include "base/hashing/base64.h"
 
 namespace hone {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/exact_math.h"
 #include "engine/device/reference_kernels.h"
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 namespace hone::reference {
 namespace {

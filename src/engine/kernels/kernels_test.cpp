@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "engine/bfloat16.h"
 #include "engine/kernels/asked.h"
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 namespace hone {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes/protobuf.h"
 #include "engine/bfloat16.h"
 
 namespace hone {
@@ -14,67 +15,6 @@ namespace {
 using OnnxBytes = std::span<const std::byte>;
 
 Error OnnxDamaged() { return Error(ErrorCode::kCorrupt, "not an ONNX file, or a damaged one"); }
-
-// One field of a protobuf message.
-struct ProtoField {
-  uint64_t number = 0;
-  uint64_t value = 0;  // of a varint, or of a fixed number's bits
-  OnnxBytes bytes;     // of what has a length
-  bool has_bytes = false;
-};
-
-// The fields of one message, one after the other (protobuf's wire format). Groups are refused.
-class ProtoReader {
- public:
-  explicit ProtoReader(OnnxBytes bytes) : bytes_(bytes) {}
-
-  bool AtEnd() const { return bytes_.empty(); }
-
-  std::optional<uint64_t> Varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
-      const auto byte = static_cast<uint64_t>(bytes_[0]);
-      bytes_ = bytes_.subspan(1);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<ProtoField> Next() {
-    const auto tag = Varint();
-    if (!tag || *tag >> 3 == 0) return std::nullopt;
-    ProtoField field{*tag >> 3};
-    const uint64_t kind = *tag & 7;
-    if (kind == 0) {
-      const auto value = Varint();
-      if (!value) return std::nullopt;
-      field.value = *value;
-      return field;
-    }
-    uint64_t size = kind == 1 ? 8 : 4;
-    if (kind == 2) {
-      const auto length = Varint();
-      if (!length) return std::nullopt;
-      size = *length;
-      field.has_bytes = true;
-    } else if (kind != 1 && kind != 5) {
-      return std::nullopt;
-    }
-    if (size > bytes_.size()) return std::nullopt;
-    field.bytes = bytes_.first(size);
-    bytes_ = bytes_.subspan(size);
-    if (kind != 2) std::memcpy(&field.value, field.bytes.data(), size);
-    return field;
-  }
-
- private:
-  OnnxBytes bytes_;
-};
-
-std::string OnnxText(OnnxBytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 size_t SizeOfOnnxType(OnnxType type) {
   switch (type) {
@@ -134,7 +74,7 @@ bool ReadTensorField(const ProtoField& field, OnnxTensorDraft* draft) {
       return TakeVarints(
           field, [&](uint64_t size) { draft->shape.push_back(static_cast<int64_t>(size)); });
     case kType: draft->type = field.value; return true;
-    case kName: draft->name = OnnxText(field.bytes); return field.has_bytes;
+    case kName: draft->name = field.text(); return field.has_bytes;
     case kRaw: draft->raw = field.bytes; return field.has_bytes;
     case kFloats:
       if (field.has_bytes) {
@@ -207,7 +147,7 @@ std::optional<OnnxNode> ReadNode(OnnxBytes bytes) {
     if (!field) return std::nullopt;
     if (field->number > 4) continue;
     if (!field->has_bytes) return std::nullopt;
-    std::string text = OnnxText(field->bytes);
+    std::string text(field->text());
     if (field->number == 1)
       node.inputs.push_back(std::move(text));
     else if (field->number == 2)

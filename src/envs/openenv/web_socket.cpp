@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include "base/hashing/base64.h"
+#include "base/bytes/base64.h"
 
 namespace hone {
 namespace {

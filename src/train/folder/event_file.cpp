@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/bytes/protobuf.h"
 #include "base/file.h"
 
 // A record is its length, a checksum of the length, the bytes, and their checksum. The bytes are a
@@ -26,26 +27,6 @@ std::string Fixed(T value) {
   std::string bytes(sizeof value, '\0');
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
-}
-
-std::string Varint(uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7f) | 0x80);
-  bytes += static_cast<char>(value);
-  return bytes;
-}
-
-std::string Field(int number, uint64_t value) {
-  return Varint(static_cast<uint64_t>(number) << 3) + Varint(value);
-}
-std::string Field(int number, double value) {
-  return Varint(static_cast<uint64_t>(number) << 3 | 1) + Fixed(value);
-}
-std::string Field(int number, float value) {
-  return Varint(static_cast<uint64_t>(number) << 3 | 5) + Fixed(value);
-}
-std::string Field(int number, std::string_view bytes) {
-  return Varint(static_cast<uint64_t>(number) << 3 | 2) + Varint(bytes.size()) + std::string(bytes);
 }
 
 // As the format wants it: a checksum of data that holds checksums must not be regular.
@@ -70,7 +51,6 @@ uint32_t Crc32c(std::string_view bytes) {
 
 Result<std::unique_ptr<EventFile>> EventFile::New(const std::filesystem::path& folder,
                                                   double wall_time, int64_t first_step) {
-  static_assert(std::endian::native == std::endian::little, "the format is little-endian");
   for (int attempt = 0;; ++attempt) {
     const std::filesystem::path path =
         folder / fmt::format("events.out.tfevents.{:010}.{}.{}", static_cast<int64_t>(wall_time),
@@ -79,10 +59,11 @@ Result<std::unique_ptr<EventFile>> EventFile::New(const std::filesystem::path& f
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return ErrnoError("cannot write " + path.string());
     std::unique_ptr<EventFile> events(new EventFile(path, file));
-    HONE_RETURN_IF_ERROR(events->Write(Field(1, wall_time) + Field(3, "brain.Event:2")));
-    HONE_RETURN_IF_ERROR(events->Write(Field(1, wall_time) +
-                                       Field(2, static_cast<uint64_t>(first_step)) +
-                                       Field(7, std::string_view(Field(1, uint64_t{1})))));
+    HONE_RETURN_IF_ERROR(events->Write(ProtoBytesOf(1, wall_time) +
+                                       ProtoBytesOf(3, std::string_view("brain.Event:2"))));
+    HONE_RETURN_IF_ERROR(events->Write(
+        ProtoBytesOf(1, wall_time) + ProtoBytesOf(2, static_cast<uint64_t>(first_step)) +
+        ProtoBytesOf(7, std::string_view(ProtoBytesOf(1, uint64_t{1})))));
     return events;
   }
 }
@@ -106,11 +87,11 @@ Result<void> EventFile::Add(double wall_time, int64_t step,
                             const std::map<std::string, double>& values) {
   std::string summary;
   for (const auto& [tag, value] : values) {
-    summary += Field(
-        1, std::string_view(Field(1, std::string_view(tag)) + Field(2, static_cast<float>(value))));
+    summary += ProtoBytesOf(1, std::string_view(ProtoBytesOf(1, std::string_view(tag)) +
+                                                ProtoBytesOf(2, static_cast<float>(value))));
   }
-  return Write(Field(1, wall_time) + Field(2, static_cast<uint64_t>(step)) +
-               Field(5, std::string_view(summary)));
+  return Write(ProtoBytesOf(1, wall_time) + ProtoBytesOf(2, static_cast<uint64_t>(step)) +
+               ProtoBytesOf(5, std::string_view(summary)));
 }
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-#include "engine/reduce.h"
+#include "engine/kernels/reduce.h"
 
 #include <gtest/gtest.h>
 

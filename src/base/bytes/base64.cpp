@@ -1,4 +1,4 @@
-#include "base/hashing/base64.h"
+#include "base/bytes/base64.h"
 
 #include <algorithm>
 #include <cstdint>
