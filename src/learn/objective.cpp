@@ -12,7 +12,7 @@
 #include "learn/covariance.h"
 #include "learn/critic.h"
 #include "learn/kl.h"
-#include "learn/policy_loss.h"
+#include "learn/losses/policy_loss.h"
 
 namespace hone {
 namespace {

@@ -1,4 +1,4 @@
-#include "learn/policy_loss.h"
+#include "learn/losses/policy_loss.h"
 
 #include <algorithm>
 #include <cmath>
