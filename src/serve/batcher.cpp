@@ -76,8 +76,9 @@ Batcher::~Batcher() {
   thread_.join();
 }
 
-Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
-  auto ticket = std::make_shared<BatchTicket>(turns.size());
+Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns,
+                                                     BatchTicket::Over over) {
+  auto ticket = std::make_shared<BatchTicket>(turns.size(), std::move(over));
   MutexLock lock(mutex_);
   if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
   if (static_cast<int64_t>(turns.size()) > options_.max_live + options_.max_waiting) {
@@ -87,17 +88,27 @@ Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns) {
   }
   // Who has left does not wait, and places that are free now count, so that a full house is one
   // where somebody really waits.
-  std::erase_if(waiting_, [](const Job& job) { return Gone(job); });
+  waiting_turns_ -= static_cast<int64_t>(std::erase_if(
+      waiting_, [](const Waiting& one) { return one.work == nullptr && Gone(one.job); }));
   const int64_t places = options_.max_live + options_.max_waiting - counters_.live;
-  if (static_cast<int64_t>(waiting_.size() + turns.size()) > places) {
+  if (waiting_turns_ + static_cast<int64_t>(turns.size()) > places) {
     return Error(ErrorCode::kFull, "too many requests are waiting; try again");
   }
   for (size_t i = 0; i < turns.size(); ++i) {
-    waiting_.push_back({ticket, i, std::move(turns[i])});
+    waiting_.push_back({.job = {ticket, i, std::move(turns[i])}});
+    ++waiting_turns_;
   }
   ++counters_.requests;
   changed_.notify_all();
   return ticket;
+}
+
+Result<void> Batcher::Do(When when, Work work) {
+  MutexLock lock(mutex_);
+  if (closed_) return Error(ErrorCode::kUnavailable, "the server is shutting down");
+  waiting_.push_back({.when = when, .work = std::move(work)});
+  changed_.notify_all();
+  return {};
 }
 
 void Batcher::Close() {
@@ -108,7 +119,7 @@ void Batcher::Close() {
 bool Batcher::WaitIdle(std::chrono::milliseconds deadline) {
   MutexLock lock(mutex_);
   return changed_.wait_for(lock, deadline, [&]() HONE_REQUIRES(mutex_) {
-    return waiting_.empty() && counters_.live == 0;
+    return waiting_.empty() && counters_.live == 0 && !working_;
   });
 }
 
@@ -122,7 +133,7 @@ void Batcher::Abandon(const Error& why) {
 Batcher::Counters Batcher::counters() const {
   MutexLock lock(mutex_);
   Counters counters = counters_;
-  counters.waiting = static_cast<int64_t>(waiting_.size());
+  counters.waiting = waiting_turns_;
   return counters;
 }
 
@@ -132,9 +143,12 @@ bool Batcher::Gone(const Job& job) {
 }
 
 void Batcher::Fail(const Job& job, const Error& why) {
-  MutexLock lock(job.ticket->mutex_);
-  if (!job.ticket->failure_) job.ticket->failure_ = why;
-  job.ticket->changed_.notify_all();
+  {
+    MutexLock lock(job.ticket->mutex_);
+    if (!job.ticket->failure_) job.ticket->failure_ = why;
+    job.ticket->changed_.notify_all();
+  }
+  if (const auto over = std::exchange(job.ticket->over_, nullptr)) over(*job.ticket);
 }
 
 // A sequence with these tokens, on the pages of the one that begins most like it.
@@ -156,6 +170,13 @@ Sampler::Id Batcher::Begin(const std::vector<TokenId>& prompt) {
 }
 
 void Batcher::Admit(Job* job) {
+  if (job->turn.admit) {
+    if (const Result<void> admitted = job->turn.admit(); !admitted.ok()) {
+      Fail(*job, admitted.error());
+      return;
+    }
+  }
+  if (sampler_ == nullptr) sampler_ = engine_->NewSampler();
   job->id = Begin(job->turn.prompt);
   if (Result<void> begun = sampler_->Generate(job->id, std::move(job->turn.request)); !begun.ok()) {
     Fail(*job, begun.error());
@@ -182,10 +203,16 @@ void Batcher::Tell(Job* job, bool ended) {
   BatchTicket& ticket = *job->ticket;
   BatchTicket::News news{job->index, Since(drawn, job->told), ended};
   job->told = drawn.tokens.size();
-  MutexLock lock(ticket.mutex_);
-  ticket.news_.push_back(std::move(news));
-  if (ended) --ticket.left_;
-  ticket.changed_.notify_all();
+  bool over = false;
+  {
+    MutexLock lock(ticket.mutex_);
+    ticket.news_.push_back(std::move(news));
+    if (ended) --ticket.left_;
+    over = ticket.left_ == 0;
+    ticket.changed_.notify_all();
+  }
+  if (!over) return;
+  if (const auto tell = std::exchange(ticket.over_, nullptr)) tell(ticket);
 }
 
 // A turn that ended stays for a while: the next request of that conversation begins with it.
@@ -264,13 +291,21 @@ bool Batcher::Round() {
 }
 
 void Batcher::TakeIn() {
+  do {
+    TakeInTurns();
+  } while (DoNext());
+}
+
+void Batcher::TakeInTurns() {
   std::optional<Error> abandoned;
   {
     MutexLock lock(mutex_);
     abandoned = abandoned_;
-    while (!waiting_.empty() && (abandoned || counters_.live < options_.max_live)) {
-      admitted_.push_back(std::move(waiting_.front()));
+    while (!waiting_.empty() && waiting_.front().work == nullptr &&
+           (abandoned || counters_.live < options_.max_live)) {
+      admitted_.push_back(std::move(waiting_.front().job));
       waiting_.pop_front();
+      --waiting_turns_;
       ++counters_.live;
     }
   }
@@ -278,11 +313,34 @@ void Batcher::TakeIn() {
     for (const Job& job : admitted_) Fail(job, *abandoned);
     for (const Job& job : live_) Fail(job, *abandoned);
   }
-  if (sampler_ == nullptr) sampler_ = engine_->NewSampler();
   while (!admitted_.empty()) {
     if (!Gone(admitted_.front())) Admit(&admitted_.front());
     admitted_.pop_front();
   }
+}
+
+bool Batcher::DoNext() {
+  Waiting next;
+  std::optional<Error> abandoned;
+  {
+    MutexLock lock(mutex_);
+    if (waiting_.empty() || waiting_.front().work == nullptr) return false;
+    abandoned = abandoned_;
+    const bool waits = waiting_.front().when == When::kAfterTurns && !live_.empty();
+    if (waits && !abandoned) return false;
+    next = std::move(waiting_.front());
+    waiting_.pop_front();
+    working_ = true;
+  }
+  if (next.when == When::kAfterTurns && !abandoned) {
+    recent_.clear();
+    sampler_.reset();
+  }
+  next.work(abandoned ? &*abandoned : nullptr);
+  MutexLock lock(mutex_);
+  working_ = false;
+  counters_.live = static_cast<int64_t>(live_.size());
+  return true;
 }
 
 }  // namespace hone

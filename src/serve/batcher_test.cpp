@@ -203,6 +203,97 @@ TEST(Batcher, AtTheEndNobodyWaitsForEver) {
   batcher.reset();
 }
 
+// Everything has the place in which it was given: work between the steps of a turn that goes on,
+// work that waits for the turns before it, and turns that wait for that.
+TEST(Batcher, WorkAndTurnsKeepTheirOrder) {
+  const auto served = TinyServed();
+  Mutex mutex;
+  std::vector<std::string> seen;
+  const auto see = [&](const std::string& what) {
+    MutexLock lock(mutex);
+    seen.push_back(what);
+  };
+  HeldTurn held;
+  Batcher batcher(served->engine.get(), {});
+  const auto ended = [&](const std::string& what) {
+    return [&see, what](BatchTicket&) { see(what); };
+  };
+  const auto first = batcher.Submit({held.turn}, ended("first turn")).value();
+  held.begun.get_future().wait();
+  const auto work = [&](const std::string& what) {
+    return [&see, what](const Error* dropped) { see(dropped == nullptr ? what : "dropped"); };
+  };
+  EXPECT_TRUE(batcher.Do(Batcher::When::kBetweenSteps, work("between")).ok());
+  Batcher::Turn second = Turn("b", 1, 3);
+  second.admit = [&]() -> Result<void> {
+    see("second admitted");
+    return {};
+  };
+  const auto next = batcher.Submit({std::move(second)}, ended("second turn")).value();
+  EXPECT_TRUE(batcher.Do(Batcher::When::kAfterTurns, work("after turns")).ok());
+  Batcher::Turn third = Turn("c", 1, 3);
+  third.admit = [&]() -> Result<void> {
+    see("third admitted");
+    return Error(ErrorCode::kInvalidArgument, "not this one");
+  };
+  const auto refused = batcher.Submit({std::move(third)}, ended("third turn")).value();
+  EXPECT_TRUE(batcher.Do(Batcher::When::kBetweenSteps, work("last")).ok());
+  EXPECT_FALSE(batcher.WaitIdle(std::chrono::milliseconds(0)));
+  held.go_on.set_value();
+  EXPECT_EQ(Finish(first.get(), 1)[0].tokens.size(), 50u);
+  Finish(refused.get(), 1);
+  EXPECT_TRUE(batcher.WaitIdle(std::chrono::seconds(30)));
+  EXPECT_EQ(refused->failure()->message(), "not this one");
+  const std::vector<std::string> expected = {
+      "between",     "second admitted", "second turn", "first turn",
+      "after turns", "third admitted",  "third turn",  "last"};
+  MutexLock lock(mutex);
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(Batcher, WorkMayChangeTheWeightsAndTheEngine) {
+  const auto served = TinyServed(), other = TinyServed();
+  other->engine->Accumulate(std::vector<Tree>{ChainOf({1, 2, 3, 4, 5, 6})},
+                            [](std::span<TreeTerms> terms) {
+                              for (float& d : terms[0].paths[0].dlogprobs) d = -1;
+                            });
+  other->engine->Step({.learning_rate = 0.05});
+  SampleRequest alone;
+  static_cast<TurnRequest&>(alone) = Turn("Hello", 4, 12).request;
+  alone.prompt = Turn("Hello", 4, 12).prompt;
+  const auto expected = other->engine->Sample(std::vector<SampleRequest>{alone}).value();
+  Batcher batcher(served->engine.get(), {});
+  const auto before = batcher.Submit({Turn("Hello", 4, 12)}).value();
+  EXPECT_TRUE(batcher
+                  .Do(Batcher::When::kAfterTurns,
+                      [&](const Error*) { batcher.UseEngine(other->engine.get()); })
+                  .ok());
+  const auto after = batcher.Submit({Turn("Hello", 4, 12)}).value();
+  EXPECT_NE(Finish(before.get(), 1)[0].logprobs, expected[0].logprobs);
+  EXPECT_EQ(Finish(after.get(), 1)[0].logprobs, expected[0].logprobs);
+}
+
+TEST(Batcher, WorkIsToldWhenItIsDropped) {
+  const auto served = TinyServed();
+  HeldTurn held;
+  auto batcher = std::make_unique<Batcher>(served->engine.get(), Batcher::Options{});
+  const auto live = batcher->Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  std::promise<std::string> dropped;
+  EXPECT_TRUE(batcher
+                  ->Do(Batcher::When::kAfterTurns,
+                       [&](const Error* why) {
+                         dropped.set_value(why == nullptr ? "done" : why->message());
+                       })
+                  .ok());
+  batcher->Abandon(Error(ErrorCode::kStopped, "enough"));
+  EXPECT_EQ(batcher->Do(Batcher::When::kBetweenSteps, [](const Error*) {}).error().code(),
+            ErrorCode::kUnavailable);
+  held.go_on.set_value();
+  EXPECT_EQ(dropped.get_future().get(), "enough");
+  batcher.reset();
+}
+
 TEST(BatchTicket, AWaitCanBeStopped) {
   BatchTicket ticket(1);
   std::stop_source stop;
