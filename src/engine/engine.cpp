@@ -13,6 +13,7 @@
 #include "engine/device/device_runner.h"
 #include "engine/processor_runner.h"
 #include "engine/safetensors.h"
+#include "engine/token_check.h"
 
 namespace hone {
 namespace {
@@ -96,20 +97,24 @@ const Model& Engine::model() const {
   return model_;
 }
 
-Result<void> Engine::CheckTokens(std::span<const TokenId> tokens) const {
-  if (static_cast<int64_t>(tokens.size()) > config().max_positions) {
+Result<void> CheckTokens(const ModelConfig& config, std::span<const TokenId> tokens) {
+  if (static_cast<int64_t>(tokens.size()) > config.max_positions) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("{} tokens are more than the model's {} positions", tokens.size(),
-                             config().max_positions));
+                             config.max_positions));
   }
   for (const TokenId token : tokens) {
-    if (token < 0 || token >= config().vocab) {
+    if (token < 0 || token >= config.vocab) {
       return Error(
           ErrorCode::kInvalidArgument,
-          fmt::format("{} is not a token of the model's vocabulary of {}", token, config().vocab));
+          fmt::format("{} is not a token of the model's vocabulary of {}", token, config.vocab));
     }
   }
   return {};
+}
+
+Result<void> Engine::CheckTokens(std::span<const TokenId> tokens) const {
+  return hone::CheckTokens(config(), tokens);
 }
 
 Result<void> Engine::CheckTree(const Tree& tree) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/utf8.h"
 #include "serve/api_key.h"
 #include "serve/trained_manner.h"
@@ -22,7 +23,11 @@ Service::Service(ServedModel* model, const ServiceOptions& options,
     : model_(model),
       options_(options),
       recorder_(std::move(recorder)),
-      batcher_(model->engine.get(), options.batch) {}
+      batcher_(model->engine.get(), options.batch) {
+  if (!options.training) return;
+  CHECK(recorder_ == nullptr, "records are of one set of weights");
+  training_ = std::make_unique<TrainingService>(model, &batcher_, *options.training);
+}
 
 std::optional<ServerResponse> Service::Refusal(const IncomingRequest& head) const {
   return KeyRefusal(head, options_.api_key);
@@ -40,9 +45,10 @@ ServerResponse Service::NoSuchRoute(const std::string& path) const {
   const bool embeddings = options_.embeddings != nullptr;
   std::string message = fmt::format(
       "there is no {} here; there are /v1/models, /v1/chat/completions, /v1/completions, "
-      "/v1/responses{} and /health{}",
+      "/v1/responses{} and /health{}{}",
       Utf8Lossy(path), embeddings ? ", /v1/embeddings" : "",
-      recorder_ != nullptr ? ", and /v1/rewards" : "");
+      recorder_ != nullptr ? ", and /v1/rewards" : "",
+      training_ != nullptr ? ", and what clients of training ask for, below /api/v1/" : "");
   if (path == "/v1/embeddings") {
     message += "; for embeddings start the server with --embeddings FOLDER, an encoder of texts";
   }
@@ -62,6 +68,10 @@ void Service::Handle(HttpExchange& exchange) {
     exchange.Respond(*refused);
     return;
   }
+  if (training_ != nullptr && TrainingService::Serves(path)) {
+    training_->Handle(exchange);
+    return;
+  }
   if (!health && !models && !chat && !plain && !responses && !reward && !embeds) {
     exchange.Respond(NoSuchRoute(path));
     return;
@@ -78,7 +88,7 @@ void Service::Handle(HttpExchange& exchange) {
   if (health) {
     exchange.Respond(Health());
   } else if (models) {
-    exchange.Respond(Models(path));
+    exchange.Respond(Models(path, exchange.gone()));
   } else if (reward) {
     exchange.Respond(Reward(request.body));
   } else if (embeds) {
@@ -117,14 +127,23 @@ void Service::AnswerChat(HttpExchange& exchange, bool responses) {
   });
 }
 
-ServerResponse Service::Models(const std::string& path) const {
+std::string Service::Fingerprint() const {
+  return fmt::format("hone-{:.12}{}", model_->weights, training_ != nullptr ? "-training" : "");
+}
+
+ServerResponse Service::Models(const std::string& path, std::stop_token gone) {
+  Json weights = model_->weights;
+  if (training_ != nullptr) {
+    const std::optional<std::string> now = training_->Weights(gone);
+    weights = now ? Json(*now) : Json();
+  }
   const Json model = Json::Of({{"id", model_->name},
                                {"object", "model"},
                                {"created", options_.now()},
                                {"owned_by", "hone"},
                                {"dialect", model_->dialect->traits().name},
-                               {"weights", model_->weights},
-                               {"max_model_len", model_->engine->config().max_positions}});
+                               {"weights", std::move(weights)},
+                               {"max_model_len", model_->config.max_positions}});
   if (path == kModels || path == std::string(kModels) + "/") {
     Json::Array models = {model};
     if (options_.embeddings != nullptr) models.push_back(options_.embeddings->Card());
@@ -143,14 +162,16 @@ ServerResponse Service::Models(const std::string& path) const {
 
 ServerResponse Service::Health() const {
   const Batcher::Counters counters = batcher_.counters();
-  return JsonResponse(Json::Of({{"status", "ok"},
-                                {"live", counters.live},
-                                {"waiting", counters.waiting},
-                                {"requests", counters.requests},
-                                {"tokens", counters.tokens},
-                                {"steps", counters.steps},
-                                {"cancelled", counters.cancelled},
-                                {"unread_calls", unread_calls_.load()}}));
+  Json health = Json::Of({{"status", "ok"},
+                          {"live", counters.live},
+                          {"waiting", counters.waiting},
+                          {"requests", counters.requests},
+                          {"tokens", counters.tokens},
+                          {"steps", counters.steps},
+                          {"cancelled", counters.cancelled},
+                          {"unread_calls", unread_calls_.load()}});
+  if (training_ != nullptr) health.Set("training", training_->State());
+  return JsonResponse(health);
 }
 
 void Service::CountUnread(const UnreadCall& call) {
@@ -198,7 +219,7 @@ void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::st
                           .head = {.id = fmt::format("{}{:016x}", prefix, rng.NextU64()),
                                    .created = options_.now(),
                                    .model = model_->name,
-                                   .fingerprint = "hone-" + model_->weights.substr(0, 12)},
+                                   .fingerprint = Fingerprint()},
                           // Whole seeds of 53 bits survive every client's JSON.
                           .seed = settings.seed.value_or(rng.NextU64() >> 11),
                           .max_tokens = options_.max_tokens,

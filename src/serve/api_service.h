@@ -9,6 +9,7 @@
 #include "serve/embedding_service.h"
 #include "serve/http_server.h"
 #include "serve/response.h"
+#include "serve/training/training_service.h"
 
 namespace hone {
 
@@ -24,11 +25,14 @@ struct ServiceOptions {
   std::function<void(std::string_view)> note = nullptr;
   // Answers POST /v1/embeddings, and must outlive the service; null: nobody does.
   EmbeddingService* embeddings = nullptr;
+  // Answers everything below /api/v1/: clients train the model. Absent: nobody does.
+  std::optional<TrainingOptions> training = std::nullopt;
 };
 
 // OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions,
 // POST /v1/responses, GET /health, and, where conversations are recorded, POST /v1/rewards; with an
-// encoder beside it POST /v1/embeddings. Thread-safe.
+// encoder beside it POST /v1/embeddings. Where clients train the model, what is drawn is drawn with
+// the weights of its place in the order of all requests. Thread-safe.
 class Service {
  public:
   // The model must outlive it. `recorder` may be null.
@@ -53,7 +57,9 @@ class Service {
   // POST /v1/chat/completions, or /v1/responses, which asks for the same in other words.
   void AnswerChat(HttpExchange& exchange, bool responses);
   ServerResponse NoSuchRoute(const std::string& path) const;
-  ServerResponse Models(const std::string& path) const;
+  ServerResponse Models(const std::string& path, std::stop_token gone);
+  // Of the weights, or of what they were before clients trained them.
+  std::string Fingerprint() const;
   ServerResponse Health() const;
   void CountUnread(const UnreadCall& call);
   ServerResponse Reward(const std::string& body);
@@ -70,6 +76,7 @@ class Service {
   std::atomic<uint64_t> requests_ = 0;
   std::atomic<bool> noted_ = false;
   std::atomic<int64_t> unread_calls_ = 0;
+  std::unique_ptr<TrainingService> training_;  // outlives the batcher, whose work is its own
   Batcher batcher_;
 };
 

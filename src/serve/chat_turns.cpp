@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/token_check.h"
+
 namespace hone {
 namespace {
 
@@ -42,7 +44,7 @@ Result<ChatDraw> DrawOf(const ResponseContext& context, ServedChat request) {
   }
   HONE_ASSIGN_OR_RETURN(draw.most, RoomFor(context, request, "messages", draw.place.context.size(),
                                            context.max_tokens));
-  HONE_RETURN_IF_ERROR(model.engine->CheckTokens(draw.place.context));
+  HONE_RETURN_IF_ERROR(CheckTokens(model.config, draw.place.context));
   if (!request.form.any()) {
     const bool thinking = EndsInThought(*model.dialect, *model.tokenizer, draw.place.context);
     HONE_ASSIGN_OR_RETURN(draw.grammar,
@@ -60,7 +62,7 @@ ChatTurns::ChatTurns(const ResponseContext& context, ChatDraw draw)
       grammar_(std::move(draw.grammar)) {
   usage_.prompt = static_cast<int64_t>(place_.context.size());
   // The agent never speaks as somebody else, where that can be told by tokens.
-  request_.sampling.forbidden_set = context_.model->engine->forbidden().empty() ? 0 : 1;
+  request_.sampling.forbidden_set = context_.model->forbidden.empty() ? 0 : 1;
   const Dialect* dialect = context_.model->dialect.get();
   const Tokenizer* tokenizer = context_.model->tokenizer.get();
   const bool thinking = EndsInThought(*dialect, *tokenizer, place_.context);
@@ -90,7 +92,7 @@ std::vector<Batcher::Turn> ChatTurns::Turns() {
     turn.stop = StopAtText(tokenizer, stops);
     if (grammar_ != nullptr) {
       turn.allow = [form = std::make_shared<GrammarTurn>(grammar_, &context_.model->Tokens(),
-                                                         context_.model->engine->forbidden())](
+                                                         context_.model->forbidden)](
                        std::span<const TokenId> drawn) { return form->Allowed(drawn); };
     }
     turn.likeliest = request_.top_logprobs;

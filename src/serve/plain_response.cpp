@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/token_check.h"
 #include "serve/response.h"
 
 namespace hone {
@@ -161,7 +162,7 @@ Result<std::unique_ptr<Response>> NewPlainResponse(const ResponseContext& contex
     }
     HONE_ASSIGN_OR_RETURN(prompt.most,
                           RoomFor(context, request, "prompt", prompt.tokens.size(), kUsualTokens));
-    if (const auto known = context.model->engine->CheckTokens(prompt.tokens); !known.ok()) {
+    if (const auto known = CheckTokens(context.model->config, prompt.tokens); !known.ok()) {
       return Error(ErrorCode::kInvalidArgument, "prompt: " + known.error().message());
     }
   }

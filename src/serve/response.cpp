@@ -16,7 +16,7 @@ void AppendAll(const std::vector<T>& from, std::vector<T>* to) {
 
 Result<int64_t> RoomFor(const ResponseContext& context, const DrawOptions& settings,
                         std::string_view name, size_t prompt, int64_t usual) {
-  const int64_t positions = context.model->engine->config().max_positions;
+  const int64_t positions = context.model->config.max_positions;
   const int64_t free_positions = positions - static_cast<int64_t>(prompt);
   if (free_positions < 1) {
     return Error(ErrorCode::kInvalidArgument,

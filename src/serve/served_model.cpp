@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "rollout/policy.h"
 #include "serve/request.h"
 #include "text/template_dialect.h"
-#include "train/folder/model_place.h"
 #include "train/folder/run_folder.h"
 #include "train/recipe_checks.h"
 #include "train/training_recipe.h"
@@ -38,7 +38,8 @@ PromptLimit PromptLimitOf(const Tokenizer& tokenizer, int64_t positions) {
 
 Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice) {
   auto served = std::make_unique<ServedModel>();
-  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(choice.model, choice.checkpoint));
+  HONE_ASSIGN_OR_RETURN(served->place, FindModel(choice.model, choice.checkpoint));
+  const ModelPlace& place = served->place;
   PolicyModelOptions settings;
   if (!place.run.empty()) {
     HONE_ASSIGN_OR_RETURN(settings, ReadTrainedModel(place.run));
@@ -74,7 +75,9 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
   options.threads = static_cast<int>(choice.threads);
   options.forbidden = ForbiddenTokens(*served->dialect, *served->tokenizer, config.vocab);
   options.sampler.memory = choice.memory;
-  HONE_ASSIGN_OR_RETURN(served->engine, OpenModel(place.folder, std::move(options)));
+  served->engine_options = options;
+  HONE_ASSIGN_OR_RETURN(auto engine, OpenModel(place.folder, std::move(options)));
+  served->Take(std::move(engine));
   if (IsCheckpoint(place.folder)) {
     HONE_ASSIGN_OR_RETURN(const TrainingState state, ReadTrainingState(place.folder));
     served->version = state.step;
@@ -86,6 +89,33 @@ Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& ch
     served->name = std::filesystem::weakly_canonical(named).filename().string();
   }
   return served;
+}
+
+void ServedModel::Take(std::unique_ptr<Engine> opened) {
+  engine = std::move(opened);
+  config = engine->config();
+  forbidden = engine->forbidden();
+}
+
+Result<void> SaveServedModel(const ServedModel& model, const std::filesystem::path& folder,
+                             const std::map<std::string, std::string>& more) {
+  const std::filesystem::path& from = model.place.folder;
+  const std::filesystem::path aside = folder.string() + ".unfinished";
+  HONE_RETURN_IF_ERROR(model.engine->Save(aside, SaveType::kBf16));
+  HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", model.tokenizer->ToJson()));
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json",
+                           "generation_config.json", "chat_template.jinja"}) {
+    std::error_code failed;
+    if (!std::filesystem::exists(from / name, failed)) continue;
+    if (!std::filesystem::copy_file(from / name, aside / name, failed) && failed) {
+      return Error(ErrorCode::kIo,
+                   fmt::format("cannot copy {}: {}", (from / name).string(), failed.message()));
+    }
+  }
+  for (const auto& [name, text] : more) {
+    HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / name, text));
+  }
+  return ReplaceDirectory(aside, folder);
 }
 
 const TokensByText& ServedModel::Tokens() const {

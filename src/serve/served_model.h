@@ -1,16 +1,20 @@
 #pragma once
 
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "text/dialect.h"
 #include "text/grammar/grammar_tokens.h"
 #include "text/tokenizer.h"
 #include "train/folder/agent_card.h"
+#include "train/folder/model_place.h"
 
 namespace hone {
 
@@ -48,9 +52,18 @@ struct ServedModel {
   std::string weights;  // SHA-256 of them
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Dialect> dialect;
-  std::unique_ptr<Engine> engine;  // opened with the forbidden tokens of the dialect
+  // Of whoever draws (serve/batcher.h). Others read what follows, which another engine of the same
+  // model does not change.
+  std::unique_ptr<Engine> engine;
+  ModelConfig config;
+  std::vector<TokenId> forbidden;  // by the dialect; the engine was opened with them
+  ModelPlace place;                // where it lies
+  Engine::Options engine_options;  // that it was opened with
   PromptLimit limit;
   std::optional<AgentCard> card;  // how it was trained; absent: nobody knows
+
+  // The engine that it is opened with, before others read.
+  void Take(std::unique_ptr<Engine> opened);
 
   // Made when it is first asked for. Thread-safe.
   const TokensByText& Tokens() const;
@@ -62,5 +75,11 @@ struct ServedModel {
 
 // The errors say what is wrong with the choice and what there is.
 Result<std::unique_ptr<ServedModel>> OpenServedModel(const ServedModelChoice& choice);
+
+// Writes the model as it is now, with the state of its training and with what its folder has beside
+// the weights: whoever opened that can open this. `more` are further files, by name. In the place
+// of a folder that is there.
+Result<void> SaveServedModel(const ServedModel& model, const std::filesystem::path& folder,
+                             const std::map<std::string, std::string>& more = {});
 
 }  // namespace hone

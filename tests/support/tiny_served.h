@@ -29,7 +29,7 @@ inline std::unique_ptr<ServedModel> TinyServed(const std::string& dialect = "her
   options.threads = 1;
   options.forbidden = ForbiddenTokens(*served->dialect, *served->tokenizer, config.vocab);
   options.sampler.memory = 64 << 20;
-  served->engine = std::make_unique<Engine>(std::move(model), options);
+  served->Take(std::make_unique<Engine>(std::move(model), options));
   served->weights = served->engine->WeightsHash();
   served->name = "tiny";
   return served;

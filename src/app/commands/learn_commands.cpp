@@ -10,10 +10,8 @@
 #include "app/report.h"
 #include "app/served_model_options.h"
 #include "app/terminal.h"
-#include "base/file.h"
 #include "learn/recorded_step.h"
 #include "serve/served_model.h"
-#include "train/folder/model_place.h"
 
 namespace hone {
 namespace {
@@ -34,25 +32,6 @@ Result<std::vector<ScoredTree>> AllOf(const std::string& path) {
     trees.push_back(std::move(tree));
   }
   return trees;
-}
-
-// The new model with all that the old one's folder has beside its weights: whoever opened that can
-// open this.
-Result<void> SaveAs(const std::filesystem::path& out, const ServedModel& model,
-                    const std::filesystem::path& from) {
-  const std::filesystem::path aside = out.string() + ".unfinished";
-  HONE_RETURN_IF_ERROR(model.engine->Save(aside, SaveType::kBf16));
-  HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", model.tokenizer->ToJson()));
-  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json",
-                           "generation_config.json", "chat_template.jinja"}) {
-    std::error_code failed;
-    if (!std::filesystem::exists(from / name, failed)) continue;
-    if (!std::filesystem::copy_file(from / name, aside / name, failed) && failed) {
-      return Error(ErrorCode::kIo,
-                   fmt::format("cannot copy {}: {}", (from / name).string(), failed.message()));
-    }
-  }
-  return ReplaceDirectory(aside, out);
 }
 
 Json ToJson(const LearnArguments& arguments, const RecordedStep& step, const ServedModel& model) {
@@ -97,14 +76,12 @@ Result<std::string> Learn(const LearnArguments& arguments, bool json) {
         fmt::format("{} is there already; name a folder that is not (--out)", arguments.out));
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<ScoredTree> trees, AllOf(arguments.records));
-  HONE_ASSIGN_OR_RETURN(const ModelPlace place,
-                        FindModel(arguments.choice.model, arguments.choice.checkpoint));
   HONE_ASSIGN_OR_RETURN(const auto model, OpenServedModel(arguments.choice));
   RecordedStepOptions options = arguments.step;
   options.objective = ObjectiveNamed(arguments.loss);
   HONE_ASSIGN_OR_RETURN(const RecordedStep step,
                         LearnFromRecords(trees, options, model->engine.get()));
-  HONE_RETURN_IF_ERROR(SaveAs(arguments.out, *model, place.folder));
+  HONE_RETURN_IF_ERROR(SaveServedModel(*model, arguments.out));
   if (json) return DumpJson(ToJson(arguments, step, *model)) + "\n";
   return View(arguments, step, *model);
 }

@@ -24,7 +24,8 @@ struct ServeArguments {
   ServedModelChoice choice;
   HttpServerOptions http;
   ServiceOptions service;
-  std::string record, embeddings;
+  std::string record, embeddings, save_to;
+  bool train = false;
   std::optional<uint64_t> seed;
   int64_t memory_mib = 1024, body_mib = 8, grace_seconds = 10;
 };
@@ -42,7 +43,9 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
                                           {"dialect", model.dialect->traits().name},
                                           {"weights", model.weights},
                                           {"embeddings", arguments.embeddings},
-                                          {"record", arguments.record}})));
+                                          {"record", arguments.record},
+                                          {"train", arguments.train},
+                                          {"save_to", arguments.save_to}})));
   } else {
     const Terminal terminal = Terminal::Of(stdout);
     fmt::print("{} speaks {} at {}\n", terminal.Bold(model.name), model.dialect->traits().name,
@@ -52,6 +55,11 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
     }
     if (!arguments.record.empty()) {
       fmt::print("conversations are recorded in {}\n", arguments.record);
+    }
+    if (arguments.train) {
+      fmt::print("clients train it at {}{}\n", terminal.Bold(server.url()),
+                 arguments.save_to.empty() ? "; nothing is saved (--save-to)"
+                                           : ", and save it in " + arguments.save_to);
     }
     fmt::print("{}\n", terminal.Dim("Ctrl-C ends it: what is under way is finished first"));
   }
@@ -98,10 +106,10 @@ Result<std::unique_ptr<HttpServer>> Listen(ServeArguments* arguments, HttpHandle
 
 // A folder that holds an encoder of texts, and nothing that could talk.
 Result<std::string> ServeEncoder(CommandContext* context, ServeArguments arguments) {
-  if (!arguments.record.empty() || !arguments.embeddings.empty()) {
+  if (!arguments.record.empty() || !arguments.embeddings.empty() || arguments.train) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{} is an encoder of texts: it has no conversations to record, and "
-                             "needs no --embeddings",
+                 fmt::format("{} is an encoder of texts: it has no conversations to record, is not "
+                             "trained, and needs no --embeddings",
                              arguments.choice.model));
   }
   HONE_ASSIGN_OR_RETURN(const auto service,
@@ -131,11 +139,31 @@ Result<std::string> ServeEncoder(CommandContext* context, ServeArguments argumen
                      all ? "" : "; what was not finished in time was cut off");
 }
 
+// What clients may train, if they may.
+Result<std::optional<TrainingOptions>> TrainingAsked(const ServeArguments& arguments) {
+  if (!arguments.train) {
+    if (arguments.save_to.empty()) return std::optional<TrainingOptions>();
+    return Error(ErrorCode::kInvalidArgument,
+                 "--save-to is where clients save what they train; it wants --train");
+  }
+  if (!arguments.record.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--record keeps conversations with one set of weights, which --train changes; "
+                 "choose one of them");
+  }
+  return std::optional(TrainingOptions{.save_to = arguments.save_to,
+                                       .max_tokens = arguments.service.max_tokens,
+                                       .seed = arguments.service.seed});
+}
+
 Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   if (const char* key = std::getenv("HONE_API_KEY"); key != nullptr) {
     if (arguments.service.api_key.empty()) arguments.service.api_key = key;
   }
   if (IsEncoderFolder(arguments.choice.model)) return ServeEncoder(context, std::move(arguments));
+  std::random_device chance;
+  arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
+  HONE_ASSIGN_OR_RETURN(arguments.service.training, TrainingAsked(arguments));
   std::unique_ptr<EmbeddingService> embeddings;
   if (!arguments.embeddings.empty()) {
     HONE_ASSIGN_OR_RETURN(embeddings, OpenEmbeddings(arguments.embeddings, arguments, ""));
@@ -150,8 +178,6 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
                           ConversationRecorder::Open(arguments.record, model->dialect.get(),
                                                      model->tokenizer.get(), model->limit));
   }
-  std::random_device chance;
-  arguments.service.seed = arguments.seed.value_or((uint64_t{chance()} << 32) | uint64_t{chance()});
   arguments.service.now = SecondsNow;
   arguments.service.note = SayNote;
   Service service(model.get(), arguments.service, std::move(recorder));
@@ -226,6 +252,10 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
                   "a run's folder: every conversation becomes a tree in its store");
   serve.AddOption("--embeddings", &arguments->embeddings,
                   "a Hugging Face folder of an encoder of texts, to answer /v1/embeddings");
+  serve.AddFlag("--train", &arguments->train,
+                "let clients train the model, in the shape of Tinker's API (docs/serve-train.md)");
+  serve.AddOption("--save-to", &arguments->save_to,
+                  "with --train: the folder in which clients save weights; else they save none");
   AddLimits(serve, arguments.get());
   serve.AddOption("--seed", &arguments->seed, "of requests that name none; else by chance");
   serve
@@ -239,6 +269,7 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
       "  hone serve runs/quickstart\n"
       "  hone serve path/to/Qwen2.5-0.5B --port 9000 --record runs/recorded\n"
       "  hone serve models/all-MiniLM-L6-v2\n"
+      "  hone serve path/to/Qwen2.5-0.5B --train --save-to models/trained\n"
       "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
       "    -d '{\"model\": \"quickstart\", \"messages\": [{\"role\": \"user\", \"content\": "
       "\"Hello\"}]}'\n");
