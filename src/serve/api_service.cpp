@@ -279,6 +279,11 @@ Result<bool> Service::Follow(HttpExchange& exchange, BatchTicket* ticket, Respon
   return exchange.Write(last);
 }
 
+std::optional<TrainerState> Service::training() const {
+  if (training_ == nullptr) return std::nullopt;
+  return training_->state();
+}
+
 bool Service::Close(std::chrono::milliseconds grace) {
   batcher_.Close();
   const bool idle = batcher_.WaitIdle(grace);

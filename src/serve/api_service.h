@@ -50,6 +50,8 @@ class Service {
   bool Close(std::chrono::milliseconds grace);
 
   Batcher::Counters counters() const { return batcher_.counters(); }
+  // What is in training; absent where clients train nothing.
+  std::optional<TrainerState> training() const;
 
  private:
   using Maker = std::function<Result<std::unique_ptr<Response>>(const ResponseContext&)>;

@@ -2,13 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <future>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "serve/response.h"
+#include "support/no_memory_for.h"
 #include "support/tiny_served.h"
 
 namespace hone {
@@ -61,25 +58,6 @@ TEST(Batcher, AGpuThatIsFullIsLikeThat) {
   const auto next = batcher.Submit({Turn("Hello", 1, 5)}).value();
   EXPECT_EQ(Finish(next.get(), 1)[0].tokens.size(), 5u);
 }
-
-// As long as it lives, this process gets no piece of memory as large as these bytes.
-class NoMemoryFor {
- public:
-  explicit NoMemoryFor(uint64_t bytes) {
-    ::getrlimit(RLIMIT_AS, &before_);
-    uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit now = before_;
-    now.rlim_cur = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes / 2;
-    ::setrlimit(RLIMIT_AS, &now);
-  }
-  ~NoMemoryFor() { ::setrlimit(RLIMIT_AS, &before_); }
-  NoMemoryFor(const NoMemoryFor&) = delete;
-  NoMemoryFor& operator=(const NoMemoryFor&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST(Batcher, WhereMemoryRunsOutForOneOfThemAllThatAreTakenInFail) {
 #ifdef HONE_SANITIZED

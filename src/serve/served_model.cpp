@@ -103,8 +103,9 @@ Result<void> SaveServedModel(const ServedModel& model, const std::filesystem::pa
   const std::filesystem::path aside = folder.string() + ".unfinished";
   HONE_RETURN_IF_ERROR(model.engine->Save(aside, SaveType::kBf16));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", model.tokenizer->ToJson()));
-  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json",
-                           "generation_config.json", "chat_template.jinja"}) {
+  for (const char* name :
+       {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json",
+        "chat_template.jinja", kAgentFile, kDialectFile}) {
     std::error_code failed;
     if (!std::filesystem::exists(from / name, failed)) continue;
     if (!std::filesystem::copy_file(from / name, aside / name, failed) && failed) {

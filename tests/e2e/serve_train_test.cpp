@@ -134,9 +134,40 @@ TEST(ServeTrain, TheExampleTakesTheStepsOfTheEngineAndWhatItSavesIsAModel) {
   const SubprocessResult drawn = Hone({"generate", folder, "Hello", "--max-new", "4"});
   EXPECT_EQ(drawn.exit_code, 0) << drawn.standard_error;
   const std::string out = (directory.path() / "exported").string();
-  const SubprocessResult exported = Hone({"export", folder, out});
+  const SubprocessResult exported = Hone({"export", folder, out, "--dialect", "hermes"});
   EXPECT_EQ(exported.exit_code, 0) << exported.standard_error;
   EXPECT_TRUE(std::filesystem::exists(out + "/model.safetensors"));
+}
+
+// An agent stays what it was: saved weights are served with its dialect and its tools.
+TEST(ServeTrain, WhatIsSavedOfAnAgentIsTheAgent) {
+  TemporaryDirectory directory;
+  const std::string run = TaughtRun(directory.path());
+  const std::string saved = (directory.path() / "saved").string();
+  std::string path;
+  {
+    TrainingProgram program(run, {"--train", "--save-to", saved});
+    const std::string id =
+        program
+            .Do("create_model", Json::Of({{"base_model", program.served.name()},
+                                          {"lora_config", Json::Of({{"rank", 4}, {"seed", 1}})}}))
+            .Find("model_id")
+            ->AsString();
+    program.Do("forward_backward",
+               ForwardBody(id, {{{5, 6, 7, 8}, {{"weights", {1, 1, 1}}}}}, "cross_entropy"));
+    program.Do("optim_step", StepBody(id, 0.001));
+    path = program.Do("save_weights", Json::Of({{"model_id", id}, {"path", "one"}}))
+               .Find("path")
+               ->AsString();
+    EXPECT_EQ(program.served.End(), 0);
+  }
+  ServedProgram before(run), after(saved + "/" + path.substr(std::string("tinker://").size()));
+  const Json was = before.Answer("/models/" + before.name()),
+             is = after.Answer("/models/" + after.name());
+  EXPECT_EQ(*is.Find("dialect"), *was.Find("dialect"));
+  EXPECT_NE(*is.Find("weights"), *was.Find("weights"));
+  EXPECT_EQ(before.End(), 0);
+  EXPECT_EQ(after.End(), 0);
 }
 
 TEST(ServeTrain, TheKeyIsAskedForInEitherHeader) {

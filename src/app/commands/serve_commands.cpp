@@ -189,13 +189,19 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   const bool all = service.Close(std::chrono::seconds(arguments.grace_seconds));
   server->Stop(std::chrono::seconds(5));  // to tell those that were cut off
   const Batcher::Counters counters = service.counters();
+  const std::optional<TrainerState> training = service.training();
+  const bool unsaved = training && training->unsaved;
   if (context->json) {
-    return DumpJson(Json::Of(
-               {{"requests", counters.requests}, {"tokens", counters.tokens}, {"cut_off", !all}})) +
+    return DumpJson(Json::Of({{"requests", counters.requests},
+                              {"tokens", counters.tokens},
+                              {"cut_off", !all},
+                              {"unsaved", unsaved}})) +
            "\n";
   }
-  return fmt::format("{} requests, {} tokens{}\n", counters.requests, counters.tokens,
-                     all ? "" : "; what was not finished in time was cut off");
+  return fmt::format(
+      "{} requests, {} tokens{}{}\n", counters.requests, counters.tokens,
+      all ? "" : "; what was not finished in time was cut off",
+      unsaved ? fmt::format("; {} took steps that nobody saved", training->model_id) : "");
 }
 
 void AddLimits(Command serve, ServeArguments* arguments) {

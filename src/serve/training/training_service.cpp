@@ -234,14 +234,17 @@ ServerResponse TrainingService::GetInfo(HttpExchange& exchange) {
   if (now.model_id.empty() || call->model_id != now.model_id) {
     return Detail(404, fmt::format("model_id: there is no model \"{}\"", call->model_id));
   }
-  return Said(
-      Json::Of({{"type", "get_info"},
-                {"model_id", now.model_id},
-                {"model_name", model_->name},
-                {"is_lora", now.rank > 0},
-                {"lora_rank", now.rank > 0 ? Json(now.rank) : Json()},
-                {"model_data", Json::Of({{"model_name", model_->name},
-                                         {"tokenizer_id", model_->place.folder.string()}})}}));
+  std::error_code ignored;
+  return Said(Json::Of(
+      {{"type", "get_info"},
+       {"model_id", now.model_id},
+       {"model_name", model_->name},
+       {"is_lora", now.rank > 0},
+       {"lora_rank", now.rank > 0 ? Json(now.rank) : Json()},
+       {"model_data",
+        Json::Of({{"model_name", model_->name},
+                  {"tokenizer_id",
+                   std::filesystem::absolute(model_->place.folder, ignored).string()}})}}));
 }
 
 ServerResponse TrainingService::WeightsInfo(HttpExchange& exchange) {

@@ -39,6 +39,7 @@ class TrainingService {
   // An HttpHandler for these paths.
   void Handle(HttpExchange& exchange);
 
+  TrainerState state() const { return trainer_.state(); }
   // For GET /health: what is in training, and how far it is.
   Json State() const;
   // SHA-256 of the weights after the calls that were accepted before; absent where nobody waits for
