@@ -93,9 +93,9 @@ bool ReadProtoDatum(std::string_view message, SentDatum* datum) {
     if (field.number > 2) return true;
     if (!field.has_bytes) return false;
     if (field.number == 1) return ReadProtoChunk(field.text(), &datum->tokens);
-    auto& [name, tensor] = datum->inputs.emplace_back();
-    return ReadProtoEntry(field.text(), &name, [&](const ProtoField& value) {
-      return value.has_bytes && ReadProtoTensor(value.text(), &tensor);
+    auto& input = datum->inputs.emplace_back();
+    return ReadProtoEntry(field.text(), &input.first, [&](const ProtoField& value) {
+      return value.has_bytes && ReadProtoTensor(value.text(), &input.second);
     });
   });
 }
@@ -120,10 +120,10 @@ Result<ForwardCall> ReadForwardProto(std::string_view body, const ModelConfig& m
         return false;
       case 4: loss = field.text(); return field.has_bytes;
       case 5: {
-        auto& [name, setting] = settings.emplace_back();
+        auto& setting = settings.emplace_back();
         return field.has_bytes &&
-               ReadProtoEntry(field.text(), &name, [&setting = setting](const ProtoField& value) {
-                 setting = std::bit_cast<double>(value.value);
+               ReadProtoEntry(field.text(), &setting.first, [&](const ProtoField& value) {
+                 setting.second = std::bit_cast<double>(value.value);
                  return !value.has_bytes;
                });
       }
