@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "learn/sft.h"
 #include "support/tiny_training.h"
 
 namespace hone {
@@ -109,6 +112,25 @@ TEST(TokenLoss, TheGradientIsThatOfTheLoss) {
       ++checked;
     }
     EXPECT_GT(checked, 3u);
+  }
+}
+
+// Imitation of every token, with nothing divided by, is the same sum in other words.
+TEST(TokenLoss, CrossEntropyHasTheBitsOfImitation) {
+  Engine engine(TinyModel(), {.threads = 1});
+  std::vector<WeighedSequence> sequences = Sequences(3, &engine);
+  std::vector<Tree> demonstrations;
+  for (WeighedSequence& sequence : sequences) {
+    sequence.weights.assign(sequence.weights.size(), 1.0f);
+    demonstrations.push_back(ForImitation(ChainOf(sequence.tokens)));
+  }
+  AccumulateTokenLoss(TokenLoss("cross_entropy"), sequences, &engine);
+  const Gradients gradients = engine.TakeGradients();
+  AccumulateSft({.other_weight = 1}, demonstrations, {{0, 1, 2}}, 1.0, &engine);
+  const Gradients expected = engine.TakeGradients();
+  for (size_t p = 0; p < gradients.size(); ++p) {
+    EXPECT_TRUE(std::equal(gradients[p].begin(), gradients[p].end(), expected[p].begin(),
+                           expected[p].end()));
   }
 }
 

@@ -179,12 +179,14 @@ ServerResponse TrainingService::HealthCheck(HttpExchange&) {
   return Said(Json::Of({{"status", "ok"}}));
 }
 
-// Flags by which clients do as this server wants: chunks in their order, bodies uncompressed.
+// Flags by which clients do as this server wants: chunks in their order, bodies uncompressed, and
+// no more samples on their way than there are connections to fetch them by.
 ServerResponse TrainingService::ClientConfig(HttpExchange&) {
   return Said(Json::Of({{"pjwt_auth_enabled", false},
                         {"parallel_fwdbwd_chunks", false},
                         {"proto_compress_fwdbwd", false},
                         {"create_model_via_load_weights", false},
+                        {"sample_max_concurrent_requests", 128},
                         {"refresh_interval_sec", 3600}}));
 }
 
