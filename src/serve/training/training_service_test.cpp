@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "serve/api_service.h"
 #include "support/fake_exchange.h"
-#include "support/no_memory_for.h"
 #include "support/tiny_served.h"
 #include "support/training_client.h"
 
@@ -258,38 +257,6 @@ TEST(TrainingService, WhatIsRefusedLeavesTheGradientAsItWas) {
   client.Refusal("create_model", R"({"base_model": "other"})");
   EXPECT_EQ(client.Health().Find("accumulated")->AsInteger(), 1);
   client.Do("optim_step", StepBody(model, 0.02));
-  EXPECT_EQ(client.Weights(), expected->engine->WeightsHash());
-}
-
-TEST(TrainingService, WhereMemoryRunsOutNoStepIsTakenByHalfOfAGradient) {
-#ifdef HONE_SANITIZED
-  GTEST_SKIP() << "sanitizers end a process that has no memory left";
-#endif
-  const auto served = TinyServed();
-  Client client(served.get());
-  const std::string model = client.Create();
-  client.Do("forward_backward", ForwardBody(model, {kSpoken}, "cross_entropy"));
-  const std::vector<ClientDatum> large(48, {std::vector<TokenId>(256, 3), {}});
-  const std::string id = Client::IdIn(
-      client.Post("forward", ForwardBody(model, {kSpoken}, "cross_entropy", {}, "forward_input")));
-  client.Outcome(id);
-  const Json body = ForwardBody(model, large, "cross_entropy");
-  {
-    const NoMemoryFor rows(uint64_t{24} << 20);
-    EXPECT_NE(client.Failure("forward_backward", body).find("memory"), std::string::npos);
-  }
-  EXPECT_NE(client.Failure("forward_backward", ForwardBody(model, {kOther}, "cross_entropy"))
-                .find("begin the step anew"),
-            std::string::npos);
-  EXPECT_NE(client.Failure("optim_step", StepBody(model, 0.02)).find("was lost"),
-            std::string::npos);
-  EXPECT_EQ(client.Weights(), served->weights);
-  client.Do("forward_backward", ForwardBody(model, {kSpoken}, "cross_entropy"));
-  client.Do("optim_step", StepBody(model, 0.02));
-  const auto expected = TinyServed();
-  AccumulateTokenLoss(TokenLossNamed("cross_entropy", {}).value(),
-                      std::vector<WeighedSequence>{Meant(kSpoken)}, expected->engine.get());
-  expected->engine->Step({.learning_rate = 0.02, .eps = 1e-12, .max_norm = 0});
   EXPECT_EQ(client.Weights(), expected->engine->WeightsHash());
 }
 
