@@ -8,7 +8,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/mutex.h"
 #include "serve/batcher.h"
