@@ -1,6 +1,7 @@
 #include "base/http_client.h"
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <mutex>
 
@@ -136,6 +137,17 @@ std::string_view HttpResponse::Header(std::string_view name) const {
     if (key == name) return value;
   }
   return {};
+}
+
+std::optional<std::chrono::milliseconds> RetryAfter(const HttpResponse& response) {
+  const std::string_view text = Trim(response.Header("retry-after"));
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0)) {
+    return std::nullopt;
+  }
+  constexpr double kDay = 24 * 3600;
+  return std::chrono::milliseconds(static_cast<int64_t>(std::min(seconds, kDay) * 1000));
 }
 
 Result<HttpResponse> HttpFetch(const HttpRequest& request, std::stop_token stop) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ struct HttpResponse {
   // The value of a header, by lower-case name; "" when absent.
   std::string_view Header(std::string_view name) const;
 };
+
+// How long a server that refuses wants its client to wait: Retry-After in seconds ("7" or "0.5"),
+// a day at most. A date is passed over: whoever waits longer each time waits long enough without
+// it.
+std::optional<std::chrono::milliseconds> RetryAfter(const HttpResponse& response);
 
 struct HttpRequest {
   std::string method = "GET";

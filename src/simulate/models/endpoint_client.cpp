@@ -1,6 +1,5 @@
 #include "simulate/models/endpoint_client.h"
 
-#include <charconv>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -15,18 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kShownBytes = 300;  // of what a server says is wrong
-
-// "7" or "0.5" seconds. A date is passed over: the backoff is long enough without it.
-std::optional<milliseconds> RetryAfter(std::string_view header) {
-  const std::string_view text = Trim(header);
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() ||
-      !(seconds >= 0 && seconds < 1e6)) {
-    return std::nullopt;
-  }
-  return milliseconds(static_cast<int64_t>(seconds * 1000));
-}
 
 }  // namespace
 
@@ -60,7 +47,7 @@ ToolReply EndpointClient::Post(const Json& body, const CallLimits& limits,
   if (response->status == 429 || response->status == 503) {
     ToolReply refused = Unavailable(Failure(response->status, response->body));
     refused.refused = true;
-    refused.retry_after = RetryAfter(response->Header("retry-after"));
+    refused.retry_after = RetryAfter(*response);
     return refused;
   }
   if (response->status != 200) {

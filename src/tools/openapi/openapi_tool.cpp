@@ -1,7 +1,6 @@
 #include "tools/openapi/openapi_tool.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -22,21 +21,7 @@
 namespace hone {
 namespace {
 
-using std::chrono::milliseconds;
 using Headers = std::vector<std::pair<std::string, std::string>>;
-
-constexpr int64_t kMaxRetryAfterSeconds = 24 * 3600;
-
-// A wait in seconds; a date is not understood and means nothing.
-std::optional<milliseconds> RetryAfter(const HttpResponse& response) {
-  const std::string_view text = response.Header("retry-after");
-  int64_t seconds = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (problem != std::errc() || end != text.data() + text.size() || seconds < 0) {
-    return std::nullopt;
-  }
-  return milliseconds(1000 * std::min(seconds, kMaxRetryAfterSeconds));
-}
 
 ToolReply ReplyOf(const HttpResponse& response) {
   const int status = response.status;
