@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/sampler.h"
 #include "envs/environment.h"
 #include "rollout/group_tree.h"
 #include "rollout/rollout.h"
+#include "rollout/turn_drawer.h"
 #include "text/call_format.h"
 #include "tools/sessions.h"
 
@@ -37,7 +37,7 @@ struct Progress {
 // long as the group does.
 struct BranchPoint {
   Progress progress;
-  Sampler::Id sequence = -1;
+  TurnDrawer::Id sequence = -1;
   std::unique_ptr<Episode> episode;    // null for the prompt: episodes are opened there
   std::shared_ptr<Sessions> sessions;  // the same
 };
@@ -67,7 +67,7 @@ struct LiveTrajectory {
   // From its start on.
   std::unique_ptr<Episode> episode;
   std::shared_ptr<Sessions> sessions;
-  Sampler::Id sequence = -1;
+  TurnDrawer::Id sequence = -1;
   std::vector<TokenId> parked;  // the tokens of its sequence, while it has none
 
   // The turn in progress.
@@ -92,9 +92,9 @@ struct LiveGroup {
   std::map<uint64_t, std::unique_ptr<LiveTrajectory>> trajectories;  // not ended, by their number
   std::vector<LiveTrajectory*> waiting;                              // at a place, for the strategy
   std::vector<std::shared_ptr<const BranchPoint>>
-      branch_points;                     // to which the strategy may come back
-  std::vector<Sampler::Id> sequences;    // to be released when the group is done
-  std::map<std::string, int32_t> forks;  // of each path
+      branch_points;                      // to which the strategy may come back
+  std::vector<TurnDrawer::Id> sequences;  // to be released when the group is done
+  std::map<std::string, int32_t> forks;   // of each path
   int32_t roots = 0;
   int64_t under_way = 0;  // queued, drawing or waiting for calls
   int64_t started = 0, ended = 0;

@@ -40,6 +40,10 @@ Result<void> CheckRequests(std::span<const GroupRequest> requests) {
 
 uint64_t EpisodeSeed(uint64_t group_seed) { return Rng(group_seed).Split("episode").NextU64(); }
 
+std::unique_ptr<TurnDrawer> NewDrawer(const RolloutOptions& options, const Policy& policy) {
+  return options.drawer ? options.drawer() : NewEngineDrawer(&policy.engine());
+}
+
 double RolloutCounts::SharedShare() const {
   if (path_tokens == 0) return 0;
   return static_cast<double>(path_tokens - tree_tokens) / static_cast<double>(path_tokens);

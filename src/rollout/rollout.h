@@ -16,6 +16,7 @@
 #include "rollout/carry.h"
 #include "rollout/policy.h"
 #include "rollout/strategy.h"
+#include "rollout/turn_drawer.h"
 #include "tools/executor.h"
 
 namespace hone {
@@ -48,11 +49,17 @@ struct RolloutOptions {
   bool in_earnest = true;
   int64_t max_turns = 256;  // of trajectories that no rule of the environment ends
   CarryOptions carry;
+  // Who draws the turns of a run; null: the policy's engine. What somebody else says of his tokens
+  // stands in the trees as it is; entropies, which Validate wants, are the caller's to add.
+  std::function<std::unique_ptr<TurnDrawer>()> drawer = nullptr;
   // For measuring; null: the machine's. Nothing else is decided by it.
   const Clock* clock = nullptr;
   // Told after each trajectory that ended how many have, and how many are known to be wanted.
   std::function<void(int64_t ended, int64_t wanted)> progress;
 };
+
+// Who draws the turns of a run of a policy.
+std::unique_ptr<TurnDrawer> NewDrawer(const RolloutOptions& options, const Policy& policy);
 
 // Where the time went.
 struct RolloutSeconds {
@@ -132,8 +139,8 @@ struct RolloutResult {
 // What the trees are depends on the weights, the requests and what the tools answered, and on
 // nothing else: not on the order in which answers come, nor on max_live, nor on the number of
 // threads (only the latency on a result is as it was measured). Trees pass Validate
-// (record/validate.h), and their log-probabilities are those of Engine::LogProbs, bit for bit.
-// Nodes and leaves stand in the order of the paths' names.
+// (record/validate.h), and their log-probabilities are those of Engine::LogProbs, bit for bit,
+// where the policy's engine draws. Nodes and leaves stand in the order of the paths' names.
 //
 // Cheap to make: one per version of the weights, since it keeps the policy as it was given. One
 // thread drives it. The environment, the policy's parts, the strategy and the executor must outlive

@@ -56,7 +56,7 @@ Scheduler::Scheduler(const RolloutOptions& options, const Environment& environme
       always_appends_(*AppendingOf(policy.codec().dialect()) == Appending::kAlways),
       work_(options, environment, policy, clock, &result_.counts.seconds),
       version_(policy.options().version),
-      sampler_(policy.engine().NewSampler()) {
+      drawer_(NewDrawer(options, policy)) {
   result_.trees.resize(requests.size());
   result_.groups.resize(requests.size());
 }
@@ -66,14 +66,14 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   const int64_t computed_before = policy_.engine().tokens_computed();
   {
     const Stopwatch total(clock_, &counts.seconds.total);
-    std::vector<Sampler::Id> turns;  // that ended in the last step
+    std::vector<TurnDrawer::Id> turns;  // that ended in the last step
     while (true) {
       if (stop.stop_requested()) return Error(ErrorCode::kStopped, "the rollout was stopped");
       // A device draws for the others while the turns that ended are played. Which step a turn is
       // part of is not seen in what it draws.
-      if (policy_.engine().computes_beside()) {
+      {
         const Stopwatch sampling(clock_, &counts.seconds.sampling);
-        sampler_->Begin();
+        drawer_->Begin();
       }
       HONE_RETURN_IF_ERROR(OnTurns(std::exchange(turns, {})));
       HONE_RETURN_IF_ERROR(AdmitFromQueue());
@@ -82,7 +82,10 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
       // While somebody draws, calls come in beside it; only when nobody does is there time to wait.
       if (!drawing_.empty()) {
         const Stopwatch sampling(clock_, &counts.seconds.sampling);
-        turns = sampler_->under_way() ? sampler_->End() : sampler_->Step();
+        constexpr std::chrono::milliseconds kLook{1},
+            kLong{20};  // whether others may be ready, or not
+        const bool others = !tickets_.empty() || steps_.under_way() > 0;
+        HONE_ASSIGN_OR_RETURN(turns, drawer_->Draw(others ? kLook : kLong));
         continue;
       }
       if (steps_.under_way() > 0) {
@@ -114,7 +117,7 @@ Result<RolloutResult> Scheduler::Run(std::stop_token stop) {
   HONE_RETURN_IF_ERROR(executor_->Recorded());
   CHECK(groups_.empty(), "a group was left behind");
   counts.computed_tokens = policy_.engine().tokens_computed() - computed_before;
-  CountSampler();
+  CountDrawer();
   return std::move(result_);
 }
 
@@ -164,7 +167,7 @@ Result<void> Scheduler::StartOrResume(LiveTrajectory* trajectory) {
     }
   }
   // The origin's sequence may have grown since: its owner went on. The beginning is what it was.
-  trajectory->sequence = sampler_->Fork(origin.sequence, origin.progress.tokens);
+  trajectory->sequence = drawer_->Fork(origin.sequence, origin.progress.tokens);
   return DrawTurn(trajectory);
 }
 
@@ -179,7 +182,7 @@ Result<void> Scheduler::DrawTurn(LiveTrajectory* trajectory) {
     rng = rng.Split("segment").Split(static_cast<uint64_t>(segment));
   }
   HONE_RETURN_IF_ERROR(
-      sampler_->Generate(trajectory->sequence, policy_.RequestFor(rng, trajectory->greedy)));
+      drawer_->Generate(trajectory->sequence, policy_.RequestFor(rng, trajectory->greedy)));
   drawing_[trajectory->sequence] = trajectory;
   return {};
 }
@@ -199,7 +202,7 @@ Result<std::shared_ptr<const BranchPoint>> Scheduler::BranchPointOf(
 Result<void> Scheduler::AppendAndContinue(LiveTrajectory* trajectory, Node next) {
   LiveGroup* group = trajectory->group;
   Progress& progress = trajectory->progress;
-  sampler_->Append(trajectory->sequence, next.tokens);
+  drawer_->Append(trajectory->sequence, next.tokens);
   progress.tokens += static_cast<int64_t>(next.tokens.size());
   progress.after_results = !next.results.empty();
   progress.node = group->tree.Add(progress.node, std::move(next));
@@ -235,7 +238,7 @@ void Scheduler::ReleaseTrajectory(LiveTrajectory* trajectory) {
     if (strategy_.traits().branches()) {
       group->sequences.push_back(trajectory->sequence);
     } else {
-      sampler_->Release(trajectory->sequence);
+      drawer_->Release(trajectory->sequence);
     }
   }
   group->trajectories.erase(trajectory->number);
@@ -303,23 +306,23 @@ Result<void> Scheduler::Retire(LiveTrajectory* trajectory, bool counts) {
 
 // --- events --------------------------------------------------------------------------------------
 
-Result<void> Scheduler::OnTurns(const std::vector<Sampler::Id>& sequences) {
+Result<void> Scheduler::OnTurns(const std::vector<TurnDrawer::Id>& sequences) {
   if (sequences.empty()) return {};
   std::vector<LiveTrajectory*> trajectories;
-  for (const Sampler::Id sequence : sequences) trajectories.push_back(TakeTurn(sequence));
+  for (const TurnDrawer::Id sequence : sequences) trajectories.push_back(TakeTurn(sequence));
   work_.Read(trajectories);
   for (LiveTrajectory* trajectory : trajectories) HONE_RETURN_IF_ERROR(OnTurn(trajectory));
   return {};
 }
 
 // Puts the turn into the tree, not read yet.
-LiveTrajectory* Scheduler::TakeTurn(Sampler::Id sequence) {
+LiveTrajectory* Scheduler::TakeTurn(TurnDrawer::Id sequence) {
   const auto found = drawing_.find(sequence);
   CHECK(found != drawing_.end(), "a turn that nobody asked for");
   LiveTrajectory* trajectory = found->second;
   drawing_.erase(found);
   Progress& progress = trajectory->progress;
-  SampleResult drawn = sampler_->Take(sequence);
+  SampleResult drawn = drawer_->Take(sequence);
   RolloutCounts& counts = result_.counts;
   ++counts.turns;
   counts.sampled_tokens += static_cast<int64_t>(drawn.tokens.size());

@@ -41,16 +41,15 @@ namespace hone {
 //             v somebody else failed
 //        RetryOrDrop --> another one is queued, from the same origin; or it is dropped
 //
-// What only computes is done for many at a time (rollout/turn_work.h): all whose turn ended in one
-// step of the sampler, all whose last results came together. What follows is done in their order.
+// What only computes is done for many at a time (rollout/turn_work.h): for all whose turns ended,
+// or whose last results came, together. What follows is done in their order.
 //
 // Where weights get newer (carry.h), who has taken its turns with one version is parked until all
 // have; then they go on with the next.
 //
 // A turn without calls passes through [calling] without a stop. StartOrResume, BeginSegment and
-// CompleteTurn break a trajectory too, where the environment cannot go on. Whatever ends goes
-// through Retire: once nothing of its group is queued, drawing or calling, AskStrategy asks what is
-// next, and when that is nothing, FinishGroup puts the tree together.
+// CompleteTurn break a trajectory, too, where the environment cannot go on. Whatever ends goes to
+// Retire; once nothing of its group is under way, AskStrategy goes on, or FinishGroup ends it.
 class Scheduler {
  public:
   Scheduler(const RolloutOptions& options, const Environment& environment, const Policy& policy,
@@ -86,7 +85,7 @@ class Scheduler {
   Result<void> AppendAndContinue(LiveTrajectory* trajectory, Node next);
   Result<void> BeginSegment(LiveTrajectory* trajectory);
   Result<void> WaitOrContinue(LiveTrajectory* trajectory);
-  void CountSampler();
+  void CountDrawer();
   bool IsCarried(const LiveTrajectory& trajectory) const;
   void Park(LiveTrajectory* trajectory);
   Result<void> GoOnWithNextVersion(std::stop_token stop);
@@ -96,8 +95,8 @@ class Scheduler {
   Result<void> Retire(LiveTrajectory* trajectory, bool counts);
 
   // --- events
-  Result<void> OnTurns(const std::vector<Sampler::Id>& sequences);
-  LiveTrajectory* TakeTurn(Sampler::Id sequence);
+  Result<void> OnTurns(const std::vector<TurnDrawer::Id>& sequences);
+  LiveTrajectory* TakeTurn(TurnDrawer::Id sequence);
   Result<void> OnTurn(LiveTrajectory* trajectory);
   Result<void> TakeOutcomes();
   LiveTrajectory* OnOutcome(CallOutcome outcome);
@@ -118,17 +117,16 @@ class Scheduler {
 
   RolloutResult result_;
   TurnWork work_;
-  int64_t version_;    // that draws
-  int64_t newer_ = 0;  // versions that came after the first
+  int64_t version_, newer_ = 0;  // that draws; versions that came after the first
   std::vector<LiveTrajectory*> parked_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<TurnDrawer> drawer_;
   size_t next_group_ = 0;
   std::deque<Result<TurnWork::Opened>> opened_;          // of the next groups
   std::map<size_t, std::unique_ptr<LiveGroup>> groups_;  // begun and not done
   uint64_t next_number_ = 0;
   std::map<QueueKey, LiveTrajectory*> queue_;
   int64_t live_ = 0;
-  std::map<Sampler::Id, LiveTrajectory*> drawing_;
+  std::map<TurnDrawer::Id, LiveTrajectory*> drawing_;
   struct Awaited {
     LiveTrajectory* trajectory = nullptr;
     size_t call = 0;         // which of its calls

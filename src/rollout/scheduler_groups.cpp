@@ -81,7 +81,7 @@ Result<void> Scheduler::OpenPrompt(LiveGroup* group) {
                              tokens.size(), policy_.engine().config().max_positions));
   }
   prompt->progress.tokens = static_cast<int64_t>(tokens.size());
-  prompt->sequence = sampler_->Start(std::move(tokens));
+  prompt->sequence = drawer_->Start(std::move(tokens));
   group->sequences.push_back(prompt->sequence);
   group->prompt = std::move(prompt);
   return {};
@@ -172,7 +172,7 @@ Result<void> Scheduler::Extend(LiveGroup* group, int64_t trajectories, Candidate
 
 void Scheduler::FinishGroup(LiveGroup* group) {
   // Kept until now: any place of the tree could have been gone on from.
-  for (const Sampler::Id sequence : group->sequences) sampler_->Release(sequence);
+  for (const TurnDrawer::Id sequence : group->sequences) drawer_->Release(sequence);
   RolloutCounts& counts = result_.counts;
   Tree& tree = result_.trees[group->index];
   tree.task = group->request->task;

@@ -42,16 +42,17 @@ Result<void> Scheduler::BeginSegment(LiveTrajectory* trajectory) {
   if (strategy_.traits().branches()) {
     group->sequences.push_back(trajectory->sequence);
   } else {
-    sampler_->Release(trajectory->sequence);
+    drawer_->Release(trajectory->sequence);
   }
-  trajectory->sequence = sampler_->Start(std::move(tokens));
+  trajectory->sequence = drawer_->Start(std::move(tokens));
   return WaitOrContinue(trajectory);
 }
 
 // What it did counts; another takes its place, or none.
-void Scheduler::CountSampler() {
-  result_.counts.passes += sampler_->counters().steps;
-  result_.counts.preemptions += sampler_->counters().preemptions;
+void Scheduler::CountDrawer() {
+  const TurnDrawer::Counters counters = drawer_->counters();
+  result_.counts.passes += counters.passes;
+  result_.counts.preemptions += counters.preemptions;
 }
 
 bool Scheduler::IsCarried(const LiveTrajectory& trajectory) const {
@@ -62,9 +63,9 @@ bool Scheduler::IsCarried(const LiveTrajectory& trajectory) const {
 
 // Until all have taken the turns of this version. Its keys and values would be of no use then.
 void Scheduler::Park(LiveTrajectory* trajectory) {
-  trajectory->parked = sampler_->Tokens(trajectory->sequence);
+  trajectory->parked = drawer_->Tokens(trajectory->sequence);
   parked_.push_back(trajectory);
-  sampler_->Release(trajectory->sequence);
+  drawer_->Release(trajectory->sequence);
   trajectory->sequence = -1;
   --live_;  // its place goes to others: they have turns to take before it goes on
 }
@@ -74,26 +75,26 @@ void Scheduler::Park(LiveTrajectory* trajectory) {
 Result<void> Scheduler::GoOnWithNextVersion(std::stop_token stop) {
   std::vector<std::pair<LiveGroup*, std::vector<TokenId>>> prompts;
   for (const auto& [index, group] : groups_) {
-    prompts.emplace_back(group.get(), sampler_->Tokens(group->prompt->sequence));
+    prompts.emplace_back(group.get(), drawer_->Tokens(group->prompt->sequence));
   }
-  CountSampler();
-  sampler_.reset();  // weights change only while no sequence is alive
+  CountDrawer();
+  drawer_.reset();  // weights change only while no sequence is alive
   HONE_ASSIGN_OR_RETURN(version_, options_.carry.next(stop));
   ++newer_;
-  sampler_ = policy_.engine().NewSampler();
+  drawer_ = NewDrawer(options_, policy_);
   for (auto& [group, tokens] : prompts) {
-    group->prompt->sequence = sampler_->Start(std::move(tokens));
+    group->prompt->sequence = drawer_->Start(std::move(tokens));
     group->sequences = {group->prompt->sequence};
   }
   for (LiveTrajectory* trajectory : std::exchange(parked_, {})) {
     const std::vector<TokenId> tokens = std::move(trajectory->parked);
     const BranchPoint& prompt = *trajectory->group->prompt;
     if (trajectory->progress.segment == 0) {
-      trajectory->sequence = sampler_->Fork(prompt.sequence);
-      sampler_->Append(trajectory->sequence,
-                       std::span(tokens).subspan(static_cast<size_t>(prompt.progress.tokens)));
+      trajectory->sequence = drawer_->Fork(prompt.sequence, -1);
+      drawer_->Append(trajectory->sequence,
+                      std::span(tokens).subspan(static_cast<size_t>(prompt.progress.tokens)));
     } else {
-      trajectory->sequence = sampler_->Start(tokens);
+      trajectory->sequence = drawer_->Start(tokens);
     }
     queue_[{trajectory->group->index, trajectory->number}] = trajectory;
   }
