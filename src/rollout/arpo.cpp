@@ -54,7 +54,7 @@ class Arpo final : public Strategy {
   }
 
   const ArpoOptions options_;
-  const StrategyTraits traits_{.name = "arpo", .waits = true};
+  const StrategyTraits traits_{.name = "arpo", .waits = true, .reads_entropies = true};
 };
 
 }  // namespace

@@ -56,6 +56,8 @@ struct StrategyTraits {
   bool waits = false;
   // It comes back to places that trajectories have left.
   bool returns = false;
+  // It looks at the entropies of turns.
+  bool reads_entropies = false;
   // Whether sessions and episodes must be such as can be had twice.
   bool branches() const { return waits || returns; }
 };
