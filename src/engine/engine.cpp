@@ -46,6 +46,38 @@ Result<void> ReadPart(const SafetensorsFile& file, const std::string& name,
   return {};
 }
 
+std::unique_ptr<ModelRunner> NewRunner(Model* model, const Engine::Options& options,
+                                       std::shared_ptr<Device> device, ThreadPool* pool) {
+  if (device == nullptr) {
+    return std::make_unique<ProcessorRunner>(
+        model, DecoderOptions{options.precision, options.recompute_activations, options.forbidden},
+        pool);
+  }
+  return std::make_unique<DeviceRunner>(
+      model,
+      DeviceRunnerOptions{options.precision, options.recompute_activations, options.small_moments,
+                          options.forbidden},
+      std::move(device));
+}
+
+// Where two decoders are not of the same shape; "" where they are. A scalar head is no part of it.
+std::string DifferenceInShape(const ModelConfig& a, const ModelConfig& b) {
+  const std::pair<const char*, int64_t ModelConfig::*> sizes[] = {
+      {"layers", &ModelConfig::layers},     {"width", &ModelConfig::width},
+      {"heads", &ModelConfig::heads},       {"kv_heads", &ModelConfig::kv_heads},
+      {"head_dim", &ModelConfig::head_dim}, {"hidden", &ModelConfig::ffn},
+      {"vocabulary", &ModelConfig::vocab},  {"experts", &ModelConfig::experts}};
+  for (const auto& [name, size] : sizes) {
+    if (a.*size != b.*size) return fmt::format("{} of {} and {}", name, a.*size, b.*size);
+  }
+  if (a.family != b.family) return "of another family";
+  if (a.tied_embeddings != b.tied_embeddings || a.qk_norm != b.qk_norm ||
+      a.qkv_bias != b.qkv_bias || a.rope_theta != b.rope_theta || a.norm_eps != b.norm_eps) {
+    return "its config.json says otherwise";
+  }
+  return "";
+}
+
 // A whole number from 0 on.
 bool ReadCount(const std::string& text, int64_t* count) {
   const char* end = text.data() + text.size();
@@ -65,19 +97,9 @@ Engine::Engine(Model model, Options options)
   if (*device != nullptr && !supported.ok() && options_.device != DeviceKind::kAuto) {
     throw DeviceError(DeviceError::Kind::kLost, supported.error().message());
   }
-  if (*device != nullptr && supported.ok()) {
-    model_.config.max_positions = DeviceRunner::PositionsOf(model_.config);
-    runner_ = std::make_unique<DeviceRunner>(
-        &model_,
-        DeviceRunnerOptions{options_.precision, options_.recompute_activations,
-                            options_.small_moments, options_.forbidden},
-        *device);
-  } else {
-    runner_ = std::make_unique<ProcessorRunner>(
-        &model_,
-        DecoderOptions{options_.precision, options_.recompute_activations, options_.forbidden},
-        pool_.get());
-  }
+  if (!supported.ok()) *device = nullptr;
+  if (*device != nullptr) model_.config.max_positions = DeviceRunner::PositionsOf(model_.config);
+  runner_ = NewRunner(&model_, options_, *std::move(device), pool_.get());
 }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::filesystem::path& folder, Options options) {
@@ -217,6 +239,27 @@ void Engine::MixIn(const Model& other, double share) {
     MixNumbers(other.parameters[p].value, share, &model_.parameters[p].value);
   }
   runner_->TakeWeights();
+}
+
+Result<void> Engine::Become(Model other) {
+  if (const std::string differs = DifferenceInShape(model_.config, other.config);
+      !differs.empty()) {
+    return Error(ErrorCode::kInvalidArgument, fmt::format("it is another model: {}", differs));
+  }
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::Open(options_.device));
+  if (!DeviceRunner::Supports(model_.config).ok()) device = nullptr;
+  runner_.reset();  // it holds the old weights
+  // All but the configuration, which others may be reading.
+  model_.parameters = std::move(other.parameters);
+  model_.layers = std::move(other.layers);
+  model_.lora = std::move(other.lora);
+  model_.embedding = other.embedding;
+  model_.final_norm = other.final_norm;
+  model_.head = other.head;
+  model_.scalar_head = other.scalar_head;
+  runner_ = NewRunner(&model_, options_, std::move(device), pool_.get());
+  accumulated_ = false;
+  return {};
 }
 
 std::vector<std::pair<std::string, int64_t>> Engine::Memory() const {

@@ -82,6 +82,8 @@ class Engine {
   // The weights become (1 - share) of what they are and `share` of the other's, which has the same
   // parameters (CHECK); with a share of 1 they are the other's bits.
   void MixIn(const Model& other, double share);
+  // Becomes another model of this shape; no sampler may be there. Others may read config meanwhile.
+  Result<void> Become(Model other);
 
   // The whole training state as a folder: a Hugging Face model (in `type`), adapters as a PEFT
   // folder, the float32 master weights, the optimiser. Written aside and renamed: after a kill the

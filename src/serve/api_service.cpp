@@ -11,6 +11,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kModels = "/v1/models";
+constexpr std::string_view kUpdate = "/update_weights_from_disk";
 
 ServerResponse JsonResponse(const Json& json) {
   return {200, "application/json", DumpJson(json) + "\n", {}};
@@ -23,9 +24,11 @@ Service::Service(ServedModel* model, const ServiceOptions& options,
     : model_(model),
       options_(options),
       recorder_(std::move(recorder)),
+      weights_(model->engine.get(), model->weights),
       batcher_(model->engine.get(), options.batch) {
   if (!options.training) return;
   CHECK(recorder_ == nullptr, "records are of one set of weights");
+  CHECK(!options.allow_updates, "clients that train change the weights themselves");
   training_ = std::make_unique<TrainingService>(model, &batcher_, *options.training);
 }
 
@@ -52,6 +55,9 @@ ServerResponse Service::NoSuchRoute(const std::string& path) const {
   if (path == "/v1/embeddings") {
     message += "; for embeddings start the server with --embeddings FOLDER, an encoder of texts";
   }
+  if (path == kUpdate) {
+    message += "; for other weights start the server with --allow-updates";
+  }
   return ApiError(404, message);
 }
 
@@ -63,6 +69,7 @@ void Service::Handle(HttpExchange& exchange) {
   const bool chat = path == "/v1/chat/completions", plain = path == "/v1/completions";
   const bool responses = path == "/v1/responses";
   const bool reward = path == "/v1/rewards" && recorder_ != nullptr;
+  const bool updates = path == kUpdate && options_.allow_updates;
   const bool embeds = path == "/v1/embeddings" && options_.embeddings != nullptr;
   if (const auto refused = Refusal(request)) {
     exchange.Respond(*refused);
@@ -72,11 +79,11 @@ void Service::Handle(HttpExchange& exchange) {
     training_->Handle(exchange);
     return;
   }
-  if (!health && !models && !chat && !plain && !responses && !reward && !embeds) {
+  if (!health && !models && !chat && !plain && !responses && !reward && !embeds && !updates) {
     exchange.Respond(NoSuchRoute(path));
     return;
   }
-  const bool posts = chat || plain || responses || reward || embeds;
+  const bool posts = chat || plain || responses || reward || embeds || updates;
   if (request.method != (posts ? "POST" : "GET") && !(request.method == "HEAD" && !posts)) {
     ServerResponse response =
         ApiError(405, fmt::format("{} is not answered at {}, only {}", Utf8Lossy(request.method),
@@ -91,6 +98,8 @@ void Service::Handle(HttpExchange& exchange) {
     exchange.Respond(Models(path, exchange.gone()));
   } else if (reward) {
     exchange.Respond(Reward(request.body));
+  } else if (updates) {
+    exchange.Respond(UpdateWeights(request.body));
   } else if (embeds) {
     exchange.Respond(options_.embeddings->Embeddings(request.body, exchange.gone()));
   } else if (chat || responses) {
@@ -127,12 +136,12 @@ void Service::AnswerChat(HttpExchange& exchange, bool responses) {
   });
 }
 
-std::string Service::Fingerprint() const {
-  return fmt::format("hone-{:.12}{}", model_->weights, training_ != nullptr ? "-training" : "");
+std::string Service::Fingerprint(std::string_view weights) const {
+  return fmt::format("hone-{:.12}{}", weights, training_ != nullptr ? "-training" : "");
 }
 
 ServerResponse Service::Models(const std::string& path, std::stop_token gone) {
-  Json weights = model_->weights;
+  Json weights = weights_.hash();
   if (training_ != nullptr) {
     const std::optional<std::string> now = training_->Weights(gone);
     weights = now ? Json(*now) : Json();
@@ -219,24 +228,24 @@ void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::st
                           .head = {.id = fmt::format("{}{:016x}", prefix, rng.NextU64()),
                                    .created = options_.now(),
                                    .model = model_->name,
-                                   .fingerprint = Fingerprint()},
+                                   .fingerprint = ""},
                           // Whole seeds of 53 bits survive every client's JSON.
                           .seed = settings.seed.value_or(rng.NextU64() >> 11),
                           .max_tokens = options_.max_tokens,
                           .unread = [this](const UnreadCall& call) { CountUnread(call); }};
-  Result<std::unique_ptr<Response>> response = make(context);
-  if (!response.ok()) {
-    exchange.Respond(ApiErrorOf(response.error()));
-    return;
-  }
-  Result<std::shared_ptr<BatchTicket>> ticket = batcher_.Submit((*response)->Turns());
-  if (!ticket.ok()) {
-    exchange.Respond(ApiErrorOf(ticket.error()));
+  Result<Submitted> submitted = Error(ErrorCode::kUnavailable, "");
+  weights_.Submit([&](const std::string& hash) {
+    context.head.fingerprint = Fingerprint(hash);
+    submitted = Submit(context, make);
+  });
+  if (!submitted.ok()) {
+    exchange.Respond(ApiErrorOf(submitted.error()));
     return;
   }
   bool begun = false;
-  const Result<bool> told = Follow(exchange, ticket->get(), response->get(), &begun);
-  (*ticket)->Cancel();  // nothing is left of it, or nobody is there to read it
+  const Result<bool> told =
+      Follow(exchange, submitted->ticket.get(), submitted->response.get(), &begun);
+  submitted->ticket->Cancel();  // nothing is left of it, or nobody is there to read it
   if (told.ok()) return;
   if (!begun) {
     exchange.Respond(ApiErrorOf(told.error()));
@@ -245,6 +254,30 @@ void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::st
   // The status is long sent: the stream itself says what happened, and ends as streams do.
   const int status = ApiErrorOf(told.error()).status;
   exchange.Write(EventOf(ApiErrorJson(status, told.error().message())));
+}
+
+Result<Service::Submitted> Service::Submit(const ResponseContext& context, const Maker& make) {
+  Submitted submitted;
+  HONE_ASSIGN_OR_RETURN(submitted.response, make(context));
+  HONE_ASSIGN_OR_RETURN(submitted.ticket, batcher_.Submit(submitted.response->Turns()));
+  return submitted;
+}
+
+// In SGLang's words, for clients that know them.
+ServerResponse Service::UpdateWeights(const std::string& body) {
+  const auto said = [](int status, const Json& json) {
+    return ServerResponse{status, "application/json", DumpJson(json) + "\n", {}};
+  };
+  const Result<std::string> folder = ReadWeightsUpdate(body);
+  if (!folder.ok()) return ApiErrorOf(folder.error());
+  const Result<std::string> hash = weights_.Update(*folder, &batcher_);
+  if (!hash.ok()) {
+    const int status = hash.error().code() == ErrorCode::kUnavailable ? 503 : 400;
+    return said(status, Json::Of({{"success", false}, {"message", hash.error().message()}}));
+  }
+  return said(200, Json::Of({{"success", true},
+                             {"message", fmt::format("serves the weights in {}", *folder)},
+                             {"weights", *hash}}));
 }
 
 Result<bool> Service::Follow(HttpExchange& exchange, BatchTicket* ticket, Response* response,

@@ -10,6 +10,7 @@
 #include "serve/http_server.h"
 #include "serve/response.h"
 #include "serve/training/training_service.h"
+#include "serve/weights_update.h"
 
 namespace hone {
 
@@ -27,12 +28,15 @@ struct ServiceOptions {
   EmbeddingService* embeddings = nullptr;
   // Answers everything below /api/v1/: clients train the model. Absent: nobody does.
   std::optional<TrainingOptions> training = std::nullopt;
+  // Clients may let it load other weights: POST /update_weights_from_disk.
+  bool allow_updates = false;
 };
 
 // OpenAI's API over one model: GET /v1/models, POST /v1/chat/completions, POST /v1/completions,
 // POST /v1/responses, GET /health, and, where conversations are recorded, POST /v1/rewards; with an
-// encoder beside it POST /v1/embeddings. Where clients train the model, what is drawn is drawn with
-// the weights of its place in the order of all requests. Thread-safe.
+// encoder beside it POST /v1/embeddings, and where it is allowed POST /update_weights_from_disk.
+// Where clients train the model, what is drawn is drawn with the weights of its place in the order
+// of all requests. Thread-safe.
 class Service {
  public:
   // The model must outlive it. `recorder` may be null.
@@ -61,14 +65,20 @@ class Service {
   ServerResponse NoSuchRoute(const std::string& path) const;
   ServerResponse Models(const std::string& path, std::stop_token gone);
   // Of the weights, or of what they were before clients trained them.
-  std::string Fingerprint() const;
+  std::string Fingerprint(std::string_view weights) const;
   ServerResponse Health() const;
   void CountUnread(const UnreadCall& call);
   ServerResponse Reward(const std::string& body);
+  ServerResponse UpdateWeights(const std::string& body);
   Result<void> AskAsTrained(ServedChat* request);
   Result<void> CheckModel(const DrawOptions& settings) const;
   void Reply(HttpExchange& exchange, const DrawOptions& settings, std::string_view prefix,
              const Maker& make);
+  struct Submitted {
+    std::unique_ptr<Response> response;
+    std::shared_ptr<BatchTicket> ticket;
+  };
+  Result<Submitted> Submit(const ResponseContext& context, const Maker& make);
   // True when the client got all of it; the error, when there is one to tell.
   Result<bool> Follow(HttpExchange& exchange, BatchTicket* ticket, Response* response, bool* begun);
 
@@ -79,6 +89,7 @@ class Service {
   std::atomic<bool> noted_ = false;
   std::atomic<int64_t> unread_calls_ = 0;
   std::unique_ptr<TrainingService> training_;  // outlives the batcher, whose work is its own
+  ServedWeights weights_;
   Batcher batcher_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "support/fake_exchange.h"
 #include "support/tiny_served.h"
 
@@ -186,6 +187,110 @@ TEST_F(ServeServiceTest, ResponsesAreItemsAndAStreamOfThemSaysTheSame) {
   EXPECT_EQ(text, said);
   EXPECT_EQ(types.front(), "response.created");
   EXPECT_EQ(types.back(), "response.completed");
+}
+
+constexpr char kUpdatePath[] = "/update_weights_from_disk";
+
+TEST_F(ServeServiceTest, WeightsAreUpdatedWhereItIsAllowed) {
+  TemporaryDirectory directory;
+  Model other = served_->engine->model();
+  InitializeModel(77, &other);
+  const std::string folder = (directory.path() / "other").string();
+  ASSERT_TRUE(SaveModel(other, SaveType::kF32, folder).ok());
+  const std::string body = DumpJson(Json::Of({{"model_path", folder}}));
+  {
+    Service closed(served_.get(), Options(), nullptr);
+    const ServerResponse refused = Ask(&closed, "POST", kUpdatePath, body);
+    EXPECT_EQ(refused.status, 404);
+    EXPECT_NE(refused.body.find("--allow-updates"), std::string::npos) << refused.body;
+  }
+  ServiceOptions options = Options();
+  options.allow_updates = true;
+  Service service(served_.get(), options, nullptr);
+  const std::string asked = R"({"model": "tiny", "prompt": "Hello", "max_tokens": 5, "seed": 3,
+                                "logprobs": 0, "return_token_ids": true})";
+  const Json before = ParseJson(Ask(&service, "POST", "/v1/completions", asked).body).value();
+  const ServerResponse updated = Ask(&service, "POST", kUpdatePath, body);
+  ASSERT_EQ(updated.status, 200) << updated.body;
+  const Json said = ParseJson(updated.body).value();
+  EXPECT_EQ(*said.Find("success"), Json(true));
+  const Json after = ParseJson(Ask(&service, "POST", "/v1/completions", asked).body).value();
+  EXPECT_NE(*after.Find("system_fingerprint"), *before.Find("system_fingerprint"));
+  EXPECT_NE(Ask(&service, "GET", "/v1/models").body.find(said.Find("weights")->AsString()),
+            std::string::npos);
+
+  // As a server that began with them.
+  const auto fresh = TinyServed();
+  ASSERT_TRUE(fresh->engine->Become(std::move(other)).ok());
+  fresh->weights = fresh->engine->WeightsHash();
+  EXPECT_EQ(Json(fresh->weights), *said.Find("weights"));
+  Service began(fresh.get(), Options(), nullptr);
+  const Json expected = ParseJson(Ask(&began, "POST", "/v1/completions", asked).body).value();
+  EXPECT_EQ(*after.Find("choices"), *expected.Find("choices"));
+}
+
+TEST_F(ServeServiceTest, AnUpdateThatCannotBeLeavesTheServerAsItWas) {
+  TemporaryDirectory directory;
+  ModelConfig config = served_->engine->config();
+  config.layers = 2;
+  Model deeper = NewModel(config);
+  const std::string folder = (directory.path() / "deeper").string();
+  ASSERT_TRUE(SaveModel(deeper, SaveType::kF32, folder).ok());
+  ServiceOptions options = Options();
+  options.allow_updates = true;
+  Service service(served_.get(), options, nullptr);
+  const auto refused = [&](const std::string& body) {
+    const ServerResponse answer = Ask(&service, "POST", kUpdatePath, body);
+    EXPECT_EQ(answer.status, 400) << answer.body;
+    return answer.body;
+  };
+  EXPECT_NE(refused(DumpJson(Json::Of({{"model_path", folder}}))).find("layers of 1 and 2"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"model_path": "/no/such/folder"})").find("success\":false"),
+            std::string::npos);
+  EXPECT_NE(refused("{}").find("model_path"), std::string::npos);
+  EXPECT_NE(refused(R"({"model_path": "x", "abort_all_requests": true})").find("abort_all"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"model_path": "x", "drive": 1})").find("drive"), std::string::npos);
+  EXPECT_EQ(Ask(&service, "POST", kUpdatePath, "nothing").status, 400);
+  EXPECT_EQ(Ask(&service, "GET", kUpdatePath).status, 405);
+  EXPECT_EQ(Ask(&service, "POST", "/v1/completions", kPlain).status, 200);
+  EXPECT_NE(Ask(&service, "GET", "/v1/models").body.find(served_->weights), std::string::npos);
+}
+
+// What clients who train ask of a completion, as vLLM spells it.
+TEST_F(ServeServiceTest, CompletionsEndAndForbidAsClientsSay) {
+  Service service(served_.get(), Options(), nullptr);
+  const auto complete = [&](const std::string& more) {
+    const std::string body =
+        R"({"model": "tiny", "prompt": "Hello", "max_tokens": 9, "seed": 3, "temperature": 1.5,
+            "logprobs": 0, "return_token_ids": true, "ignore_eos": true)" +
+        more + "}";
+    const ServerResponse answer = Ask(&service, "POST", "/v1/completions", body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return ParseJson(answer.body).value().Find("choices")->AsArray()[0];
+  };
+  const Json whole = complete("");
+  const Json::Array ids = whole.Find("token_ids")->AsArray();
+  ASSERT_EQ(ids.size(), 9u);
+  const std::string third = std::to_string(ids[2].AsInteger());
+  const Json stopped = complete(R"(, "stop_token_ids": [)" + third + "]");
+  EXPECT_LE(stopped.Find("token_ids")->AsArray().size(), 3u);
+  EXPECT_EQ(stopped.Find("token_ids")->AsArray().back(), ids[2]);
+  EXPECT_EQ(*stopped.Find("finish_reason"), Json("stop"));
+  const Json kept =
+      complete(R"(, "include_stop_str_in_output": true, "stop_token_ids": [)" + third + "]");
+  EXPECT_GT(kept.Find("text")->AsString().size(), stopped.Find("text")->AsString().size());
+
+  // The dialect's own set is forbidden, and the log-probs are those of the rest.
+  Json bans = Json::Object();
+  for (const TokenId token : served_->engine->forbidden()) bans.Set(std::to_string(token), -100);
+  const Json without = complete(R"(, "logit_bias": )" + DumpJson(bans));
+  EXPECT_NE(*without.Find("logprobs"), *whole.Find("logprobs"));
+  const std::string body = R"({"model": "tiny", "prompt": "Hello", "logit_bias": {"5": -100}})";
+  const ServerResponse other = Ask(&service, "POST", "/v1/completions", body);
+  EXPECT_EQ(other.status, 400);
+  EXPECT_NE(other.body.find("--dialect"), std::string::npos) << other.body;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "serve/batcher.h"
 
 #include <algorithm>
+#include <future>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -109,6 +111,21 @@ Result<void> Batcher::Do(When when, Work work) {
   waiting_.push_back({.when = when, .work = std::move(work)});
   changed_.notify_all();
   return {};
+}
+
+Result<void> Batcher::Change(const std::function<Result<void>()>& change) {
+  std::promise<Result<void>> made;
+  HONE_RETURN_IF_ERROR(Do(When::kAfterTurns, [&](const Error* dropped) {
+    if (dropped != nullptr) {
+      return made.set_value(Error(ErrorCode::kUnavailable, "the server is shutting down"));
+    }
+    try {
+      made.set_value(change());
+    } catch (const std::bad_alloc&) {
+      CHECK(false, "there is no memory for other weights, and the old ones are gone");
+    }
+  }));
+  return made.get_future().get();
 }
 
 void Batcher::Close() {

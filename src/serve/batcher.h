@@ -88,6 +88,9 @@ class Batcher {
   // Draws with another engine from now on. Only from work that waited for the turns.
   void UseEngine(Engine* engine) { engine_ = engine; }
 
+  // The same after the turns, waiting until it is done; kUnavailable where the batcher ends before.
+  Result<void> Change(const std::function<Result<void>()>& change);
+
   // Takes no more.
   void Close();
   // Waits until nothing is under way; false at the deadline.

@@ -150,6 +150,69 @@ TEST(Batcher, TooManyAreRefusedAndCancellingMakesRoom) {
   EXPECT_EQ(batcher.counters().cancelled, 1);
 }
 
+// The same model with other weights.
+Model Another(const Model& model) {
+  Model other = model;
+  InitializeModel(77, &other);
+  return other;
+}
+
+TEST(Batcher, AChangeComesBetweenTheTurnsThatWereThereAndThoseThatCome) {
+  const auto served = TinyServed();
+  const Model other = Another(served->engine->model());
+  const auto as_alone = [](Engine* engine) {
+    SampleRequest one;
+    const Batcher::Turn turn = Turn("Hello", 1, 5);
+    static_cast<TurnRequest&>(one) = turn.request;
+    one.prompt = turn.prompt;
+    return engine->Sample({&one, 1}).value()[0];
+  };
+  const SampleResult before = as_alone(served->engine.get());
+  Engine changed(other, {.threads = 1, .forbidden = served->engine->forbidden()});
+  const SampleResult after = as_alone(&changed);
+  ASSERT_NE(before.logprobs, after.logprobs);
+
+  HeldTurn held;
+  Batcher batcher(served->engine.get(), {.max_live = 1, .max_waiting = 9});
+  const auto live = batcher.Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  const auto earlier = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  std::promise<void> asked;
+  std::thread changer([&] {
+    EXPECT_TRUE(batcher
+                    .Change([&] {
+                      asked.set_value();
+                      return served->engine->Become(other);
+                    })
+                    .ok());
+  });
+  // It has not come before the turn that is held has ended.
+  EXPECT_EQ(asked.get_future().wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  held.go_on.set_value();
+  changer.join();
+  const auto later = batcher.Submit({Turn("Hello", 1, 5)}).value();
+  EXPECT_EQ(Finish(live.get(), 1)[0].tokens.size(), 50u);
+  EXPECT_EQ(Finish(earlier.get(), 1)[0].logprobs, before.logprobs);
+  EXPECT_EQ(Finish(later.get(), 1)[0].logprobs, after.logprobs);
+}
+
+TEST(Batcher, AChangeThatIsNotMadeBeforeTheEndSaysSo) {
+  const auto served = TinyServed();
+  HeldTurn held;
+  auto batcher = std::make_unique<Batcher>(served->engine.get(), Batcher::Options{});
+  const auto live = batcher->Submit({held.turn}).value();
+  held.begun.get_future().wait();
+  std::thread changer([&] {
+    const auto changed = batcher->Change([]() -> Result<void> { return {}; });
+    ASSERT_FALSE(changed.ok());
+    EXPECT_EQ(changed.error().code(), ErrorCode::kUnavailable);
+  });
+  batcher->Abandon(Error(ErrorCode::kStopped, "enough"));
+  held.go_on.set_value();
+  changer.join();
+  batcher.reset();
+}
+
 TEST(Batcher, WhatCannotBeDrawnFails) {
   const auto served = TinyServed();
   Batcher batcher(served->engine.get(), {});

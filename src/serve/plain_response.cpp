@@ -28,13 +28,19 @@ class PlainResponse final : public Response {
   PlainResponse(const ResponseContext& context, PlainRequest request, std::vector<Prompt> prompts)
       : context_(context), request_(std::move(request)), prompts_(std::move(prompts)) {
     const Tokenizer* tokenizer = context_.model->tokenizer.get();
-    for (const char* end : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>"}) {
-      if (const auto id = tokenizer->FindAdded(end)) stop_tokens_.push_back(*id);
+    if (!request_.ignore_eos) {
+      for (const char* end : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>"}) {
+        if (const auto id = tokenizer->FindAdded(end)) stop_tokens_.push_back(*id);
+      }
     }
+    stop_tokens_.insert(stop_tokens_.end(), request_.stop_tokens.begin(),
+                        request_.stop_tokens.end());
     for (size_t p = 0; p < prompts_.size(); ++p) {
       usage_.prompt += static_cast<int64_t>(prompts_[p].tokens.size());
       for (int64_t i = 0; i < request_.n; ++i) {
-        choices_.push_back({PlainTurn(tokenizer, request_.stops, stop_tokens_), p, {}});
+        PlainTurn turn = request_.keeps_stops ? PlainTurn(tokenizer, {}, {})
+                                              : PlainTurn(tokenizer, request_.stops, stop_tokens_);
+        choices_.push_back({std::move(turn), p, {}});
       }
     }
   }
@@ -53,6 +59,7 @@ class PlainResponse final : public Response {
         turn.max_new = prompt.most;
         turn.sampling = request_.sampling;
         turn.rng = ChoiceStream(context_.seed, before + i);
+        turn.sampling.forbidden_set = request_.banned.empty() ? 0 : 1;
         turn.stop_tokens = stop_tokens_;
         turn.stop = StopAtText(context_.model->tokenizer.get(), request_.stops);
         turn.likeliest = request_.top_logprobs;
@@ -147,10 +154,21 @@ class PlainResponse final : public Response {
   ReplyUsage usage_;
 };
 
+// What an engine forbids is one set, which it was opened with.
+Result<void> CheckBans(const Engine& engine, const std::vector<TokenId>& banned) {
+  if (banned.empty() || banned == engine.forbidden()) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("logit_bias: this server can forbid the markers of its dialect with the "
+                           "ids that stand for nothing, {} tokens, and these are {} others; serve "
+                           "with the dialect of who asks (--dialect)",
+                           engine.forbidden().size(), banned.size()));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Response>> NewPlainResponse(const ResponseContext& context,
                                                    PlainRequest request) {
+  HONE_RETURN_IF_ERROR(CheckBans(*context.model->engine, request.banned));
   std::vector<PlainResponse::Prompt> prompts;
   for (const PlainRequest::Prompt& given : request.prompts) {
     PlainResponse::Prompt& prompt = prompts.emplace_back();

@@ -167,7 +167,6 @@ Result<void> ReadSettings(Body* body, DrawOptions* settings) {
                                            ": turns are drawn from the model's own distribution"));
   }
   HONE_RETURN_IF_ERROR(body->Unsupported("repetition_penalty", {1, 1.0}, ""));
-  HONE_RETURN_IF_ERROR(body->Unsupported("logit_bias", {Json(Json::Object())}, ""));
   body->Ignore({"user", "service_tier", "store", "safety_identifier", "prompt_cache_key"});
   return {};
 }
@@ -283,6 +282,13 @@ Result<void> ReadCallIds(ServedChat* request) {
   return {};
 }
 
+Result<TokenId> ReadTokenId(std::string_view key, const Json& json) {
+  if (!json.is_integer() || json.AsInteger() < 0 || json.AsInteger() > INT32_MAX) {
+    return Bad(key, fmt::format("{} is no token id", DumpJson(json)));
+  }
+  return static_cast<TokenId>(json.AsInteger());
+}
+
 Result<void> ReadPrompt(const Json& json, std::vector<PlainRequest::Prompt>* prompts) {
   const auto is_integer = [](const Json& one) { return one.is_integer(); };
   if (json.is_string()) {
@@ -296,10 +302,8 @@ Result<void> ReadPrompt(const Json& json, std::vector<PlainRequest::Prompt>* pro
   if (std::all_of(list.begin(), list.end(), is_integer)) {
     PlainRequest::Prompt& prompt = prompts->emplace_back();
     for (const Json& token : list) {
-      if (token.AsInteger() < 0 || token.AsInteger() > INT32_MAX) {
-        return Bad("prompt", fmt::format("{} is no token id", token.AsInteger()));
-      }
-      prompt.tokens.push_back(static_cast<TokenId>(token.AsInteger()));
+      HONE_ASSIGN_OR_RETURN(const TokenId id, ReadTokenId("prompt", token));
+      prompt.tokens.push_back(id);
     }
     return {};
   }
@@ -310,6 +314,38 @@ Result<void> ReadPrompt(const Json& json, std::vector<PlainRequest::Prompt>* pro
     }
     HONE_RETURN_IF_ERROR(ReadPrompt(one, prompts));
   }
+  return {};
+}
+
+// How a completion ends, as vLLM lets clients say it.
+Result<void> ReadEnds(Body* body, PlainRequest* request) {
+  if (const Json* stops = body->Find("stop_token_ids")) {
+    if (!stops->is_array()) return Bad("stop_token_ids", "wants a list of token ids");
+    for (const Json& stop : stops->AsArray()) {
+      HONE_ASSIGN_OR_RETURN(const TokenId token, ReadTokenId("stop_token_ids", stop));
+      request->stop_tokens.push_back(token);
+    }
+  }
+  HONE_RETURN_IF_ERROR(body->Read("ignore_eos", &request->ignore_eos));
+  HONE_RETURN_IF_ERROR(body->Read("include_stop_str_in_output", &request->keeps_stops));
+  return body->Unsupported("skip_special_tokens", {false}, ": the text has every token");
+}
+
+// A bias of -100 forbids a token, as OpenAI has it. No other bias can be had: log-probs are those
+// of the model's own distribution.
+Result<void> ReadBans(Body* body, PlainRequest* request) {
+  const Json* biases = body->Find("logit_bias");
+  if (biases == nullptr) return {};
+  if (!biases->is_object()) return Bad("logit_bias", "wants an object");
+  for (const auto& [name, bias] : biases->AsObject()) {
+    const Result<Json> id = ParseJson(name);
+    HONE_ASSIGN_OR_RETURN(const TokenId token, ReadTokenId("logit_bias", id.ok() ? *id : name));
+    if (!bias.is_number() || bias.AsDouble() > -100) {
+      return Bad("logit_bias", "is supported for tokens that are never drawn alone (-100)");
+    }
+    request->banned.push_back(token);
+  }
+  std::sort(request->banned.begin(), request->banned.end());
   return {};
 }
 
@@ -350,6 +386,7 @@ Result<void> ReadOfferedTools(Body* body, ServedChat* request) {
 
 // What the API has and this server has not.
 Result<void> RefuseUnsupported(Body* body) {
+  HONE_RETURN_IF_ERROR(body->Unsupported("logit_bias", {Json(Json::Object())}, ""));
   HONE_RETURN_IF_ERROR(body->Unsupported("modalities", {Json(Json::Array{"text"})}, ""));
   for (const char* key : {"audio", "prediction", "web_search_options"}) {
     HONE_RETURN_IF_ERROR(body->Unsupported(key, {}, ""));
@@ -419,6 +456,8 @@ Result<PlainRequest> ReadPlainRequest(std::string_view text) {
   if (static_cast<int64_t>(request.prompts.size()) * request.n > kMostChoices) {
     return Bad("n", fmt::format("at most {} completions at a time", kMostChoices));
   }
+  HONE_RETURN_IF_ERROR(ReadEnds(&body, &request));
+  HONE_RETURN_IF_ERROR(ReadBans(&body, &request));
   HONE_RETURN_IF_ERROR(body.Unsupported("echo", {false}, ""));
   HONE_RETURN_IF_ERROR(body.Unsupported("suffix", {}, ""));
   HONE_RETURN_IF_ERROR(body.Unsupported("best_of", {1, request.n}, "; use n"));

@@ -51,6 +51,12 @@ struct PlainRequest : DrawOptions {
     std::vector<TokenId> tokens;  // where it was given so; then there is no text
   };
   std::vector<Prompt> prompts;
+  // As vLLM has them: further tokens that end a completion, and whether those that end the model's
+  // own turns do.
+  std::vector<TokenId> stop_tokens;
+  bool ignore_eos = false;
+  bool keeps_stops = false;     // what ends a completion stays part of its text
+  std::vector<TokenId> banned;  // by a logit_bias of -100, ascending
 };
 
 inline constexpr int64_t kMostChoices = 64;

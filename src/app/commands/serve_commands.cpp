@@ -53,6 +53,9 @@ void Announce(const CommandContext& context, const ServeArguments& arguments,
     if (arguments.service.embeddings != nullptr) {
       fmt::print("{} embeds texts\n", terminal.Bold(arguments.service.embeddings->name()));
     }
+    if (arguments.service.allow_updates) {
+      fmt::print("whoever reaches it may let it load other weights\n");
+    }
     if (!arguments.record.empty()) {
       fmt::print("conversations are recorded in {}\n", arguments.record);
     }
@@ -141,6 +144,11 @@ Result<std::string> ServeEncoder(CommandContext* context, ServeArguments argumen
 
 // What clients may train, if they may.
 Result<std::optional<TrainingOptions>> TrainingAsked(const ServeArguments& arguments) {
+  if (arguments.service.allow_updates && !arguments.record.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--record keeps what one model says, and --allow-updates lets it become another; "
+                 "leave one of them out");
+  }
   if (!arguments.train) {
     if (arguments.save_to.empty()) return std::optional<TrainingOptions>();
     return Error(ErrorCode::kInvalidArgument,
@@ -150,6 +158,12 @@ Result<std::optional<TrainingOptions>> TrainingAsked(const ServeArguments& argum
     return Error(ErrorCode::kInvalidArgument,
                  "--record keeps conversations with one set of weights, which --train changes; "
                  "choose one of them");
+  }
+  if (arguments.service.allow_updates) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        "--allow-updates lets clients bring weights, and --train lets them make some here; "
+        "choose one of them");
   }
   return std::optional(TrainingOptions{.save_to = arguments.save_to,
                                        .max_tokens = arguments.service.max_tokens,
@@ -256,6 +270,8 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
   AddServedModelOptions(serve, &choice);
   serve.AddOption("--record", &arguments->record,
                   "a run's folder: every conversation becomes a tree in its store");
+  serve.AddFlag("--allow-updates", &arguments->service.allow_updates,
+                "clients may let it load other weights (POST /update_weights_from_disk)");
   serve.AddOption("--embeddings", &arguments->embeddings,
                   "a Hugging Face folder of an encoder of texts, to answer /v1/embeddings");
   serve.AddFlag("--train", &arguments->train,
@@ -274,6 +290,7 @@ void AddServe(Command program, std::shared_ptr<CommandContext> context) {
       "an encoder POST /v1/embeddings; see docs/serving.md.\nExamples:\n"
       "  hone serve runs/quickstart\n"
       "  hone serve path/to/Qwen2.5-0.5B --port 9000 --record runs/recorded\n"
+      "  hone serve models/Qwen2.5-0.5B --allow-updates    (for policy.kind = \"endpoint\")\n"
       "  hone serve models/all-MiniLM-L6-v2\n"
       "  hone serve path/to/Qwen2.5-0.5B --train --save-to models/trained\n"
       "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
