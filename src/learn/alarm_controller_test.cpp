@@ -82,6 +82,7 @@ std::vector<Failure> Failures() {
       {"loss-not-finite", {{"loss", std::nan("")}}, skip},
       {"gradient-not-finite", {{"grad_norm", infinity}}, back},
       {"off-policy", {{"ratio_one_share", 0.999}}, stop},
+      {"engine-mismatch", {{"mismatch/kl", 0.2}}, {}},
       {"gradient-explosion", {{"grad_norm", 50}}, half},
       {"zero-gradient", {{"grad_norm", 0}}, stop},
       {"no-signal", {{"zero_advantage_groups", 1}}, With([](RemedyOptions* s) {

@@ -65,6 +65,13 @@ std::vector<Alarm> BuiltInAlarms() {
        "this is a bug, or records of other weights",
        {R::kStop},
        1},
+      {"engine-mismatch",
+       {C::kAbove, "mismatch/kl", 0.01, 3},
+       kWarning,
+       "what the endpoint says of its tokens is not what the policy says: it has other weights, or "
+       "returns other log-probs; let it take the weights (policy.push), look at how it was started "
+       "(docs/remote.md), and set objective.correction",
+       {}},
       {"gradient-explosion",
        {C::kRisesTo, "grad_norm", 20, 3},
        kWarning,

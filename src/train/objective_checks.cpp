@@ -78,14 +78,15 @@ void CheckLoss(const TrainingRecipe& recipe, RecipeTable table) {
 
 void CheckCorrection(const TrainingRecipe& recipe, RecipeTable table) {
   const CorrectionOptions& correction = recipe.objective.correction;
-  if (recipe.rollout.ahead > 0 && correction.Corrects()) return;
+  const bool drawn_otherwise = recipe.rollout.ahead > 0 || recipe.policy.on;
+  if (drawn_otherwise && correction.Corrects()) return;
   const CorrectionOptions none;
   const bool same = correction.kind == none.kind && correction.sequence == none.sequence &&
                     correction.cap == none.cap && correction.two_sided == none.two_sided &&
                     correction.normalise == none.normalise && correction.veto == none.veto &&
                     correction.most_kl == none.most_kl;
   if (same) return;
-  if (recipe.rollout.ahead > 0) {
+  if (drawn_otherwise) {
     return table.Table("correction")
         .Problem("kind",
                  "of none has no weights, so that nothing else here has an effect; write "
@@ -94,7 +95,7 @@ void CheckCorrection(const TrainingRecipe& recipe, RecipeTable table) {
   table.Problem("correction",
                 "there is nothing to correct: an update begins with the weights that drew, so that "
                 "every weight old / sampled is 1; leave it out, or let rollout run ahead "
-                "(rollout.ahead = 1)");
+                "(rollout.ahead = 1) or an endpoint draw (policy.kind)");
 }
 
 }  // namespace

@@ -274,6 +274,42 @@ void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root) {
   }
 }
 
+void CheckRemote(const TrainingRecipe& recipe, RecipeTable* root) {
+  if (!recipe.policy.on) return;
+  RecipeTable table = root->Table("policy"), rollout = root->Table("rollout");
+  const bool draws = std::any_of(recipe.stages.begin(), recipe.stages.end(),
+                                 [](const auto& stage) { return stage->traits().practice; });
+  if (!draws) {
+    table.Problem("kind",
+                  "an endpoint draws the turns of practice, and no [[stage]] practises; "
+                  "leave it out");
+  }
+  if (recipe.rollout.ahead > 0) {
+    rollout.Problem("ahead",
+                    "is of the run's own engines so far; leave it out, or policy.kind = "
+                    "\"endpoint\"");
+  }
+  const Sampling& sampling = recipe.rollout.policy.sampling;
+  if (sampling.top_k > 0 || sampling.top_p < 1 || sampling.min_p > 0) {
+    rollout.Problem(sampling.top_k > 0   ? "top_k"
+                    : sampling.top_p < 1 ? "top_p"
+                                         : "min_p",
+                    "an endpoint does not say which tokens could have been drawn, which training "
+                    "needs to know; let it draw from all of them");
+  }
+  if (recipe.rollout.strategy != nullptr && recipe.rollout.strategy->traits().reads_entropies) {
+    rollout.Problem("strategy",
+                    fmt::format("{} branches by entropies, which an endpoint does not tell; use "
+                                "chains or tree-grpo",
+                                recipe.rollout.strategy->traits().name));
+  }
+  if (recipe.replay.on) {
+    root->Problem("replay",
+                  "is of what the run's own engine drew so far; leave it out, or policy.kind = "
+                  "\"endpoint\"");
+  }
+}
+
 void CheckRules(const TrainingRecipe& recipe, RecipeTable* root) {
   if (recipe.environment.kind == kNoEnvironment) return;  // nobody acts
   if (recipe.rollout.ahead > 0 && recipe.replay.on) {

@@ -31,6 +31,9 @@ void CheckTerms(const TrainingRecipe& recipe, RecipeTable* root);
 // A simulator that a stage makes is asked.
 void CheckAnswers(const TrainingRecipe& recipe, RecipeTable* root);
 
+// Another engine that draws can do what training asks of it.
+void CheckRemote(const TrainingRecipe& recipe, RecipeTable* root);
+
 // What an episode may use up fits into the model's context.
 void CheckRules(const TrainingRecipe& recipe, RecipeTable* root);
 

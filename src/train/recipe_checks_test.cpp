@@ -136,5 +136,47 @@ TEST(RecipeChecks, TermsThatSettingsNameAreThoseOfTheReward) {
   EXPECT_NE(ProblemOf({phase}).find("the reward gives no term \"calls\""), std::string::npos);
 }
 
+constexpr char kEndpoint[] = "policy={kind='endpoint', url='http://127.0.0.1:8000/v1'}";
+
+TEST(RecipeChecks, WhatAnEndpointCannotDrawIsRefusedWithASentence) {
+  EXPECT_EQ(ProblemOf({kEndpoint}), "");
+  EXPECT_EQ(ProblemOf({kEndpoint, "objective.correction.kind=truncate"}), "");
+  const auto expect = [](const std::vector<std::string>& more, const std::string& part) {
+    std::vector<std::string> overrides = {kEndpoint};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    const std::string problem = ProblemOf(overrides);
+    EXPECT_NE(problem.find(part), std::string::npos) << problem;
+  };
+  expect({"rollout.ahead=1"}, "rollout.ahead: is of the run's own engines so far");
+  expect({"rollout.top_k=5"}, "rollout.top_k: an endpoint does not say which tokens");
+  expect({"rollout.top_k=5", "rollout.top_p=0.9"}, "does not say which tokens");
+  expect({"rollout.strategy=arpo"}, "arpo branches by entropies");
+  expect({"replay.on=true"}, "replay: is of what the run's own engine drew");
+  EXPECT_NE(ProblemOf({"policy.kind=endpoint"}).find("policy.url: says where the server is"),
+            std::string::npos);
+  EXPECT_NE(ProblemOf({"policy={kind='endpoint', url='localhost'}"}).find("http://"),
+            std::string::npos);
+  Recipe imitates = Recipe::Parse(TinyRecipe("/tmp/none"), "tiny.toml").value();
+  imitates.Override(kEndpoint);
+  imitates.Override("stage=[{kind='sft', steps=3}]");
+  const auto nobody = ReadTrainingRecipe(&imitates);
+  ASSERT_FALSE(nobody.ok());
+  EXPECT_NE(nobody.error().message().find("no [[stage]] practises"), std::string::npos)
+      << nobody.error().message();
+}
+
+TEST(RecipeChecks, WhereAnEndpointIsIsNoPartOfWhatARunIs) {
+  const Json said = ReadTiny("/tmp/none", {kEndpoint}).value().said;
+  EXPECT_EQ(said, ReadTiny("/tmp/none", {"policy={kind='endpoint', url='https://far/v1', "
+                                         "concurrent=3, deadline=9, retries=1, model='m'}"})
+                      .value()
+                      .said);
+  EXPECT_NE(said, ReadTiny("/tmp/none", {kEndpoint, "policy.push=never"}).value().said);
+  const Json here = ReadTiny("/tmp/none").value().said;
+  EXPECT_NE(said, here);
+  EXPECT_EQ(here, ReadTiny("/tmp/none", {kEndpoint, "policy.kind=engine"}).value().said)
+      << "what is said of the server waits";
+}
+
 }  // namespace
 }  // namespace hone

@@ -93,6 +93,9 @@ Result<void> CheckRewards(const TrainingRecipe& recipe, const StageContext& cont
 
 Result<void> Rehearse(const TrainingRecipe& recipe, StageContext* context, bool knock) {
   HONE_RETURN_IF_ERROR(CheckEndpoint(recipe, knock));
+  if (recipe.policy.on) {
+    HONE_ASSIGN_OR_RETURN(context->remote, RemoteEngine::Open(recipe.policy, knock));
+  }
   HONE_RETURN_IF_ERROR(CheckOpening(*context));
   HONE_RETURN_IF_ERROR(CheckDemonstrators(recipe, *context));
   return CheckRewards(recipe, *context);

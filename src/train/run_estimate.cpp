@@ -360,6 +360,7 @@ Json RunEstimate::ToJson() const {
                    {"set_up", Json::Of({{"demonstrations", set_up.demonstrations},
                                         {"seconds", set_up.seconds},
                                         {"asks_others", set_up.asks_others}})},
+                   {"drawn_by", drawn_by},
                    {"stages", std::move(rows)},
                    {"seconds", Seconds()},
                    {"money", money}});
@@ -377,6 +378,9 @@ std::string RunEstimate::Table() const {
       "speed       {:.0f} tokens/s trained, {:.0f} tokens/s drawn; measured just now, as busy as "
       "the machine is\n",
       train_tokens_per_second, drawn_tokens_per_second);
+  if (!drawn_by.empty()) {
+    text += fmt::format("drawing     by {}, taken to be as fast as this machine\n", drawn_by);
+  }
   text += fmt::format("episodes    {:.0f} tokens, {:.0f} of them the agent's; {:.2f} calls\n",
                       tokens_per_demonstration, policy_tokens_per_demonstration,
                       calls_per_demonstration);
@@ -431,6 +435,10 @@ Result<RunEstimate> EstimateRun(const TrainingRecipe& recipe, const SetUpHooks& 
   // being written, one cached.
   estimate.checkpoint_bytes = estimate.parameters * (2 + 3 * 4 + 4 * recipe.rollout.ahead);
   estimate.disk_bytes = estimate.checkpoint_bytes * (recipe.run.keep + 3);
+  estimate.drawn_by = recipe.policy.url;
+  if (recipe.policy.on && recipe.policy.push) {  // the weights for the server, the new and the old
+    estimate.disk_bytes += 2 * 4 * estimate.parameters;
+  }
   AddStages(recipe, cached, &estimate);
   if (recipe.Simulates()) {
     const double most = recipe.answers.simulator->model.language_model.max_money;

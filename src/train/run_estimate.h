@@ -25,6 +25,7 @@ struct RunEstimate {
   double tokens_per_demonstration = 0, policy_tokens_per_demonstration = 0;
   double calls_per_demonstration = 0;
   double train_tokens_per_second = 0, drawn_tokens_per_second = 0;  // measured
+  std::string drawn_by;  // the endpoint that draws turns, as if as fast; empty: this machine
   struct Stage {
     std::string kind;
     int64_t steps = 0;

@@ -10,6 +10,7 @@
 #include "evaluate/policy_evaluation.h"
 #include "learn/curriculum.h"
 #include "learn/together/shared_step.h"
+#include "rollout/remote_engine.h"
 #include "train/backend.h"
 #include "train/folder/agent_card.h"
 #include "train/pass_times.h"
@@ -55,7 +56,9 @@ struct StageContext {
   // Who computes with this process; null: nobody. The crew is there in process 0 alone.
   Cluster* cluster = nullptr;
   Crew* crew = nullptr;
-  std::unique_ptr<SharedStep> shared_step;     // of the engine; null: there is no cluster
+  std::unique_ptr<SharedStep> shared_step;  // of the engine; null: there is no cluster
+  // Draws the turns of practice; null: the engine does.
+  std::unique_ptr<RemoteEngine> remote;
   std::function<void(std::string_view)> note;  // told what whoever watches should know; or null
   std::function<bool()> stop;                  // whether to end what is being made; or null
   std::function<void(std::string_view, int64_t, int64_t)> progress;  // as SetUpHooks has it

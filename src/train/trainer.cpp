@@ -96,7 +96,7 @@ class Trainer {
   Result<void> Log(StepValues values, const std::vector<const ScoredTree*>& records);
   Result<void> Measure(const std::string& name, Split split, int64_t tasks);
   Result<bool> MeasureDev(StageRun* run, StageStep* done);
-  Result<void> MayStop();
+  Result<void> MayStop();  // also in the middle of a step, which has changed nothing before its end
 
   const TrainingRecipe& recipe_;
   TrainOptions options_;
@@ -390,9 +390,10 @@ Result<std::unique_ptr<StageRun>> Trainer::OpenRun(size_t number) {
 Result<void> Trainer::TakeStep(const Stage& stage, StageRun* run) {
   const bool practice = stage.traits().practice;
   if (crew_ != nullptr && !practice) crew_->TakeStep(state_.stage_step);
-  HONE_ASSIGN_OR_RETURN(StageStep done, run->Step(state_.stage_step));
-  ++state_.stage_step;
-  ++state_.step;
+  Result<StageStep> step = run->Step(state_.stage_step);
+  if (!step.ok() && step.error().code() == ErrorCode::kStopped) HONE_RETURN_IF_ERROR(MayStop());
+  HONE_ASSIGN_OR_RETURN(StageStep done, std::move(step));
+  ++state_.stage_step, ++state_.step;
   if (done.ratio_tokens > 0)
     state_.AddTotal("ratio_tokens", static_cast<double>(done.ratio_tokens));
   for (const char* name : {"trajectories", "sampled_tokens", "real_calls", "simulated_calls",

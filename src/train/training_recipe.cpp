@@ -79,19 +79,29 @@ ModelConfig ReadFresh(RecipeTable table) {
   return config;
 }
 
+// The keys of a table that say where something computes, and nothing of what.
+std::vector<std::string> PlacesIn(std::string_view table) {
+  if (table == "model" || table == "simulator" || table == "user") return {"device"};
+  if (table == "policy") {
+    return {"url", "model", "key_variable", "concurrent", "deadline", "retries", "push_folder"};
+  }
+  return {};
+}
+
 // What a recipe says, but for where models compute: a run that began on one machine goes on at
 // another.
-Json WithoutDevices(const Json& said) {
+Json WithoutPlaces(const Json& said) {
   Json rest = Json::Object();
   for (const auto& [name, table] : said.AsObject()) {
-    const bool has_model = name == "model" || name == "simulator" || name == "user";
-    if (!has_model || !table.is_object() || table.Find("device") == nullptr) {
+    const std::vector<std::string> places = PlacesIn(name);
+    const auto says = [&](const std::string& key) { return table.Find(key) != nullptr; };
+    if (!table.is_object() || std::none_of(places.begin(), places.end(), says)) {
       rest.Set(name, table);
       continue;
     }
     Json others = Json::Object();
     for (const auto& [key, value] : table.AsObject()) {
-      if (key != "device") others.Set(key, value);
+      if (std::find(places.begin(), places.end(), key) == places.end()) others.Set(key, value);
     }
     if (!others.AsObject().empty()) rest.Set(name, std::move(others));
   }
@@ -239,9 +249,18 @@ bool TrainingRecipe::Makes(StageProduct product) const {
                      [&](const auto& stage) { return stage->traits().product == product; });
 }
 
+int64_t TrainingRecipe::StepsBeforePractice() const {
+  int64_t steps = 0;
+  for (const auto& stage : stages) {
+    if (stage->traits().practice) break;
+    if (stage->traits().trains_policy()) steps += stage->size().steps;
+  }
+  return steps;
+}
+
 void PassOverTraining(RecipeTable root) {
   for (const char* table :
-       {"run", "model", "rewards", "credit", "objective", "rollout", "curriculum",
+       {"run", "model", "rewards", "credit", "objective", "policy", "rollout", "curriculum",
         "dynamic_sampling", "replay", "alarms", "stage", "evaluation"}) {
     root.PassOver(table);
   }
@@ -269,8 +288,8 @@ Result<MeasuringParts> ReadMeasuring(const std::filesystem::path& file,
        {"environment", "tools", "answers", "simulator", "user", "faults", "conditions", "redact"}) {
     root.PassOver(table);
   }
-  for (const char* table : {"run", "model", "credit", "objective", "rollout", "curriculum",
-                            "dynamic_sampling", "replay", "alarms", "stage"}) {
+  for (const char* table : {"run", "model", "credit", "objective", "policy", "rollout",
+                            "curriculum", "dynamic_sampling", "replay", "alarms", "stage"}) {
     root.PassOver(table);
   }
   HONE_RETURN_IF_ERROR(recipe.Finish());
@@ -295,8 +314,8 @@ Result<TrainingRecipe> ReadTrainedRecipe(const std::filesystem::path& run,
   read.rollout = ReadPractice(root.Table("rollout"), true);
   read.answers = ReadBackend(root, {});
   read.evaluation = ReadEvaluation(root.Table("evaluation"));
-  for (const char* table : {"rewards", "credit", "objective", "curriculum", "dynamic_sampling",
-                            "replay", "alarms", "stage"}) {
+  for (const char* table : {"rewards", "credit", "objective", "policy", "curriculum",
+                            "dynamic_sampling", "replay", "alarms", "stage"}) {
     root.PassOver(table);
   }
   HONE_RETURN_IF_ERROR(recipe.Finish());
@@ -330,6 +349,7 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
     credit.Problem("method", method.error().message());
   }
   read.objective = ReadObjective(root.Table("objective"));
+  read.policy = ReadRemoteOptions(root.Table("policy"));
   read.rollout = ReadPractice(root.Table("rollout"), true);
   read.curriculum = ReadCurriculum(root.Table("curriculum"));
   read.dynamic_sampling = ReadDynamicSampling(root.Table("dynamic_sampling"));
@@ -347,12 +367,13 @@ Result<TrainingRecipe> ReadTrainingRecipe(Recipe* recipe, std::span<const StageK
   read.answers = ReadAnswers(read, &root);
   CheckAnswers(read, &root);
   CheckRules(read, &root);
+  CheckRemote(read, &root);
   read.evaluation = ReadEvaluation(root.Table("evaluation"));
   HONE_RETURN_IF_ERROR(recipe->Finish());
   read.paths = recipe->Paths();
   read.resolved_text = recipe->Resolved();
   read.resolved = recipe->Values();
-  read.said = WithoutDevices(recipe->Said());
+  read.said = WithoutPlaces(recipe->Said());
   return read;
 }
 

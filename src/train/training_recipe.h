@@ -16,6 +16,7 @@
 #include "learn/running/reward_scale.h"
 #include "learn/self_imitation.h"
 #include "rollout/practice_options.h"
+#include "rollout/remote_options.h"
 #include "simulate/backend_options.h"
 #include "tools/tool_recipe.h"
 #include "train/stage.h"
@@ -86,6 +87,7 @@ struct TrainingRecipe {
   bool mask_truncated =
       false;  // trajectories that were cut off leave the loss, whatever the method
   ObjectiveOptions objective;
+  RemoteOptions policy;     // who draws the turns of training; off: the policy's own engine
   PracticeOptions rollout;  // of training; evaluation says its own temperature
   CurriculumOptions curriculum;
   DynamicSamplingOptions dynamic_sampling;
@@ -108,6 +110,8 @@ struct TrainingRecipe {
   // What the real tools answered is recorded by a stage, and the run is answered by that.
   bool JournalsItself() const { return Makes(StageProduct::kJournal); }
   bool Makes(StageProduct product) const;
+  // Steps of the run before its first practice.
+  int64_t StepsBeforePractice() const;
 };
 
 // What a recipe is read for. kToReport: to know its finished runs again, which takes the files that

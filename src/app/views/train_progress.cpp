@@ -155,11 +155,12 @@ class PeoplesTraining final : public TrainObserver {
 
   void Practice(const StepReport& step) {
     const StepValues& v = step.values;
+    const bool elsewhere = v.contains("mismatch/kl");  // an endpoint drew
     if (lines_ % 20 == 0) {
       Line(terminal_.Dim(fmt::format(
-          "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}", "step",
+          "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}{}", "step",
           "success", "reward", "when", "which", "how", "calls", "length", "entropy", "kl", "silent",
-          "faults", "tok/s")));
+          "faults", "tok/s", elsewhere ? " mismatch" : "")));
     }
     ++lines_;
     const auto number = [&](const char* name, int decimals) {
@@ -169,11 +170,12 @@ class PeoplesTraining final : public TrainObserver {
       return v.contains(name) ? fmt::format("{:.{}f}%", 100 * v.at(name), decimals) : "-";
     };
     Line(fmt::format(
-        "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}",
+        "{:>5} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>8} {:>6} {:>7} {:>7}{}",
         Number(step), share("success", 1), number("reward/mean", 3), share("when", 1),
         share("which", 1), share("how", 1), number("tool_calls", 2), number("response_length", 1),
         number("entropy", 4), number("kl", 5), share("zero_advantage_groups", 0),
-        number("faults", 3), number("tokens_per_second", 0)));
+        number("faults", 3), number("tokens_per_second", 0),
+        elsewhere ? fmt::format(" {:>8}", number("mismatch/kl", 5)) : ""));
   }
 
   void Line(const std::string& line) {

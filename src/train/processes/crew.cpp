@@ -18,6 +18,7 @@ Result<void> CanBeShared(const TrainingRecipe& recipe) {
         fmt::format("{} is of one process so far; leave it out, or start one process", what));
   };
   if (recipe.rollout.ahead > 0) return refuse("rollout.ahead");
+  if (recipe.policy.on) return refuse("policy.kind = \"endpoint\"");
   if (!recipe.answers.conditions.empty()) return refuse("[[conditions]] of tools");
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "learn/objective.h"
+#include "support/loopback_server.h"
 #include "support/stop_after.h"
 #include "support/tiny_context.h"
 #include "tools/journal/journal.h"
@@ -134,6 +135,22 @@ class Listener : public TrainObserver {
   std::vector<StepValues> steps;
 };
 
+// A server that ends every turn at once, and says that it hardly ever does.
+std::string EndsAtOnce(const LoopbackRequest& request) {
+  if (request.path == "/v1/models") {
+    return LoopbackServer::Reply(200, "", R"({"data": [{"id": "rash"}]})");
+  }
+  const Json asked = ParseJson(request.body).value();
+  const Json end = asked.Find("stop_token_ids")->AsArray().at(0);
+  return LoopbackServer::Reply(
+      200, "",
+      DumpJson(Json::Of(
+          {{"choices", Json::Array{Json::Of(
+                           {{"token_ids", Json::Array{end}},
+                            {"logprobs", Json::Of({{"token_logprobs", Json::Array{Json(-9.0)}}})},
+                            {"finish_reason", "stop"}})}}})));
+}
+
 TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
   const std::string noisy = (directory_.path() / "noisy.jsonl").string(),
                     mixed = (directory_.path() / "mixed.jsonl").string(),
@@ -143,6 +160,7 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
     std::vector<std::string> changes;
     std::vector<std::string> alarms;
   };
+  const LoopbackServer rash(EndsAtOnce);
   const std::vector<Failing> runs = {
       {"healthy", {}, {}},
       {"paid-for-failing",
@@ -194,6 +212,10 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
         "stage.1.learning_rate=0.002", "stage.1.steps=4"},
        {"clip-saturation"}},
       {"nobody-answers", NobodyAnswers(), {"fault-spike", "faults-persist"}},
+      {"drawn-elsewhere",
+       {"policy={kind='endpoint', url='" + rash.url("/v1") + "', push='never'}", "stage.0.steps=20",
+        "stage.1.steps=4"},
+       {"engine-mismatch"}},
   };
   std::set<std::string> fired = {"off-policy", "unread-calls"};  // below
   for (const Failing& run : runs) {

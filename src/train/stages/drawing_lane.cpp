@@ -22,6 +22,11 @@ Result<Rollout> PracticeOf(const StageContext& context, Engine* engine, Executor
   options.run = recipe.run.name;
   options.in_earnest = !recipe.Simulates();
   options.carry = std::move(carry);
+  if (context.remote != nullptr) {
+    options.drawer = [remote = context.remote.get(), policy, stop = context.stop] {
+      return NewRemoteDrawer(remote, policy, {.stop = stop});
+    };
+  }
   return Rollout::New(std::move(options), context.environment.environment.get(), policy,
                       recipe.rollout.strategy.get(), executor);
 }
@@ -60,9 +65,9 @@ Result<void> DrawingLane::Begin(const VersionedWeights& weights, int64_t newer, 
   CarryOptions carry{.turns = newer > 0 ? context_.recipe->rollout.carry : 0,
                      .versions = newer,
                      .next = [this](std::stop_token stop) { return TakeNext(std::move(stop)); }};
-  HONE_ASSIGN_OR_RETURN(
-      const Rollout rollout,
-      PracticeOf(context_, engine_.get(), tools_.backend->executor(), weights.version, std::move(carry)));
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
+                        PracticeOf(context_, engine_.get(), tools_.backend->executor(),
+                                   weights.version, std::move(carry)));
   stop_ = std::stop_source();
   under_way_ = std::async(std::launch::async, [this, rollout, posed = std::move(posed), schedule,
                                                stop = stop_.get_token()]() mutable {

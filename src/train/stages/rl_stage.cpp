@@ -102,6 +102,7 @@ Result<std::unique_ptr<RlTraining>> RlTraining::New(const RlStage& stage, int64_
   if (recipe.rollout.ahead > 0) {
     HONE_ASSIGN_OR_RETURN(training->ahead_, DrawingAhead::Open(recipe.rollout.ahead, *context));
   }
+  if (context->remote != nullptr) NoteOtherWeights(*context);
   if (recipe.objective.NeedsReference()) {
     HONE_ASSIGN_OR_RETURN(training->reference_,
                           StageReference::Open({context->folder, number, recipe.objective.kl},
@@ -139,6 +140,7 @@ Result<StageStep> RlTraining::Step(int64_t step) {
     if (!groups.empty() && !WarmsUp(step)) {
       options.replayed = replay_.Take(static_cast<int64_t>(clock), rng.Split("replay"));
     }
+    pushed_ = false;
     const UpdateReport update = Timed("training", [&] {
       if (context_->crew != nullptr) context_->crew->Update(number_, step, options, groups);
       return UpdatePolicy(options, groups, rng, context_->engine.get());
@@ -299,7 +301,11 @@ void RlTraining::NotePractice(const Practice& practised, int64_t step, const Dyn
   };
   values["real_calls"] = calls(CallSource::kTool);
   values["simulated_calls"] = calls(CallSource::kSimulator);
-  if (ahead_) values["lag"] = MeanLag(practice.records, step);
+  if (ahead_ || context_->remote != nullptr) values["lag"] = MeanLag(practice.records, step);
+  if (context_->remote != nullptr) {
+    practised.mismatch.AddTo(&values);
+    values["remote_retries"] = static_cast<double>(practised.retries);
+  }
   trajectories_ += practice.counts.leaves;
   unread_note_ = practice.counts.unread_note;
   curriculum_->Observe(practice.outcomes);
@@ -449,6 +455,7 @@ Result<void> RlTraining::Restore(const Json& state) {
 
 Result<void> RlTraining::RollBack(int64_t step, const Json& state) {
   const Json watched = alarms_.ToJson();
+  pushed_ = false;
   HONE_RETURN_IF_ERROR(Restore(state));
   HONE_RETURN_IF_ERROR(alarms_.Restore(watched));
   alarms_.RolledBack(step);

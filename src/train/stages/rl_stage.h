@@ -20,6 +20,7 @@
 #include "train/stage_context.h"
 #include "train/stages/demonstration_mix.h"
 #include "train/stages/drawing_ahead.h"
+#include "train/stages/remote_drawing.h"
 #include "train/stages/stage_reference.h"
 
 namespace hone {
@@ -86,11 +87,15 @@ class RlTraining final : public StageRun, public StageAlarms {
   struct Practice {
     ScoredGroups groups;
     CallCounts calls;
-    bool of_earlier = false;  // some of it was drawn with weights of earlier steps
+    bool of_earlier = false;  // some of it was drawn with weights of earlier steps, or elsewhere
+    EngineMismatch mismatch;  // of what was drawn elsewhere
+    int64_t retries = 0;      // of requests for it
   };
   Result<Practice> Practise(int64_t step, double clock, const Method& method,
                             DynamicSampler* rounds);
   Result<DrawnGroups> Draw(int64_t step, PosedTasks posed);
+  // The same by another engine, which gets the weights first (train/stages/remote_drawing.h).
+  Result<DrawnGroups> DrawRemotely(int64_t step, const PosedTasks& posed, Practice* practice);
   // The same with other processes; with scores.
   Result<DrawnGroups> DrawTogether(int64_t step, int64_t schedule, const PosedTasks& posed,
                                    Practice* practice);
@@ -134,6 +139,7 @@ class RlTraining final : public StageRun, public StageAlarms {
   std::optional<DrawingAhead> ahead_;  // none: every step is drawn with the weights it begins with
   // What was drawn ahead has cost, and where the stage stands on the virtual clock of its tools.
   Backend::Spent spent_ahead_;
+  bool pushed_ = false;       // another engine that draws has the weights of now
   int64_t trajectories_ = 0;  // drawn in this stage
   std::string unread_note_;   // of the step
   bool terms_met_ = false;    // somebody was scored, and with what the method reads

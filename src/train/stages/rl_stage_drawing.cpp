@@ -29,6 +29,8 @@ Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, co
         HONE_ASSIGN_OR_RETURN(drawn,
                               DrawTogether(step, static_cast<int64_t>(clock), posed, &practice));
         scoring.rewarder = nullptr;  // the same
+      } else if (context_->remote != nullptr) {
+        HONE_ASSIGN_OR_RETURN(drawn, DrawRemotely(step, posed, &practice));
       } else {
         HONE_ASSIGN_OR_RETURN(drawn, Draw(step, std::move(posed)));
       }
@@ -38,19 +40,46 @@ Result<RlTraining::Practice> RlTraining::Practise(int64_t step, double clock, co
     rounds->Add(scored.Values(context_->recipe->dynamic_sampling.metric));
     practice.groups.Append(std::move(scored));
   }
-  for (const auto& [source, count] : CallsSince(asked, tools_.backend->executor()->counts().by_source)) {
+  for (const auto& [source, count] :
+       CallsSince(asked, tools_.backend->executor()->counts().by_source)) {
     practice.calls[source] += count;
   }
   return practice;
 }
 
 Result<DrawnGroups> RlTraining::Draw(int64_t step, PosedTasks posed) {
-  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
-                        PracticeOf(*context_, context_->engine.get(), tools_.backend->executor(), step));
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout, PracticeOf(*context_, context_->engine.get(),
+                                                          tools_.backend->executor(), step));
   HONE_ASSIGN_OR_RETURN(DrawnGroups drawn, Timed("rollout", DrawGroups, rollout, std::move(posed),
                                                  context_->engine->pool(), std::stop_token()));
   TellApart(drawn.counts.seconds);
   return drawn;
+}
+
+Result<DrawnGroups> RlTraining::DrawRemotely(int64_t step, const PosedTasks& posed,
+                                             Practice* practice) {
+  RemoteEngine& remote = *context_->remote;
+  if (remote.options().push && !pushed_) {
+    HONE_RETURN_IF_ERROR(Timed("push", [&]() -> Result<void> {
+      const std::filesystem::path folder = PushFolder(*context_);
+      HONE_RETURN_IF_ERROR(WriteForServer(*context_->engine, remote.options().api, folder));
+      return remote.Push(folder, step, context_->stop);
+    }));
+    pushed_ = true;
+  }
+  // A server that keeps its weights has, as far as anybody knows, those that the stage began with.
+  const int64_t version = remote.options().push ? step : 0;
+  const int64_t retries = remote.retries();
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout, PracticeOf(*context_, context_->engine.get(),
+                                                          tools_.backend->executor(), version));
+  HONE_ASSIGN_OR_RETURN(RolloutResult played, Timed("rollout", &Rollout::Run, rollout,
+                                                    posed.requests, std::stop_token()));
+  TellApart(played.counts.seconds);
+  practice->of_earlier = true;
+  practice->retries += remote.retries() - retries;
+  practice->mismatch.Add(Timed("reference", CompareWithPolicy, context_->engine.get(),
+                               stage_.batches.call_tokens, &played.trees));
+  return GroupsOf(posed, std::move(played), context_->engine->pool());
 }
 
 Result<DrawnGroups> RlTraining::DrawTogether(int64_t step, int64_t schedule,
@@ -83,8 +112,7 @@ Result<void> RlTraining::BeginAhead(int64_t done) {
     Round round = RoundOf(step, method);
     round.groups = static_cast<size_t>(stage_.groups);
     CallCounts of_others;  // there are none
-    HONE_ASSIGN_OR_RETURN(PosedTasks posed,
-                          Timed("tasks", PoseTasks, Supply(&of_others), round));
+    HONE_ASSIGN_OR_RETURN(PosedTasks posed, Timed("tasks", PoseTasks, Supply(&of_others), round));
     HONE_RETURN_IF_ERROR(ahead_->Begin(std::move(posed), schedule, Spent().time));
   }
   return {};

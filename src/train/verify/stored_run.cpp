@@ -105,6 +105,10 @@ Result<std::unique_ptr<StoredRun>> OpenStoredRun(const std::filesystem::path& fo
   HONE_RETURN_IF_ERROR(ReadEnd(run.get()));
   if (!run->values.empty()) run->steps = run->values.rbegin()->first + 1;
   if (!run->checkpoints.empty()) run->steps = std::max(run->steps, run->checkpoints.back());
+  run->derivable = run->steps;
+  if (run->recipe.policy.on) {
+    run->derivable = std::min(run->steps, run->recipe.StepsBeforePractice());
+  }
   return run;
 }
 

@@ -54,12 +54,13 @@ class Verifier {
   Result<Verification> Plan() {
     HONE_RETURN_IF_ERROR(ChooseBeginning());
     result_.first_step = beginning_.step;
-    result_.end_step = std::min(options_.to.value_or(run_->steps), run_->steps);
+    result_.end_step = std::min(options_.to.value_or(run_->derivable), run_->derivable);
     if (result_.end_step <= result_.first_step) {
       return Error(
           ErrorCode::kInvalidArgument,
-          fmt::format("nothing lies between step {} and step {} of {}, which has done {}",
-                      result_.first_step, result_.end_step, run_->folder.string(), run_->steps));
+          fmt::format("nothing lies between step {} and step {} of {}, which has done {}{}",
+                      result_.first_step, result_.end_step, run_->folder.string(), run_->steps,
+                      run_->derivable < run_->steps ? std::string("; ") + kDrawnElsewhere : ""));
     }
     CountStored();
     Explain();
@@ -192,6 +193,7 @@ void Verifier::Explain() {
         fmt::format("the steps before {}, and {} itself: the derivation begins there",
                     beginning_.step, beginning_.checkpoint.filename().string()));
   }
+  if (run_->derivable < run_->steps) result_.notes.push_back(kDrawnElsewhere);
   if (result_.end_step < run_->steps) {
     result_.notes.push_back(
         fmt::format("the steps from {} to {}", result_.end_step, run_->steps - 1));
@@ -216,6 +218,7 @@ void Verifier::Explain() {
 // A folder in which hone train would go on, without what it is to derive.
 Result<void> Verifier::Prepare() {
   recipe_ = run_->recipe;
+  recipe_.policy = {};  // nobody else is asked
   recipe_.run.out = (scratch_ / "runs").string();
   recipe_.run.cache = (scratch_ / "cache").string();
   if (options_.threads) recipe_.run.threads = *options_.threads;
