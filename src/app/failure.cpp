@@ -56,6 +56,9 @@ void Say(std::string_view words) {
 
 Error FailureOf(const std::exception& thrown) {
   const std::string_view words = WordsFor(thrown);
+  if (dynamic_cast<const ClusterError*>(&thrown) != nullptr) {
+    return Error(ErrorCode::kUnavailable, std::string(words));
+  }
   return Error(words.empty() ? ErrorCode::kIo : ErrorCode::kFull,
                words.empty() ? std::string(thrown.what()) : std::string(words));
 }

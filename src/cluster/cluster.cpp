@@ -40,15 +40,18 @@ std::string Cluster::NameOf(int rank) const {
   return name;
 }
 
+std::string Cluster::Broadcast(std::string bytes) { return Spread(std::move(bytes), true); }
+
 // Down a binary tree: whoever has it hands it to the process half as far away as the last time.
-std::string Cluster::Broadcast(std::string bytes) {
+std::string Cluster::Spread(std::string bytes, bool in_time) {
   const int rank = this->rank(), size = this->size();
   int step = 1;
   while (step < size) step *= 2;
   for (; step >= 1; step /= 2) {
-    if (rank % (2 * step) == step) bytes = transport_->Receive(rank - step);
+    if (rank % (2 * step) == step) bytes = transport_->Receive(rank - step, in_time);
     if (rank % (2 * step) == 0 && rank + step < size) transport_->Send(rank + step, bytes);
   }
+  if (transport_ != nullptr) transport_->Flush();  // the others begin before this process computes
   return bytes;
 }
 
@@ -79,6 +82,7 @@ std::vector<std::string> Cluster::Exchange(std::vector<std::string> bytes) {
     const int from = (rank + size - away) % size;
     bytes[static_cast<size_t>(from)] = transport_->Receive(from);
   }
+  if (transport_ != nullptr) transport_->Flush();
   return bytes;
 }
 

@@ -27,6 +27,8 @@ class Cluster {
 
   // What process 0 gives, to all.
   std::string Broadcast(std::string bytes);
+  // The same for others than process 0, who wait for it for as long as that may work alone.
+  std::string AwaitOrder() { return Spread("", /*in_time=*/false); }
   // What each gives, by rank, to process 0; nothing for the others.
   std::vector<std::string> Gather(std::string bytes);
   // What each gives, by rank, to all.
@@ -42,6 +44,7 @@ class Cluster {
   void Close();
 
  private:
+  std::string Spread(std::string bytes, bool in_time);
   Result<std::vector<std::string>> Unpacked(std::vector<std::string> all) const;
 
   std::unique_ptr<Transport> transport_;

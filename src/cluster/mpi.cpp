@@ -121,20 +121,25 @@ class MpiTransport final : public Transport {
     Progress();
   }
 
-  std::string Receive(int from) override {
+  std::string Receive(int from, bool in_time) override {
     uint64_t size = 0;
-    ReceivePiece(&size, sizeof(size), from);
+    ReceivePiece(&size, sizeof(size), from, in_time ? Awaited::kInTime : Awaited::kAtAnyTime);
     std::string bytes(size, '\0');
     for (size_t at = 0; at < size; at += kPiece) {
-      ReceivePiece(bytes.data() + at, std::min(kPiece, size - at), from);
+      ReceivePiece(bytes.data() + at, std::min(kPiece, size - at), from, Awaited::kComing);
     }
     return bytes;
   }
 
   void NameProcesses(std::vector<std::string> names) override { names_ = std::move(names); }
 
+  // MPI moves large messages only while it is called.
+  void Flush() override {
+    WaitUntil([&] { return Progress(), going_.empty(); }, -1, Awaited::kInTime);
+  }
+
   void Close() override {
-    WaitUntil([&] { return Progress(), going_.empty(); }, -1);
+    Flush();
     mpi_.finalize();
   }
 
@@ -181,28 +186,36 @@ class MpiTransport final : public Transport {
     }
   }
 
-  void ReceivePiece(void* to, size_t size, int from) {
+  // kComing: its sender has begun to send what this is a piece of.
+  enum class Awaited { kAtAnyTime, kInTime, kComing };
+
+  void ReceivePiece(void* to, size_t size, int from, Awaited awaited) {
     Handle request{};
     Check(mpi_.receive(to, static_cast<int>(size), handles_.byte, from, kTag, handles_.world,
                        &request),
           from);
-    WaitUntil([&] { return Progress(), IsDone(&request, from); }, from);
+    WaitUntil([&] { return Progress(), IsDone(&request, from); }, from, awaited);
   }
 
-  // MPI's own waiting takes a whole core, which others may compute on.
+  // MPI's own waiting takes a whole core, which others may compute on. But a large message moves on
+  // only while both sides look at it, a few pages at a time: while one is on its way nobody sleeps
+  // for long.
   template <typename Condition>
-  void WaitUntil(const Condition& condition, int other) {
+  void WaitUntil(const Condition& condition, int other, Awaited awaited) {
     const SteadyClock::time_point begin = SteadyClock::now();
-    constexpr int kEager = 200;
+    constexpr int64_t kEager = 200, kFlowing = 200'000;
     for (int64_t tries = 0; !condition(); ++tries) {
-      if (tries < kEager) {
+      const bool flows = awaited == Awaited::kComing || !going_.empty();
+      if (tries < (flows ? kFlowing : kEager)) {
         std::this_thread::yield();
         continue;
       }
-      std::this_thread::sleep_for(std::chrono::microseconds(tries < 20 * kEager ? 50 : 500));
+      const bool soon = flows || tries < 20 * kEager;
+      std::this_thread::sleep_for(std::chrono::microseconds(soon ? 50 : 500));
       const std::chrono::duration<double> waited = SteadyClock::now() - begin;
       if (waited.count() > kSoon) NoteEnding(other);
-      if (options_.patience_seconds <= 0 || waited.count() < options_.patience_seconds) continue;
+      const bool patient = options_.patience_seconds <= 0 || awaited == Awaited::kAtAnyTime;
+      if (patient || waited.count() < options_.patience_seconds) continue;
       throw ClusterError(fmt::format(
           "{} has waited {:.0f} s for {}, which is gone, cut off or far too slow; the same command "
           "goes on from the last checkpoint, with any number of processes (run.patience says how "
@@ -216,8 +229,8 @@ class MpiTransport final : public Transport {
     if (noted_ending_ || rank_ != 0 || !options_.ending || !options_.ending()) return;
     noted_ending_ = true;
     options_.note(fmt::format(
-        "this run is to end while {} waits for {}; where that one died, the same command goes on "
-        "from the last checkpoint, with any number of processes",
+        "this run is to end, and {} waits for {} to finish its part; if that one died, the same "
+        "command goes on from the last checkpoint, with any number of processes",
         NameOf(rank_), NameOf(other)));
   }
 

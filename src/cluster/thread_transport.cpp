@@ -39,7 +39,7 @@ class ThreadTransport final : public Transport {
   int size() const override { return size_; }
   std::string host() const override { return "this process"; }
   void Send(int to, std::string bytes) override { post_->Put(rank_, to, std::move(bytes)); }
-  std::string Receive(int from) override { return post_->Take(from, rank_); }
+  std::string Receive(int from, bool /*in_time*/) override { return post_->Take(from, rank_); }
   void Close() override {}
 
  private:

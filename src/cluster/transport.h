@@ -26,7 +26,10 @@ class Transport {
   virtual std::string host() const = 0;
   // Does not wait for whoever receives it.
   virtual void Send(int to, std::string bytes) = 0;
-  virtual std::string Receive(int from) = 0;
+  // `in_time`: where it has an end, what waits too long is an error (MpiOptions::patience_seconds).
+  virtual std::string Receive(int from, bool in_time = true) = 0;
+  // What was sent is on its way for good: it arrives whatever this process does next.
+  virtual void Flush() {}
   // What people call the processes, by rank, for what is thrown.
   virtual void NameProcesses(std::vector<std::string> /*names*/) {}
   // All messages have left. To be called by every process, at the end of a run that went well.

@@ -14,6 +14,7 @@
 #include "engine/processor_runner.h"
 #include "engine/safetensors.h"
 #include "engine/token_check.h"
+#include "engine/weights/model_match.h"
 
 namespace hone {
 namespace {
@@ -58,24 +59,6 @@ std::unique_ptr<ModelRunner> NewRunner(Model* model, const Engine::Options& opti
       DeviceRunnerOptions{options.precision, options.recompute_activations, options.small_moments,
                           options.forbidden},
       std::move(device));
-}
-
-// Where two decoders are not of the same shape; "" where they are. A scalar head is no part of it.
-std::string DifferenceInShape(const ModelConfig& a, const ModelConfig& b) {
-  const std::pair<const char*, int64_t ModelConfig::*> sizes[] = {
-      {"layers", &ModelConfig::layers},     {"width", &ModelConfig::width},
-      {"heads", &ModelConfig::heads},       {"kv_heads", &ModelConfig::kv_heads},
-      {"head_dim", &ModelConfig::head_dim}, {"hidden", &ModelConfig::ffn},
-      {"vocabulary", &ModelConfig::vocab},  {"experts", &ModelConfig::experts}};
-  for (const auto& [name, size] : sizes) {
-    if (a.*size != b.*size) return fmt::format("{} of {} and {}", name, a.*size, b.*size);
-  }
-  if (a.family != b.family) return "of another family";
-  if (a.tied_embeddings != b.tied_embeddings || a.qk_norm != b.qk_norm ||
-      a.qkv_bias != b.qkv_bias || a.rope_theta != b.rope_theta || a.norm_eps != b.norm_eps) {
-    return "its config.json says otherwise";
-  }
-  return "";
 }
 
 // A whole number from 0 on.
@@ -242,10 +225,7 @@ void Engine::MixIn(const Model& other, double share) {
 }
 
 Result<void> Engine::Become(Model other) {
-  if (const std::string differs = DifferenceInShape(model_.config, other.config);
-      !differs.empty()) {
-    return Error(ErrorCode::kInvalidArgument, fmt::format("it is another model: {}", differs));
-  }
+  HONE_RETURN_IF_ERROR(CheckSameDecoder(model_.config, other));
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::Open(options_.device));
   if (!DeviceRunner::Supports(model_.config).ok()) device = nullptr;
   runner_.reset();  // it holds the old weights

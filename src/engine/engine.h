@@ -39,8 +39,7 @@ class Engine {
   static Result<std::unique_ptr<Engine>> Open(const std::filesystem::path& folder, Options options);
 
   const ModelConfig& config() const { return model_.config; }
-  // Its weights as they are now.
-  const Model& model() const;
+  const Model& model() const;  // its weights as they are now
   const std::vector<TokenId>& forbidden() const { return options_.forbidden; }
   // Whether these are tokens of the model, as many as it has positions; the error names the first
   // that is not.
@@ -108,8 +107,7 @@ class Engine {
   // What it takes of the device that computes, when that has done all it was asked for; none for
   // the processor.
   std::optional<DeviceUse> Use() const { return runner_->Use(); }
-  // What it holds, in bytes, by name.
-  std::vector<std::pair<std::string, int64_t>> Memory() const;
+  std::vector<std::pair<std::string, int64_t>> Memory() const;  // what it holds, in bytes, by name
 
  private:
   mutable Model model_;  // brought up to date when somebody asks, where it is trained elsewhere

@@ -1,8 +1,11 @@
 #include <bit>
+#include <chrono>
+#include <cstdlib>
 #include <mutex>
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "rollout/remote_engine.h"
 #include "support/desk_rollout.h"
 #include "support/loopback_server.h"
@@ -157,9 +160,12 @@ TEST(RemoteDrawer, WhatIsRefusedOrBrokenOffIsAskedForAgain) {
     }
   });
   const auto remote = Open(server.url(), 1);
+  const auto begun = std::chrono::steady_clock::now();
   const auto trees = Roll(&desk, desk.Requests(2), Through(remote.get(), &desk, kDrawn)).trees;
   EXPECT_EQ(Unmeasured(trees), Unmeasured(expected));
   EXPECT_EQ(remote->retries(), 2);
+  // A server that asks for no pause gets half a second, and a whole one then.
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(1500));
 }
 
 TEST(RemoteDrawer, AnAnswerThatIsCutOffIsAskedForAgain) {
@@ -234,6 +240,23 @@ TEST(RemoteEngineTest, OpeningSaysWhatIsMissing) {
       [](const LoopbackRequest&) { return LoopbackServer::Reply(401, "", "no"); });
   options.url = locked.url("/v1");
   EXPECT_NE(error(options).find("policy.key_variable"), std::string::npos);
+  TemporaryDirectory directory;
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "thesis.tex", "years").ok());
+  options.push_folder = directory.path().string();
+  EXPECT_NE(error(options).find("policy.push_folder"), std::string::npos);
+}
+
+TEST(RemoteEngineTest, TheKeyIsNotShown) {
+  LoopbackServer locked(
+      [](const LoopbackRequest&) { return LoopbackServer::Reply(401, "", "no key key"); });
+  ASSERT_EQ(::setenv("HONE_TEST_KEY", "key", 1), 0);  // it is in what stands for it
+  const auto opened = RemoteEngine::Open({.on = true,
+                                          .url = locked.url("/v1"),
+                                          .model = "",
+                                          .key_variable = "HONE_TEST_KEY",
+                                          .push_folder = ""});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message().find("no [key] [key]"), std::string::npos);
 }
 
 TEST(RemoteEngineTest, WeightsAreLoadedByTheFolderThatIsNamed) {
@@ -246,13 +269,15 @@ TEST(RemoteEngineTest, WeightsAreLoadedByTheFolderThatIsNamed) {
     if (++updates == 1) return LoopbackServer::Reply(503, kAgain, "later");
     const bool fits = updates == 2;
     return LoopbackServer::Reply(fits ? 200 : 400, "",
-                                 fits ? R"({"success": true, "message": ""})"
+                                 fits ? R"({"success": true, "message": "", "weights": "ab12"})"
                                       : R"({"success": false, "message": "another model"})");
   });
   const auto remote = Open(server.url("/v1"));
   EXPECT_TRUE(remote->Push("/tmp/weights", 3, nullptr).ok());
   EXPECT_EQ(asked, R"({"model_path":"/tmp/weights","weight_version":"3"})");
   EXPECT_EQ(remote->retries(), 1);
+  DeskPolicy desk({.tasks = 1});
+  EXPECT_EQ(remote->MannerOf(desk.Make(kDrawn)).pushed, "ab12");
   const auto refused = remote->Push("/tmp/weights", 4, nullptr);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message().find("another model"), std::string::npos);

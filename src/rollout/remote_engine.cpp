@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "rollout/remote_folder.h"
 
 namespace hone {
 namespace {
@@ -23,10 +24,11 @@ constexpr milliseconds kFirstPause{500}, kLongestPause{15'000};
 constexpr milliseconds kKnock{10'000};
 constexpr milliseconds kLook{50};  // how often somebody is asked whether to stop
 
-// Before attempt `attempt` + 1: twice as long each time.
+// Before attempt `attempt` + 1: twice as long each time. A server that is only full asks for a
+// second again and again: it may make a pause longer, and not shorter.
 milliseconds PauseAfter(int64_t attempt, const std::optional<milliseconds>& asked) {
   const milliseconds own = kFirstPause * (int64_t{1} << std::min<int64_t>(attempt, 5));
-  return std::min(kLongestPause, asked.value_or(own));
+  return std::min(kLongestPause, std::max(own, asked.value_or(own)));
 }
 
 // False where it was stopped.
@@ -58,6 +60,9 @@ Result<std::unique_ptr<RemoteEngine>> RemoteEngine::Open(const RemoteOptions& op
                                options.key_variable));
     }
     key = value;
+  }
+  if (knock && options.push && !options.push_folder.empty()) {
+    HONE_RETURN_IF_ERROR(CheckPushFolder(options.push_folder));
   }
   std::unique_ptr<RemoteEngine> engine(new RemoteEngine(options, std::move(key)));
   if (knock) HONE_RETURN_IF_ERROR(engine->Meet());
@@ -126,10 +131,11 @@ Result<void> RemoteEngine::Meet() {
 
 std::string RemoteEngine::Failure(const HttpResponse& response) const {
   std::string said = Utf8Lossy(response.body.substr(0, kSaidBytes));
-  // Some servers repeat the key they do not like.
+  // Some servers repeat the key they do not like. It may be a part of what stands in its place.
+  constexpr std::string_view kHidden = "[key]";
   for (size_t at = said.find(key_); !key_.empty() && at != std::string::npos;
-       at = said.find(key_)) {
-    said.replace(at, key_.size(), "[key]");
+       at = said.find(key_, at + kHidden.size())) {
+    said.replace(at, key_.size(), kHidden);
   }
   return fmt::format("{} answers {}: {}", options_.url, response.status, Trim(said));
 }
@@ -188,16 +194,20 @@ RemoteManner RemoteEngine::MannerOf(const Policy& policy) const {
           .model = options_.model,
           .stops = policy.codec().dialect().traits().stops,
           .forbidden = policy.engine().forbidden(),
-          .vocabulary = policy.engine().config().vocab};
+          .vocabulary = policy.engine().config().vocab,
+          .pushed = pushed_};
 }
 
 Result<void> RemoteEngine::Push(const std::filesystem::path& folder, int64_t version,
-                                const std::function<bool()>& stop) const {
+                                const std::function<bool()>& stop) {
   const Json body = Json::Of({{"model_path", std::filesystem::absolute(folder).string()},
                               {"weight_version", std::to_string(version)}});
-  const auto read = [](std::string_view answer) -> Result<void> {
+  std::string loaded;
+  const auto read = [&loaded](std::string_view answer) -> Result<void> {
     const Result<Json> json = ParseJson(answer);
     const Json* success = json.ok() ? json->Find("success") : nullptr;
+    const Json* weights = json.ok() ? json->Find("weights") : nullptr;
+    loaded = weights != nullptr && weights->is_string() ? weights->AsString() : "";
     if (success != nullptr && *success == Json(true)) return {};
     return Error(ErrorCode::kInvalidArgument,
                  "the weights were not loaded: " + Utf8Lossy(answer.substr(0, kSaidBytes)));
@@ -210,6 +220,7 @@ Result<void> RemoteEngine::Push(const std::filesystem::path& folder, int64_t ver
     if (stop && stop()) ends.request_stop();
   }
   const Result<void> done = pushed.get();
+  pushed_ = done.ok() ? loaded : "";
   if (done.ok() || done.error().code() == ErrorCode::kStopped) return done;
   return Error(done.error().code(),
                fmt::format("the weights could not be pushed: {}. A server that cannot take them "

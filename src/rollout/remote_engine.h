@@ -24,7 +24,8 @@ struct HttpResponse;
 class RemoteEngine {
  public:
   // The key is read once. Asks the server what it is: an error where nobody answers, where the key
-  // is not taken, and where no model is named and it has several. Nothing is asked with `knock`
+  // is not taken, where no model is named and it has several, and where weights would be put into a
+  // folder of somebody else's. Nothing is asked with `knock`
   // false, and then nothing can be drawn.
   static Result<std::unique_ptr<RemoteEngine>> Open(const RemoteOptions& options,
                                                     bool knock = true);
@@ -38,10 +39,11 @@ class RemoteEngine {
 
   // The server loads the weights in this folder (SGLang's POST /update_weights_from_disk, which
   // hone serve has, too). Turns that are asked for afterwards are drawn with them. `version` is
-  // what the server calls them.
+  // what the server calls them. Where it says which weights it has now (hone serve does), turns
+  // that were drawn with others are refused from here on. No drawer may be there meanwhile.
   // `stop` is asked now and then meanwhile; true ends it with kStopped. It may be null.
   Result<void> Push(const std::filesystem::path& folder, int64_t version,
-                    const std::function<bool()>& stop) const;
+                    const std::function<bool()>& stop);
 
   const RemoteOptions& options() const { return options_; }
   // SHA-256 of the weights that the server says it has; empty: it does not say it.
@@ -64,6 +66,7 @@ class RemoteEngine {
   RemoteOptions options_;
   const std::string key_;
   std::string weights_;
+  std::string pushed_;  // SHA-256, as the server says after a push
   mutable std::atomic<int64_t> retries_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,9 +11,11 @@
 namespace hone {
 namespace {
 
-constexpr size_t kShownBytes = 200;  // of an answer that cannot be read
-constexpr double kBan = -100;        // the bias that means never
-constexpr double kRoundedUp = 1e-3;  // a log-prob above 0 by less is one of 0
+constexpr size_t kShownBytes = 200;                // of an answer that cannot be read
+constexpr double kBan = -100;                      // the bias that means never
+constexpr double kRoundedUp = 1e-3;                // a log-prob above 0 by less is one of 0
+constexpr std::string_view kOurWeights = "hone-";  // and so many digits of their SHA-256
+constexpr size_t kWeightsShown = 12;
 
 // What another attempt may mend.
 Error Passing(std::string message) { return Error(ErrorCode::kUnavailable, std::move(message)); }
@@ -156,7 +159,8 @@ Result<TokenId> ReadToken(const Json& json, const RemoteManner& manner, const Sa
 
 Result<float> ReadLogprob(const Json& json, size_t at) {
   const double logprob = json.is_number() ? json.AsDouble() : std::nan("");
-  if (!std::isfinite(logprob) || logprob > kRoundedUp) {
+  if (!std::isfinite(logprob) || logprob > kRoundedUp ||
+      logprob < std::numeric_limits<float>::lowest()) {
     return Wrong(
         fmt::format("the log-prob of token {} of a turn is {}, which is none", at, DumpJson(json)));
   }
@@ -167,6 +171,20 @@ bool EndsTurn(const TurnRequest& request, const std::vector<TokenId>& tokens) {
   const auto& stops = request.stop_tokens;
   return std::find(stops.begin(), stops.end(), tokens.back()) != stops.end() ||
          (request.stop && request.stop(tokens));
+}
+
+// Only hone serve says which weights drew.
+Result<void> CheckWeights(const Json& answer, const RemoteManner& manner) {
+  const std::string drew = TextIn(&answer, "system_fingerprint");
+  if (manner.pushed.empty() || !drew.starts_with(kOurWeights)) return {};
+  const std::string wanted = std::string(kOurWeights) + manner.pushed.substr(0, kWeightsShown);
+  if (drew.starts_with(wanted)) return {};
+  return Wrong(
+      fmt::format("a turn was drawn with other weights ({}) than those that were pushed ({}): the "
+                  "server was started again, or somebody else pushes to it, too. Let this run "
+                  "alone push to it; nothing of this step is kept, and the same command goes on "
+                  "from the last checkpoint and pushes again",
+                  drew, wanted));
 }
 
 }  // namespace
@@ -182,6 +200,7 @@ Result<SampleResult> ReadRemoteTurn(const RemoteManner& manner, const RemoteTurn
   if (!answer.ok()) {
     return Passing("the answer is not JSON: " + Utf8Lossy(body.substr(0, kShownBytes)));
   }
+  HONE_RETURN_IF_ERROR(CheckWeights(*answer, manner));
   HONE_ASSIGN_OR_RETURN(const Drawn drawn, manner.api == RemoteApi::kSglang
                                                ? ReadGeneration(*answer)
                                                : ReadCompletion(*answer));

@@ -23,6 +23,7 @@ struct RemoteManner {
   std::vector<std::string> stops;  // of the dialect
   std::vector<TokenId> forbidden;  // tokens of forbidden set 1, ascending
   int64_t vocabulary = 0;          // of the policy
+  std::string pushed;              // SHA-256 of the weights that the server has; empty: not known
 };
 
 // A turn that is to be drawn.

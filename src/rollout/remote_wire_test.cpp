@@ -78,8 +78,27 @@ TEST(RemoteWire, WhatASecondAttemptMayMendIsToldFromWhatItCannot) {
   ExpectRefused(Completion("[11]", "[-1]"), ours, "must never write");
   ExpectRefused(Completion("[4]", "[null]"), ours, "which is none");
   ExpectRefused(Completion("[4]", "[0.5]"), ours, "which is none");
+  ExpectRefused(Completion("[4]", "[-1e300]"), ours, "which is none");
   // As some write what is no number.
   ExpectRefused(Completion("[4]", "[NaN]"), ErrorCode::kUnavailable, "NaN");
+}
+
+TEST(RemoteWire, ATurnOfOtherWeightsThanThosePushedIsRefused) {
+  RemoteManner manner = Manner();
+  const auto read = [&](const std::string& fingerprint) {
+    std::string body = Completion("[4, 9]", "[-1, -1]");
+    body.insert(1, R"("system_fingerprint": ")" + fingerprint + R"(", )");
+    return ReadRemoteTurn(manner, Turn(), body);
+  };
+  EXPECT_TRUE(read("hone-0123456789ab").ok()) << "nobody knows what was pushed";
+  manner.pushed = "ba9876543210ffff";
+  EXPECT_TRUE(read("hone-ba9876543210").ok());
+  EXPECT_TRUE(read("fp_of_vllm").ok());
+  const auto other = read("hone-0123456789ab");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code(), ErrorCode::kInvalidArgument) << "another attempt mends nothing";
+  EXPECT_NE(other.error().message().find("hone-0123456789ab"), std::string::npos);
+  EXPECT_NE(other.error().message().find("goes on from the last checkpoint"), std::string::npos);
 }
 
 TEST(RemoteWire, ALogProbThatWasRoundedAboveZeroIsZero) {

@@ -233,8 +233,9 @@ void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::st
                           .seed = settings.seed.value_or(rng.NextU64() >> 11),
                           .max_tokens = options_.max_tokens,
                           .unread = [this](const UnreadCall& call) { CountUnread(call); }};
-  Result<Submitted> submitted = Error(ErrorCode::kUnavailable, "");
-  weights_.Submit([&](const std::string& hash) {
+  // What a client hears, if any is there, that was given up while weights were changed.
+  Result<Submitted> submitted = Error(ErrorCode::kUnavailable, "other weights are being loaded");
+  weights_.Submit(exchange.gone(), [&](const std::string& hash) {
     context.head.fingerprint = Fingerprint(hash);
     submitted = Submit(context, make);
   });

@@ -96,10 +96,16 @@ Result<std::shared_ptr<BatchTicket>> Batcher::Submit(std::vector<Turn> turns,
   if (waiting_turns_ + static_cast<int64_t>(turns.size()) > places) {
     return Error(ErrorCode::kFull, "too many requests are waiting; try again");
   }
-  for (size_t i = 0; i < turns.size(); ++i) {
-    waiting_.push_back({.job = {ticket, i, std::move(turns[i])}});
-    ++waiting_turns_;
+  const size_t before = waiting_.size();
+  try {
+    for (size_t i = 0; i < turns.size(); ++i) {
+      waiting_.push_back({.job = {ticket, i, std::move(turns[i])}});
+    }
+  } catch (...) {
+    while (waiting_.size() > before) waiting_.pop_back();  // all of them, or none
+    throw;
   }
+  waiting_turns_ += std::ssize(turns);
   ++counters_.requests;
   changed_.notify_all();
   return ticket;
@@ -114,6 +120,7 @@ Result<void> Batcher::Do(When when, Work work) {
 }
 
 Result<void> Batcher::Change(const std::function<Result<void>()>& change) {
+  static constexpr char kGone[] = "there is no memory for other weights, and the old ones are gone";
   std::promise<Result<void>> made;
   HONE_RETURN_IF_ERROR(Do(When::kAfterTurns, [&](const Error* dropped) {
     if (dropped != nullptr) {
@@ -122,7 +129,12 @@ Result<void> Batcher::Change(const std::function<Result<void>()>& change) {
     try {
       made.set_value(change());
     } catch (const std::bad_alloc&) {
-      CHECK(false, "there is no memory for other weights, and the old ones are gone");
+      CHECK(false, kGone);
+    } catch (const DeviceError& error) {
+      CHECK(error.kind() != DeviceError::Kind::kFull, kGone);
+      throw;  // nothing can be drawn any more
+    } catch (const std::exception& error) {
+      made.set_value(Error(ErrorCode::kUnavailable, error.what()));
     }
   }));
   return made.get_future().get();
@@ -353,10 +365,16 @@ bool Batcher::DoNext() {
     recent_.clear();
     sampler_.reset();
   }
+  struct Worked {
+    Batcher* batcher;
+    ~Worked() {
+      MutexLock lock(batcher->mutex_);
+      batcher->working_ = false;
+      batcher->counters_.live = std::ssize(batcher->live_);
+    }
+  };
+  const Worked worked{this};  // also where what it does fails
   next.work(abandoned ? &*abandoned : nullptr);
-  MutexLock lock(mutex_);
-  working_ = false;
-  counters_.live = static_cast<int64_t>(live_.size());
   return true;
 }
 

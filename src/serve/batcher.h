@@ -23,7 +23,8 @@ class BatchTicket {
     bool ended = false;  // nothing more will come of this turn
   };
 
-  // Called once, when nothing more will come of any turn, on the thread that draws. May be null.
+  // Called once, when nothing more will come of any turn, on the thread that draws. Does not throw.
+  // May be null.
   using Over = std::function<void(BatchTicket&)>;
 
   explicit BatchTicket(size_t turns, Over over = nullptr) : left_(turns), over_(std::move(over)) {}
@@ -90,6 +91,9 @@ class Batcher {
 
   // The same after the turns, waiting until it is done; kUnavailable where the batcher ends before.
   Result<void> Change(const std::function<Result<void>()>& change);
+
+  // Turns that may be there at a time, drawn or waiting.
+  int64_t places() const { return options_.max_live + options_.max_waiting; }
 
   // Takes no more.
   void Close();

@@ -213,6 +213,17 @@ TEST(Batcher, AChangeThatIsNotMadeBeforeTheEndSaysSo) {
   batcher.reset();
 }
 
+TEST(Batcher, AChangeThatThrowsIsAnErrorAndTurnsGoOn) {
+  const auto served = TinyServed();
+  Batcher batcher(served->engine.get(), {});
+  const auto changed =
+      batcher.Change([]() -> Result<void> { throw std::runtime_error("the disk is gone"); });
+  ASSERT_FALSE(changed.ok());
+  EXPECT_NE(changed.error().message().find("the disk is gone"), std::string::npos);
+  EXPECT_TRUE(batcher.WaitIdle(std::chrono::seconds(30)));
+  EXPECT_EQ(Finish(batcher.Submit({Turn("a", 1, 3)}).value().get(), 1)[0].tokens.size(), 3u);
+}
+
 TEST(Batcher, WhatCannotBeDrawnFails) {
   const auto served = TinyServed();
   Batcher batcher(served->engine.get(), {});

@@ -155,20 +155,20 @@ class PlainResponse final : public Response {
 };
 
 // What an engine forbids is one set, which it was opened with.
-Result<void> CheckBans(const Engine& engine, const std::vector<TokenId>& banned) {
-  if (banned.empty() || banned == engine.forbidden()) return {};
+Result<void> CheckBans(const std::vector<TokenId>& forbidden, const std::vector<TokenId>& banned) {
+  if (banned.empty() || banned == forbidden) return {};
   return Error(ErrorCode::kInvalidArgument,
                fmt::format("logit_bias: this server can forbid the markers of its dialect with the "
                            "ids that stand for nothing, {} tokens, and these are {} others; serve "
                            "with the dialect of who asks (--dialect)",
-                           engine.forbidden().size(), banned.size()));
+                           forbidden.size(), banned.size()));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Response>> NewPlainResponse(const ResponseContext& context,
                                                    PlainRequest request) {
-  HONE_RETURN_IF_ERROR(CheckBans(*context.model->engine, request.banned));
+  HONE_RETURN_IF_ERROR(CheckBans(context.model->forbidden, request.banned));
   std::vector<PlainResponse::Prompt> prompts;
   for (const PlainRequest::Prompt& given : request.prompts) {
     PlainResponse::Prompt& prompt = prompts.emplace_back();

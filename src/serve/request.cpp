@@ -320,10 +320,11 @@ Result<void> ReadPrompt(const Json& json, std::vector<PlainRequest::Prompt>* pro
 // How a completion ends, as vLLM lets clients say it.
 Result<void> ReadEnds(Body* body, PlainRequest* request) {
   if (const Json* stops = body->Find("stop_token_ids")) {
-    if (!stops->is_array()) return Bad("stop_token_ids", "wants a list of token ids");
+    if (!stops->is_array() || stops->AsArray().size() > 64)
+      return Bad("stop_token_ids", "wants a list of at most 64 token ids");
     for (const Json& stop : stops->AsArray()) {
-      HONE_ASSIGN_OR_RETURN(const TokenId token, ReadTokenId("stop_token_ids", stop));
-      request->stop_tokens.push_back(token);
+      HONE_ASSIGN_OR_RETURN(const TokenId id, ReadTokenId("stop_token_ids", stop));
+      request->stop_tokens.push_back(id);
     }
   }
   HONE_RETURN_IF_ERROR(body->Read("ignore_eos", &request->ignore_eos));
@@ -331,8 +332,7 @@ Result<void> ReadEnds(Body* body, PlainRequest* request) {
   return body->Unsupported("skip_special_tokens", {false}, ": the text has every token");
 }
 
-// A bias of -100 forbids a token, as OpenAI has it. No other bias can be had: log-probs are those
-// of the model's own distribution.
+// A bias of -100 forbids a token, as OpenAI has it. Others would change the model's own log-probs.
 Result<void> ReadBans(Body* body, PlainRequest* request) {
   const Json* biases = body->Find("logit_bias");
   if (biases == nullptr) return {};

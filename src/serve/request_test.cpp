@@ -205,6 +205,17 @@ TEST(ServeRequest, PromptsAreTextOrTokens) {
   EXPECT_TRUE(ReadPlainRequest(R"({"model": "m", "prompt": "a", "echo": false})").ok());
 }
 
+TEST(ServeRequest, StopTokensAreNotWithoutEnd) {
+  const auto read = [](int64_t count) {
+    return ReadPlainRequest(
+        DumpJson(Json::Of({{"model", "m"},
+                           {"prompt", "a"},
+                           {"stop_token_ids", Json::ArrayOf(std::vector<TokenId>(count, 5))}})));
+  };
+  EXPECT_EQ(read(64)->stop_tokens.size(), 64u);
+  EXPECT_NE(read(65).error().message().find("stop_token_ids"), std::string::npos);
+}
+
 TEST(ServeRequest, ErrorsHaveTheirShapeAndStatus) {
   const Json error = ApiErrorJson(400, "top_p: wants less");
   EXPECT_EQ(*error.Find("error")->Find("param"), Json("top_p"));

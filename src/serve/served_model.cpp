@@ -101,7 +101,7 @@ Result<void> SaveServedModel(const ServedModel& model, const std::filesystem::pa
                              const std::map<std::string, std::string>& more) {
   const std::filesystem::path& from = model.place.folder;
   const std::filesystem::path aside = folder.string() + ".unfinished";
-  HONE_RETURN_IF_ERROR(model.engine->Save(aside, SaveType::kBf16));
+  HONE_RETURN_IF_ERROR(model.engine->Save(aside, SaveType::kBf16, folder.string()));
   HONE_RETURN_IF_ERROR(WriteFileAtomic(aside / "tokenizer.json", model.tokenizer->ToJson()));
   for (const char* name :
        {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "engine/weights/model_match.h"
 #include "train/folder/model_place.h"
 
 namespace hone {
@@ -14,11 +15,12 @@ std::string ServedWeights::hash() const {
   return hash_;
 }
 
-void ServedWeights::Submit(const std::function<void(const std::string& hash)>& submit) {
+bool ServedWeights::Submit(std::stop_token stop,
+                           const std::function<void(const std::string& hash)>& submit) {
   std::string hash;
   {
     MutexLock lock(mutex_);
-    changed_.wait(lock, [&]() HONE_REQUIRES(mutex_) { return !closed_; });
+    if (!changed_.wait(lock, stop, [&]() HONE_REQUIRES(mutex_) { return !closed_; })) return false;
     ++submitting_;
     hash = hash_;
   }
@@ -32,27 +34,42 @@ void ServedWeights::Submit(const std::function<void(const std::string& hash)>& s
   };
   const Left left{this};  // also where memory runs out meanwhile
   submit(hash);
+  return true;
+}
+
+Result<std::unique_ptr<Engine>> ServedWeights::Load(const std::string& folder) const {
+  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(folder, "last"));
+  HONE_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(place.folder));
+  HONE_RETURN_IF_ERROR(CheckSameDecoder(engine_->config(), config));  // before it is read whole
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> loaded,
+                        OpenModel(place.folder, {.threads = 1, .device = DeviceKind::kCpu}));
+  HONE_RETURN_IF_ERROR(CheckSameDecoder(engine_->config(), loaded->model()));
+  return loaded;
 }
 
 Result<std::string> ServedWeights::Update(const std::string& folder, Batcher* batcher) {
   MutexLock one(updating_);
-  HONE_ASSIGN_OR_RETURN(const ModelPlace place, FindModel(folder, "last"));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> loaded,
-                        OpenModel(place.folder, {.threads = 1, .device = DeviceKind::kCpu}));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> loaded, Load(folder));
   Model model = loaded->model();
   std::string hash = loaded->WeightsHash();
   loaded.reset();
+  struct Closed {
+    ServedWeights* weights;
+    ~Closed() {
+      MutexLock lock(weights->mutex_);
+      weights->closed_ = false;
+      weights->changed_.notify_all();
+    }
+  };
+  const Closed closed{this};  // opens again, whatever happens
   {
     // From here on nothing more is submitted with the old weights.
     MutexLock lock(mutex_);
     closed_ = true;
     changed_.wait(lock, [&]() HONE_REQUIRES(mutex_) { return submitting_ == 0; });
   }
-  const Result<void> changed = batcher->Change([&] { return engine_->Become(std::move(model)); });
+  HONE_RETURN_IF_ERROR(batcher->Change([&] { return engine_->Become(std::move(model)); }));
   MutexLock lock(mutex_);
-  closed_ = false;
-  changed_.notify_all();
-  if (!changed.ok()) return changed.error();
   hash_ = hash;
   return hash;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -21,8 +23,9 @@ class ServedWeights {
 
   // SHA-256 of the weights that requests are answered with from now on.
   std::string hash() const;
-  // Calls `submit` with that hash; whatever it submits is drawn with these weights.
-  void Submit(const std::function<void(const std::string& hash)>& submit);
+  // Calls `submit` with that hash; whatever it submits is drawn with these weights. Waits while
+  // weights are changed; false where that was stopped, and then nothing is called.
+  bool Submit(std::stop_token stop, const std::function<void(const std::string& hash)>& submit);
 
   // Loads the weights of a folder (train/folder/model_place.h) and lets the batcher's engine have
   // them. Waits until turns that were submitted before are drawn. Returns their hash. An error
@@ -30,6 +33,9 @@ class ServedWeights {
   Result<std::string> Update(const std::string& folder, Batcher* batcher);
 
  private:
+  // The weights of a folder, of the engine's shape.
+  Result<std::unique_ptr<Engine>> Load(const std::string& folder) const;
+
   Engine* const engine_;
   Mutex updating_;  // one at a time
   mutable Mutex mutex_;

@@ -131,8 +131,7 @@ Result<void> Trainer::Open() {
   HONE_ASSIGN_OR_RETURN(context_, StageContext::Open(recipe_, folder_->path(), checkpoint, nullptr,
                                                      {.hooks = hooks}));
   context_->times = &times_;
-  context_->cluster = options_.cluster;
-  context_->crew = crew_.get();
+  context_->cluster = options_.cluster, context_->crew = crew_.get();
   HONE_RETURN_IF_ERROR(WriteAgentCard(context_->Card(), folder_->path() / kModelFiles));
   if (crew_ != nullptr) HONE_RETURN_IF_ERROR(crew_->SetUp(*context_));
   if (checkpoint.empty()) {

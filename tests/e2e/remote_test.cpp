@@ -208,6 +208,25 @@ TEST_F(RemotePractice, AServerThatKeepsItsWeightsIsTrainedBesideWhereTheRecipeSa
   EXPECT_LT(apart.At(0, "mismatch/exact_share"), 1);
 }
 
+TEST_F(RemotePractice, AServerThatSomebodyElsePushesToEndsTheRun) {
+  ServedProgram served(taught_, {"--allow-updates"});
+  std::atomic<int> updates = 0;
+  LoopbackServer shared([&](const LoopbackRequest& request) {
+    HttpRequest on{.method = request.method,
+                   .url = served.url().substr(0, served.url().size() - 3) + request.path,
+                   .body = request.body};
+    const auto answer = HttpFetch(on);
+    if (request.path == "/update_weights_from_disk" && ++updates == 2) {
+      on.body = DumpJson(Json::Of({{"model_path", start_}}));
+      EXPECT_EQ(HttpFetch(on)->status, 200);
+    }
+    return LoopbackServer::Reply(answer->status, "", answer->body);
+  });
+  ExpectError(Hone({"train", RecipeOf("shared", Endpoint(shared.url("/v1")))}), 1,
+              "somebody else pushes to it");
+  EXPECT_EQ(updates, 2);
+}
+
 TEST_F(RemotePractice, WithoutAServerARunSaysSoBeforeAnythingIsComputed) {
   ExpectError(Hone({"train", RecipeOf("nobody", Endpoint("http://127.0.0.1:1/v1"))}), 1,
               "nobody answers at policy.url");

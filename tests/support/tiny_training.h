@@ -12,13 +12,13 @@
 
 namespace hone {
 
-inline Model TinyModel(bool critic = false) {
+inline Model TinyModel(bool critic = false, int64_t head_dim = 8) {
   ModelConfig config;
   config.layers = 2;
   config.width = 32;
   config.heads = 4;
   config.kv_heads = 2;
-  config.head_dim = 8;
+  config.head_dim = head_dim;
   config.ffn = 64;
   config.vocab = 61;
   config.qk_norm = true;

@@ -96,7 +96,7 @@ Result<DeviceKind> AskedKind() {
 }
 
 // Which GPU, where there are several: the one that the user names, or else each process of a
-// launcher (mpirun, srun) its own, by its number among those of this machine.
+// launcher (mpirun, srun) its own, by its number among those of this machine, counted round.
 Result<int32_t> AskedIndex() {
   for (const char* name :
        {"HONE_GPU", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {

@@ -1,8 +1,10 @@
 #include "lab/scale/device_costs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/model.h"
+#include "learn/together/slices.h"
 
 namespace hone::lab {
 namespace {
@@ -23,6 +25,18 @@ ModelConfig ConfigOf(const ScaleModelOptions& options) {
   config.vocab = options.vocabulary;
   config.tied_embeddings = options.tied_embeddings;
   return config;
+}
+
+// How many gradients wait at a time, as Slices::Accumulate adds up the largest sum of a process.
+double GradientsAside(const ScaleRunOptions& run) {
+  int64_t largest = 1;
+  for (int64_t rank = 0; rank < std::min(run.processes, run.slices); ++rank) {
+    for (const SliceRange& sum :
+         SumsOfProcess(run.slices, static_cast<int>(run.processes), static_cast<int>(rank))) {
+      largest = std::max(largest, sum.end - sum.begin);
+    }
+  }
+  return std::ceil(std::log2(static_cast<double>(largest)));
 }
 
 }  // namespace
@@ -85,6 +99,7 @@ DeviceCosts::DeviceCosts(const ScaleOptions& options)
                        2 * static_cast<double>(shape_.moment_bytes) +
                        (shape_.rank == 0 ? kWeightBytes : 0);
   optimizer_seconds_ = beside_ * bytes / machine.bandwidth / parts;
+  addition_seconds_ = beside_ * 3 * kFloatBytes / machine.bandwidth / parts;
 }
 
 double DeviceCosts::Between(double tokens) const {
@@ -110,8 +125,8 @@ double DeviceCosts::MemoryBytes(bool trains, double kv_tokens) const {
     // The numbers that a step changes, and what it keeps of them, may be those of its part alone.
     const double share = run_.shared_step ? 1 / static_cast<double>(run_.processes) : 1;
     const double changed = run_.collectives ? share * kFloatBytes : kFloatBytes;
-    bytes += model_.trained_numbers *
-             (kFloatBytes + changed + share * static_cast<double>(shape_.moment_bytes));
+    bytes += model_.trained_numbers * ((1 + GradientsAside(run_)) * kFloatBytes + changed +
+                                       share * static_cast<double>(shape_.moment_bytes));
   }
   return bytes / parts;
 }

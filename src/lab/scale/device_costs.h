@@ -38,9 +38,11 @@ class DeviceCosts {
   double BatchSeconds() const { return batch_seconds_; }
   // A step of the optimiser on so many numbers.
   double OptimizerSeconds(double numbers) const { return optimizer_seconds_ * numbers; }
+  // So many numbers of one gradient are added to another.
+  double AdditionSeconds(double numbers) const { return addition_seconds_ * numbers; }
   // What a device of the process holds at least: weights, and where it trains, what that takes
-  // without activations; with keys and values of so many tokens, of each step that is drawn at a
-  // time.
+  // without activations, and with what its slices set aside; with keys and values of so many
+  // tokens, of each step that is drawn at a time.
   double MemoryBytes(bool trains, double kv_tokens) const;
 
   const ScaleModel& model() const { return model_; }
@@ -56,6 +58,7 @@ class DeviceCosts {
   double weights_seconds_ = 0, products_seconds_ = 0, fixed_seconds_ = 0, sequence_seconds_ = 0;
   double kv_seconds_ = 0, prompt_seconds_ = 0, turn_seconds_ = 0, rollout_seconds_ = 0;
   double training_seconds_ = 0, batch_seconds_ = 0, optimizer_seconds_ = 0;
+  double addition_seconds_ = 0;
 };
 
 // How many processes a node has.

@@ -69,7 +69,6 @@ ReduceTimes ExchangeCosts::ThroughHosts() {
       model.trained_numbers * kNumberBytes / static_cast<double>(run.tensor_parallel);
   ReduceTimes times;
   times.optimizer = costs_.OptimizerSeconds(model.trained_numbers);
-  if (processes == 1 && run.slices == 1) return times;
 
   const std::vector<double> owned = OwnedBytes();
   const double largest = *std::max_element(owned.begin(), owned.end());
@@ -83,14 +82,11 @@ ReduceTimes ExchangeCosts::ThroughHosts() {
     sums[rank] =
         static_cast<double>(SumsOfProcess(run.slices, static_cast<int>(processes), number).size());
     all_sums += sums[rank];
-    const double added = std::max(0.0, slices - sums[rank]);
-    times.sums =
-        std::max(times.sums, slices * whole * link + CopySeconds(added * kAddition * whole));
+    // Where they were computed; what others have to add to leaves it.
+    const double added = costs_.AdditionSeconds((slices - sums[rank]) * model.trained_numbers);
+    times.sums = std::max(times.sums, added + (processes > 1 ? sums[rank] * whole * link : 0));
   }
-  if (processes == 1) {
-    times.spread = whole * link;  // the sum goes back to the device
-    return times;
-  }
+  if (processes == 1) return times;
 
   const auto node = static_cast<size_t>(here_);
   std::vector<Traffic> gradients(processes), results(processes);

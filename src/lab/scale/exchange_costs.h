@@ -11,7 +11,7 @@ namespace hone::lab {
 
 // Of one mini-batch, in seconds of the process that takes longest.
 struct ReduceTimes {
-  double sums = 0;       // gradients come from the device, and slices of a process are added up
+  double sums = 0;       // slices of a process are added up, and their sums leave the device
   double exchange = 0;   // parts of gradients go to those who add them up
   double optimizer = 0;  // the step
   double spread = 0;     // sums or weights come to all

@@ -25,7 +25,7 @@ class CountingTransport final : public Transport {
     *bytes_ += bytes.size();
     inner_->Send(to, std::move(bytes));
   }
-  std::string Receive(int from) override { return inner_->Receive(from); }
+  std::string Receive(int from, bool in_time) override { return inner_->Receive(from, in_time); }
   void Close() override { inner_->Close(); }
 
  private:
@@ -86,6 +86,45 @@ TEST(ExchangeCosts, TwoProcessesOfANodeSendWhatTheyDoNotOwn) {
   EXPECT_GE(most, 2 * 1.5 * 2 * whole / 2 - 1);
   EXPECT_LE(most, 2 * 1.5 * 2 * whole * 0.6);
   EXPECT_EQ(times.sums, 0);
+}
+
+// Where a byte takes a microsecond, on the link and in the memory of the device. `whole`: seconds
+// of a gradient.
+ReduceTimes TimesOf(int processes, int slices, double* whole) {
+  const ScaleOptions options =
+      *ReadTested({"run.processes=" + std::to_string(processes), "machine.device_link=1e6",
+                   "run.slices=" + std::to_string(slices), "machine.bandwidth=1e6"});
+  const DeviceCosts costs(options);
+  *whole = 4 * costs.model().trained_numbers / 1e6;
+  return ExchangeCosts(options, costs).reduce();
+}
+
+TEST(ExchangeCosts, SlicesAreAddedUpOnTheDeviceAndTheirSumsLeaveIt) {
+  double whole = 0;
+  const ReduceTimes alone = TimesOf(1, 8, &whole);  // 7 additions, which read two and write one
+  EXPECT_NEAR(alone.sums / whole, 7 * 3, 1e-9);
+  EXPECT_EQ(alone.exchange + alone.spread, 0);
+  EXPECT_EQ(TimesOf(1, 1, &whole).sums, 0);
+  EXPECT_NEAR(TimesOf(2, 8, &whole).sums / whole, 3 * 3 + 1, 1e-9);
+  // Of three, the second has [2, 4) and [4, 5), which are added to others.
+  EXPECT_NEAR(TimesOf(3, 8, &whole).sums / whole, 1 * 3 + 2, 1e-9);
+}
+
+TEST(ExchangeCosts, WhatIsSetAsideTakesMemory) {
+  const auto gradients = [](int processes, int slices) {
+    const auto bytes = [&](int of) {
+      const ScaleOptions options = *ReadTested(
+          {"run.processes=" + std::to_string(processes), "run.slices=" + std::to_string(of)});
+      return DeviceCosts(options).MemoryBytes(true, 0);
+    };
+    const ScaleOptions options = *ReadTested({});
+    return (bytes(slices) - bytes(1)) / (4 * DeviceCosts(options).model().trained_numbers);
+  };
+  EXPECT_NEAR(gradients(1, 2), 1, 1e-9);
+  EXPECT_NEAR(gradients(1, 5), 3, 1e-9);
+  EXPECT_NEAR(gradients(1, 64), 6, 1e-9);
+  EXPECT_NEAR(gradients(8, 64), 3, 1e-9);
+  EXPECT_NEAR(gradients(8, 8), 0, 1e-9);
 }
 
 TEST(ExchangeCosts, MessagesGrowWithTheSquareOfProcesses) {

@@ -34,7 +34,8 @@ struct Outcome {
 // Two mini-batches of seven groups, on-policy, with replay.
 Outcome Update(int64_t slices, Cluster* cluster, PolicyLoss loss = PolicyLoss::kClip,
                DeviceKind device = DeviceKind::kCpu) {
-  Engine engine(TinyModel(), {.threads = 1, .device = device});
+  constexpr int64_t kHeadOfADevice = 16;
+  Engine engine(TinyModel(false, kHeadOfADevice), {.threads = 1, .device = device});
   const auto groups = Groups(&engine, 7);
   UpdateOptions options;
   options.objective.policy = loss;

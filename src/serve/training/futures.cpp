@@ -8,29 +8,30 @@ namespace hone {
 
 Result<std::string> Futures::Begin(size_t bytes) {
   MutexLock lock(mutex_);
-  const size_t waiting = entries_.size() - done_.size();
+  const size_t waiting = waiting_.size();
   // The only one may be of any size.
   const bool full = waiting > 0 && call_bytes_ + bytes > options_.call_bytes;
   if (full || waiting >= options_.calls) {
     return Error(ErrorCode::kFull, "too many calls are waiting; try again");
   }
   std::string id = fmt::format("{}{}", options_.prefix, begun_++);
-  entries_[id].bytes = bytes;
+  std::list<std::string> place = {id};
+  entries_[id] = {.bytes = bytes, .place = place.begin(), .outcome = nullptr};
+  waiting_.splice(waiting_.end(), place);
   call_bytes_ += bytes;
   return id;
 }
 
-void Futures::Finish(const std::string& id, TrainingOutcome outcome) {
-  auto shared = std::make_shared<const TrainingOutcome>(std::move(outcome));
+void Futures::Put(const std::string& id, std::shared_ptr<const TrainingOutcome> outcome) {
   MutexLock lock(mutex_);
   const auto found = entries_.find(id);
   CHECK(found != entries_.end() && found->second.outcome == nullptr, "an outcome for nothing");
   Entry& entry = found->second;
   call_bytes_ -= entry.bytes;
-  entry.bytes = OutcomeBytes(*shared);
-  entry.outcome = std::move(shared);
+  entry.bytes = OutcomeBytes(*outcome);
+  entry.outcome = std::move(outcome);
   outcome_bytes_ += entry.bytes;
-  done_.push_back(id);
+  done_.splice(done_.end(), waiting_, entry.place);
   while (outcome_bytes_ > options_.outcome_bytes && done_.size() > 1) {
     const auto oldest = entries_.find(done_.front());
     outcome_bytes_ -= oldest->second.bytes;
@@ -45,6 +46,7 @@ void Futures::Drop(const std::string& id) {
   const auto found = entries_.find(id);
   CHECK(found != entries_.end() && found->second.outcome == nullptr, "an outcome for nothing");
   call_bytes_ -= found->second.bytes;
+  waiting_.erase(found->second.place);
   entries_.erase(found);
 }
 
@@ -65,7 +67,7 @@ Futures::Found Futures::Wait(const std::string& id, std::chrono::milliseconds mo
 
 size_t Futures::waiting() const {
   MutexLock lock(mutex_);
-  return entries_.size() - done_.size();
+  return waiting_.size();
 }
 
 }  // namespace hone

@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
+#include <new>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -28,8 +30,21 @@ class Futures {
 
   // A call of so many bytes begins to wait. kFull when too many do.
   Result<std::string> Begin(size_t bytes);
-  // Its outcome; the id must wait (CHECK).
-  void Finish(const std::string& id, TrainingOutcome outcome);
+  // Its outcome; the id must wait (CHECK). Does not throw.
+  void Finish(const std::string& id, TrainingOutcome outcome) {
+    FinishWith(id, [&] { return std::move(outcome); });
+  }
+  // The outcome that `make` gives; where memory runs out for it, one that says so. Throws what else
+  // `make` throws.
+  template <typename Make>
+  void FinishWith(const std::string& id, const Make& make) {
+    std::shared_ptr<const TrainingOutcome> outcome = no_memory_;
+    try {
+      outcome = std::make_shared<const TrainingOutcome>(make());
+    } catch (const std::bad_alloc&) {
+    }
+    Put(id, std::move(outcome));
+  }
   // It will have none: nobody knows its id.
   void Drop(const std::string& id);
 
@@ -45,17 +60,42 @@ class Futures {
 
  private:
   struct Entry {
-    size_t bytes = 0;  // of the call, then of the outcome
+    size_t bytes = 0;                        // of the call, then of the outcome
+    std::list<std::string>::iterator place;  // in one of the lists
     std::shared_ptr<const TrainingOutcome> outcome;
   };
 
+  void Put(const std::string& id, std::shared_ptr<const TrainingOutcome> outcome);
+
   const Options options_;
+  const std::shared_ptr<const TrainingOutcome> no_memory_ = std::make_shared<const TrainingOutcome>(
+      FailedOutcome{"the server has no memory left for this", false});
   mutable Mutex mutex_;
   ConditionVariable changed_;
   uint64_t begun_ HONE_GUARDED_BY(mutex_) = 0;
   std::map<std::string, Entry, std::less<>> entries_ HONE_GUARDED_BY(mutex_);
-  std::deque<std::string> done_ HONE_GUARDED_BY(mutex_);  // the oldest first
+  // Ids; an outcome moves its own from one to the other, which takes no memory.
+  std::list<std::string> waiting_ HONE_GUARDED_BY(mutex_);
+  std::list<std::string> done_ HONE_GUARDED_BY(mutex_);  // the oldest first
   size_t call_bytes_ HONE_GUARDED_BY(mutex_) = 0, outcome_bytes_ HONE_GUARDED_BY(mutex_) = 0;
+};
+
+// A future that was begun: dropped, unless somebody who will finish it has accepted it.
+class BegunFuture {
+ public:
+  BegunFuture(Futures* futures, const std::string& id) : futures_(futures), id_(id) {}
+  ~BegunFuture() {
+    if (!accepted_) futures_->Drop(id_);
+  }
+  BegunFuture(const BegunFuture&) = delete;
+  BegunFuture& operator=(const BegunFuture&) = delete;
+
+  void Accept() { accepted_ = true; }
+
+ private:
+  Futures* const futures_;
+  const std::string& id_;
+  bool accepted_ = false;
 };
 
 }  // namespace hone

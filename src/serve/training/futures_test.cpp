@@ -76,5 +76,28 @@ TEST(Futures, AWaitEndsWhenNobodyWantsItAnyMore) {
             Futures::State::kWaiting);
 }
 
+TEST(Futures, WhereMemoryRunsOutForAnOutcomeNobodyWaitsForEver) {
+  Futures futures({});
+  const std::string id = futures.Begin(1).value();
+  futures.FinishWith(id, []() -> TrainingOutcome { throw std::bad_alloc(); });
+  const Futures::Found found = futures.Wait(id, milliseconds(0), {});
+  ASSERT_EQ(found.state, Futures::State::kDone);
+  const FailedOutcome& failed = std::get<FailedOutcome>(*found.outcome);
+  EXPECT_NE(failed.message.find("memory"), std::string::npos);
+  EXPECT_FALSE(failed.of_user);
+}
+
+TEST(Futures, ACallThatNobodyAcceptsIsDropped) {
+  Futures futures({});
+  const std::string dropped = futures.Begin(1).value(), kept = futures.Begin(1).value();
+  {
+    const BegunFuture left(&futures, dropped);
+    BegunFuture accepted(&futures, kept);
+    accepted.Accept();
+  }
+  EXPECT_EQ(futures.Wait(dropped, milliseconds(0), {}).state, Futures::State::kUnknown);
+  EXPECT_EQ(futures.Wait(kept, milliseconds(0), {}).state, Futures::State::kWaiting);
+}
+
 }  // namespace
 }  // namespace hone

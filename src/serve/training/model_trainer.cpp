@@ -56,6 +56,14 @@ void ModelTrainer::SetState(const Change& change) {
   change(state_);
 }
 
+void ModelTrainer::LoseGradient() {
+  model_->engine->ForgetGradients();
+  SetState([](TrainerState& now) {
+    now.lost |= now.accumulated > 0;
+    now.accumulated = 0;
+  });
+}
+
 Result<void> ModelTrainer::CheckModel(const std::string& model_id) const {
   const std::string current = state().model_id;
   if (model_id == current && !current.empty()) return {};
@@ -180,12 +188,7 @@ Result<ForwardOutcome> ModelTrainer::Forward(const ForwardCall& call) {
   }
   TokenLossReport report;
   const auto forget = [&] {
-    if (!call.backward) return;
-    model_->engine->ForgetGradients();
-    SetState([](TrainerState& now) {
-      now.lost = now.accumulated > 0;
-      now.accumulated = 0;
-    });
+    if (call.backward) LoseGradient();
   };
   try {
     report = call.backward ? AccumulateTokenLoss(call.loss, call.data, model_->engine.get())
@@ -236,10 +239,16 @@ Result<std::string> ModelTrainer::Save(const SaveCall& call) {
                        .version = before.version,
                        .weights = Weights()};
   // States lie between steps: what was accumulated waits aside.
-  Gradients gradients;
-  if (before.accumulated > 0) gradients = model_->engine->TakeGradients();
-  const Result<void> saved = SaveServedModel(*model_, folder, {{kSavedCardFile, card.ToText()}});
-  if (before.accumulated > 0) model_->engine->PutGradients(std::move(gradients));
+  Result<void> saved;
+  try {
+    Gradients gradients;
+    if (before.accumulated > 0) gradients = model_->engine->TakeGradients();
+    saved = SaveServedModel(*model_, folder, {{kSavedCardFile, card.ToText()}});
+    if (before.accumulated > 0) model_->engine->PutGradients(std::move(gradients));
+  } catch (...) {
+    LoseGradient();
+    throw;
+  }
   HONE_RETURN_IF_ERROR(saved);
   if (!call.for_sampler) SetState([](TrainerState& now) { now.unsaved = false; });
   return place.Path();
@@ -268,7 +277,11 @@ Result<std::string> ModelTrainer::SamplerOf(const SamplerChoice& choice) const {
   }
   HONE_ASSIGN_OR_RETURN(const SavedPlace place, ParseSavedPath(*choice.model_path));
   HONE_ASSIGN_OR_RETURN(const SavedCard card, CardAt(*choice.model_path));
-  return SamplerName(place.model_id, card.version);
+  // Weights that were loaded have a version of their own, and are still those.
+  const TrainerState now = state();
+  const bool loaded = !now.model_id.empty() && card.weights == now.weights;
+  return loaded ? SamplerName(now.model_id, now.version)
+                : SamplerName(place.model_id, card.version);
 }
 
 Result<void> ModelTrainer::CheckSampler(const std::string& sampler) const {

@@ -74,6 +74,7 @@ class ModelTrainer {
   Result<void> CheckModel(const std::string& model_id) const;
   Result<std::unique_ptr<Engine>> FreshEngine(const std::filesystem::path& folder) const;
   void Use(std::unique_ptr<Engine> engine);
+  void LoseGradient();  // forgets what was accumulated; the next step is refused
   template <typename Change>
   void SetState(const Change& change);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "engine/lora.h"
 #include "support/no_memory_for.h"
 #include "support/tiny_served.h"
 
@@ -71,6 +73,49 @@ TEST(ModelTrainer, AGradientThatIsNoNumberChangesNothing) {
   EXPECT_EQ(trainer.Weights(), served->weights);
   ASSERT_TRUE(trainer.Forward(CrossEntropyOn(1, 4)).ok());
   EXPECT_TRUE(trainer.Step(SmallStep()).ok());
+}
+
+TEST(ModelTrainer, WeightsThatWereLoadedAreDrawnWithByTheirPath) {
+  TemporaryDirectory directory;
+  const auto served = TinyServed();
+  ModelTrainer trainer(served.get(), {.save_to = directory.path()});
+  ASSERT_TRUE(trainer.Create("m", {.base_model = "tiny"}).ok());
+  const auto step = [&] {
+    ASSERT_TRUE(trainer.Forward(CrossEntropyOn(1, 4)).ok());
+    ASSERT_TRUE(trainer.Step(SmallStep()).ok());
+  };
+  step();
+  SaveCall save;
+  save.model_id = "m";
+  save.name = "first";
+  const std::string path = trainer.Save(save).value();
+  const auto draws = [&] {
+    const std::string sampler = trainer.SamplerOf({.model_path = path}).value();
+    return trainer.CheckSampler(sampler).ok();
+  };
+  EXPECT_TRUE(draws());
+  step();
+  EXPECT_FALSE(draws());
+  LoadCall load;
+  load.model_id = "m";
+  load.path = path;
+  ASSERT_TRUE(trainer.Load(load).ok());
+  EXPECT_TRUE(draws());
+  step();
+  EXPECT_FALSE(draws());
+}
+
+TEST(ModelTrainer, SavedAdaptersNameTheFolderTheyLieIn) {
+  TemporaryDirectory directory;
+  const auto served = TinyServed();
+  Model model = served->engine->model();
+  ASSERT_TRUE(AddLora({.rank = 2, .targets = {"q_proj"}}, &model).ok());
+  served->Take(std::make_unique<Engine>(std::move(model), served->engine_options));
+  const std::filesystem::path folder = directory.path() / "saved";
+  ASSERT_TRUE(SaveServedModel(*served, folder).ok());
+  const Json card =
+      ParseJson(ReadFile(folder / kAdapterFolder / "adapter_config.json").value()).value();
+  EXPECT_EQ(card.Find("base_model_name_or_path")->AsString(), folder.string());
 }
 
 }  // namespace

@@ -30,6 +30,13 @@ Result<void> CheckSavedName(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   };
+  // What is written stands beside the folder whose place it takes, under such a name.
+  for (const std::string_view ending : {".unfinished", ".writing", ".old"}) {
+    if (!name.ends_with(ending)) continue;
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("path: names that end with {} are for folders that are being written", ending));
+  }
   if (!name.empty() && name.size() <= kLongest && name.front() != '.' && name.back() != '.' &&
       std::all_of(name.begin(), name.end(), plain)) {
     return {};

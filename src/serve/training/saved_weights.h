@@ -20,7 +20,8 @@ struct SavedPlace {
   std::filesystem::path In(const std::filesystem::path& folder) const;
 };
 
-// A name that is a folder and no way out of one: letters, digits, '-', '_', and '.' in between.
+// A name that is a folder and no way out of one: letters, digits, '-', '_', and '.' in between;
+// none that a folder has while it is written.
 Result<void> CheckSavedName(std::string_view name);
 Result<SavedPlace> ParseSavedPath(std::string_view path);
 

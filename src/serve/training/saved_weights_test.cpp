@@ -28,6 +28,9 @@ TEST(SavedWeights, NoPathLeadsOutOfIt) {
   EXPECT_FALSE(CheckSavedName(std::string(129, 'a')).ok());
   EXPECT_TRUE(CheckSavedName(std::string(128, 'a')).ok());
   EXPECT_FALSE(CheckSavedName("\xc3\xa9").ok());
+  for (const char* taken : {"b.unfinished", "b.unfinished.writing", "b.old"}) {
+    EXPECT_FALSE(CheckSavedName(taken).ok()) << "saving b would write over it: " << taken;
+  }
 }
 
 TEST(SavedWeights, ACardIsReadAsItWasWritten) {

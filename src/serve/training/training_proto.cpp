@@ -87,12 +87,16 @@ bool ReadProtoEntry(std::string_view message, std::string* key, const TakeValue&
   });
 }
 
+// More than any loss has of inputs and of settings.
+constexpr size_t kMostEntries = 16;
+
 // Datum: 1 model_input (Chunk, repeated), 2 loss_fn_inputs (map of Tensor).
 bool ReadProtoDatum(std::string_view message, SentDatum* datum) {
   return ForEachField(message, [&](const ProtoField& field) {
     if (field.number > 2) return true;
     if (!field.has_bytes) return false;
     if (field.number == 1) return ReadProtoChunk(field.text(), &datum->tokens);
+    if (datum->inputs.size() == kMostEntries) return false;
     auto& input = datum->inputs.emplace_back();
     return ReadProtoEntry(field.text(), &input.first, [&](const ProtoField& value) {
       return value.has_bytes && ReadProtoTensor(value.text(), &input.second);
@@ -120,6 +124,7 @@ Result<ForwardCall> ReadForwardProto(std::string_view body, const ModelConfig& m
         return false;
       case 4: loss = field.text(); return field.has_bytes;
       case 5: {
+        if (settings.size() == kMostEntries) return false;
         auto& setting = settings.emplace_back();
         return field.has_bytes &&
                ReadProtoEntry(field.text(), &setting.first, [&](const ProtoField& value) {

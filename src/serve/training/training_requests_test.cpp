@@ -18,6 +18,14 @@ ModelConfig SmallShape() {
 const ClientDatum kWeighed{{1, 2, 3, 4}, {{"weights", {0, 1, 0.5f}}}};
 const ClientDatum kPolicy{{1, 2, 3, 4}, {{"logprobs", {0, -1, -2}}, {"advantages", {0, 1, -1}}}};
 
+TEST(TrainingRequests, ProtobufHasNoMoreSettingsThanAnyLoss) {
+  std::string body = ForwardProtoBody("m", 3, {kPolicy}, "ppo");
+  for (int i = 0; i < 17; ++i) body += ProtoBytesOf(5, std::string_view(""));
+  const auto refused = ReadForwardProto(body, SmallShape());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("cannot be read"), std::string::npos);
+}
+
 TEST(TrainingRequests, JsonAndProtobufSayTheSame) {
   const auto json =
       ReadForwardCall(DumpJson(ForwardBody("m", {kPolicy, kPolicy}, "ppo")), true, SmallShape());

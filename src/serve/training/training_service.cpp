@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -44,19 +45,30 @@ FailedOutcome FailureOf(const Error& error) {
   return {error.message(), !servers};
 }
 
-// What a deed gives, where memory may run out.
+// What a deed gives; a device that is full is like memory that runs out.
 TrainingOutcome OutcomeOf(const std::function<Result<TrainingOutcome>()>& deed) {
-  constexpr const char* kNoMemory = "the server has no memory left for this";
   try {
     Result<TrainingOutcome> outcome = deed();
     if (outcome.ok()) return *std::move(outcome);
     return FailureOf(outcome.error());
-  } catch (const std::bad_alloc&) {
-    return FailedOutcome{kNoMemory, false};
   } catch (const DeviceError& error) {
     if (error.kind() != DeviceError::Kind::kFull) throw;  // nothing can be computed any more
-    return FailedOutcome{kNoMemory, false};
+    throw std::bad_alloc();
   }
+}
+
+// What a draw gave, once it is over.
+TrainingOutcome DrawnOf(BatchTicket* ticket, DrawOutcome* outcome) {
+  if (const std::optional<Error> failure = ticket->failure()) return FailureOf(*failure);
+  std::vector<SampleResult> drawn(outcome->sequences.size());
+  for (const BatchTicket::News& news : ticket->Wait({})) {
+    AppendDrawn(news.fresh, &drawn[news.turn]);
+  }
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    outcome->sequences[i] = {std::move(drawn[i].tokens), std::move(drawn[i].logprobs),
+                             drawn[i].stopped};
+  }
+  return std::move(*outcome);
 }
 
 TrainingOutcome JsonOutcome(std::initializer_list<Json::Member> members) {
@@ -156,17 +168,16 @@ Json TrainingService::State() const {
 std::optional<std::string> TrainingService::Weights(std::stop_token stop) {
   const Result<std::string> id = futures_.Begin(0);
   if (!id.ok()) return std::nullopt;
+  BegunFuture begun(&futures_, *id);
   const auto accepted =
       batcher_->Do(Batcher::When::kBetweenSteps, [this, id = *id](const Error* dropped) {
-        futures_.Finish(id, dropped != nullptr ? TrainingOutcome(FailureOf(*dropped))
-                                               : OutcomeOf([&]() -> Result<TrainingOutcome> {
-                                                   return TrainingOutcome(Json(trainer_.Weights()));
-                                                 }));
+        futures_.FinishWith(id, [&]() -> TrainingOutcome {
+          if (dropped != nullptr) return FailureOf(*dropped);
+          return OutcomeOf([&] { return TrainingOutcome(Json(trainer_.Weights())); });
+        });
       });
-  if (!accepted.ok()) {
-    futures_.Drop(*id);
-    return std::nullopt;
-  }
+  if (!accepted.ok()) return std::nullopt;
+  begun.Accept();
   const Futures::Found found = futures_.Wait(*id, std::chrono::hours(1), stop);
   if (found.outcome == nullptr) return std::nullopt;
   const Json* weights = std::get_if<Json>(found.outcome.get());
@@ -260,47 +271,27 @@ ServerResponse TrainingService::WeightsInfo(HttpExchange& exchange) {
 
 // --- what computes -------------------------------------------------------------------------------
 
-Result<std::optional<std::string>> TrainingService::Repeated(const ModelCall& call,
-                                                             const std::string& hash) {
-  if (!call.seq_id) return std::optional<std::string>();
-  if (numbered_model_ != call.model_id) {
-    numbered_model_ = call.model_id;
-    numbered_.clear();
-  }
-  if (numbered_.empty()) return std::optional<std::string>();
-  const auto known = numbered_.find(*call.seq_id);
-  if (known != numbered_.end() && known->second.hash == hash) {
-    return std::optional(known->second.request_id);
-  }
-  if (*call.seq_id > numbered_.rbegin()->first) return std::optional<std::string>();
-  return Error(ErrorCode::kInvalidArgument,
-               fmt::format("seq_id: {} comes after {}; calls of a model count upwards",
-                           *call.seq_id, numbered_.rbegin()->first));
-}
-
 ServerResponse TrainingService::Accept(const ModelCall& call, const std::string& body,
                                        Batcher::When when, Deed deed) {
-  constexpr size_t kNumbersKept = 4096;
   const std::string hash = call.seq_id ? Sha256Hex(body) : "";
   MutexLock lock(order_);
-  const Result<std::optional<std::string>> repeated = Repeated(call, hash);
+  const Result<std::optional<std::string>> repeated = numbered_.Repeated(call, hash);
   if (!repeated.ok()) return Detail(repeated.error());
   std::string id = repeated->value_or("");
   if (id.empty()) {
-    Result<std::string> begun = futures_.Begin(body.size());
-    if (!begun.ok()) return Detail(begun.error());
-    id = *std::move(begun);
+    Result<std::string> given = futures_.Begin(body.size());
+    if (!given.ok()) return Detail(given.error());
+    id = *std::move(given);
+    BegunFuture begun(&futures_, id);
     const Result<void> accepted =
         batcher_->Do(when, [this, id, deed = std::move(deed)](const Error* dropped) {
-          futures_.Finish(
-              id, dropped != nullptr ? TrainingOutcome(FailureOf(*dropped)) : OutcomeOf(deed));
+          futures_.FinishWith(id, [&]() -> TrainingOutcome {
+            return dropped != nullptr ? TrainingOutcome(FailureOf(*dropped)) : OutcomeOf(deed);
+          });
         });
-    if (!accepted.ok()) {
-      futures_.Drop(id);
-      return Detail(accepted.error());
-    }
-    if (call.seq_id) numbered_[*call.seq_id] = {hash, id};
-    if (numbered_.size() > kNumbersKept) numbered_.erase(numbered_.begin());
+    if (!accepted.ok()) return Detail(accepted.error());
+    begun.Accept();
+    numbered_.Add(call, hash, id);
   }
   return Said(Json::Of({{"request_id", id}, {"model_id", call.model_id}}));
 }
@@ -312,6 +303,7 @@ std::string TrainingService::NewModelId() {
     std::string id = fmt::format("run-{:08x}", name);
     std::error_code ignored;
     if (options_.save_to.empty() || !std::filesystem::exists(options_.save_to / id, ignored)) {
+      numbered_.Name(id, trainer_.state().model_id);
       return id;
     }
   }
@@ -437,6 +429,10 @@ ServerResponse TrainingService::Sample(HttpExchange& exchange) {
   if (!call.ok()) return Detail(call.error());
   const Result<std::string> sampler = trainer_.SamplerOf(call->from);
   if (!sampler.ok()) return Detail(sampler.error());
+  if (call->samples > batcher_->places()) {
+    return Detail(400, fmt::format("num_samples: {} are more than this server ever takes, {}",
+                                   call->samples, batcher_->places()));
+  }
   std::vector<Batcher::Turn> turns = TurnsOf(*call, *sampler);
   const auto outcome = std::make_shared<DrawOutcome>();
   outcome->sequences.resize(turns.size());
@@ -452,26 +448,13 @@ ServerResponse TrainingService::Sample(HttpExchange& exchange) {
   MutexLock lock(order_);
   const Result<std::string> id = futures_.Begin(exchange.request().body.size());
   if (!id.ok()) return Detail(id.error());
+  BegunFuture begun(&futures_, *id);
   const auto over = [this, outcome, id = *id](BatchTicket& ticket) {
-    if (const std::optional<Error> failure = ticket.failure()) {
-      futures_.Finish(id, FailureOf(*failure));
-      return;
-    }
-    std::vector<SampleResult> drawn(outcome->sequences.size());
-    for (const BatchTicket::News& news : ticket.Wait({})) {
-      AppendDrawn(news.fresh, &drawn[news.turn]);
-    }
-    for (size_t i = 0; i < drawn.size(); ++i) {
-      outcome->sequences[i] = {std::move(drawn[i].tokens), std::move(drawn[i].logprobs),
-                               drawn[i].stopped};
-    }
-    futures_.Finish(id, std::move(*outcome));
+    futures_.FinishWith(id, [&] { return DrawnOf(&ticket, outcome.get()); });
   };
   const auto ticket = batcher_->Submit(std::move(turns), over);
-  if (!ticket.ok()) {
-    futures_.Drop(*id);
-    return Detail(ticket.error());
-  }
+  if (!ticket.ok()) return Detail(ticket.error());
+  begun.Accept();
   return Said(Json::Of({{"request_id", *id}}));
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +17,7 @@
 #include "serve/http_server.h"
 #include "serve/training/futures.h"
 #include "serve/training/model_trainer.h"
+#include "serve/training/numbered_calls.h"
 
 namespace hone {
 
@@ -85,9 +85,6 @@ class TrainingService {
                         Deed deed);
   ServerResponse AcceptForward(Result<ForwardCall> call, const std::string& body);
   ServerResponse AcceptSave(Result<SaveCall> call, const std::string& body);
-  // The id of the call that this one repeats; an error where its number was used otherwise.
-  Result<std::optional<std::string>> Repeated(const ModelCall& call, const std::string& hash)
-      HONE_REQUIRES(order_);
   std::vector<Batcher::Turn> TurnsOf(const DrawCall& call, const std::string& sampler);
   std::string NewModelId();
 
@@ -101,11 +98,7 @@ class TrainingService {
   // Held while a call takes its place, so that ids and places have one order.
   Mutex order_;
   uint64_t models_ HONE_GUARDED_BY(order_) = 0;
-  struct Numbered {
-    std::string hash, request_id;
-  };
-  std::string numbered_model_ HONE_GUARDED_BY(order_);
-  std::map<int64_t, Numbered> numbered_ HONE_GUARDED_BY(order_);  // of that model, the newest
+  NumberedCalls numbered_ HONE_GUARDED_BY(order_);
 };
 
 }  // namespace hone

@@ -255,6 +255,8 @@ TEST(TrainingService, WhatIsRefusedLeavesTheGradientAsItWas) {
             std::string::npos);
   client.Refusal("save_weights", DumpJson(Json::Of({{"model_id", model}, {"path", "../a"}})));
   client.Refusal("create_model", R"({"base_model": "other"})");
+  const Json many = SampleBody(Json::Of({{"base_model", "tiny"}}), {1, 2}, 3, 4, 321);
+  EXPECT_NE(client.Refusal("asample", DumpJson(many)).find("320"), std::string::npos);
   EXPECT_EQ(client.Health().Find("accumulated")->AsInteger(), 1);
   client.Do("optim_step", StepBody(model, 0.02));
   EXPECT_EQ(client.Weights(), expected->engine->WeightsHash());

@@ -1,5 +1,7 @@
 #include "train/processes/orders.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -40,7 +42,7 @@ Result<FolderFiles> ReadFolder(const std::filesystem::path& folder) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, failed)) {
     if (!entry.is_regular_file()) continue;
-    const std::string name = std::filesystem::relative(entry.path(), folder).string();
+    const std::string name = entry.path().lexically_relative(folder).string();
     HONE_ASSIGN_OR_RETURN(files[name], ReadFile(entry.path()));
   }
   if (!failed) return files;
@@ -49,7 +51,10 @@ Result<FolderFiles> ReadFolder(const std::filesystem::path& folder) {
 
 Result<void> WriteFolder(const FolderFiles& files, const std::filesystem::path& folder) {
   for (const auto& [name, bytes] : files) {
-    const std::filesystem::path file = folder / name;
+    const std::filesystem::path path(name), file = folder / path;
+    if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
+      return Error(ErrorCode::kInvalidArgument, name + ": lies outside of its folder");
+    }
     std::error_code failed;
     std::filesystem::create_directories(file.parent_path(), failed);
     if (failed) {

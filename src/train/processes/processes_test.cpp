@@ -150,6 +150,20 @@ TEST(Processes, WhoReadsAnotherRecipeIsNamed) {
   });
 }
 
+// Each of them would spend as much, and know nothing of what others were told.
+TEST(Processes, WhatAPaidModelMaySpendIsOfOneProcess) {
+  TrainingRecipe recipe;
+  EXPECT_TRUE(CanBeShared(recipe).ok());
+  recipe.answers.simulator.emplace().kind = "endpoint";
+  EXPECT_TRUE(CanBeShared(recipe).ok());
+  recipe.answers.simulator->model.language_model.max_money = 1;
+  EXPECT_EQ(CanBeShared(recipe).error().message(),
+            "simulator.max_money is of one process so far; leave it out, or start one process");
+  recipe.answers.simulator->model.language_model.max_money = 0;
+  recipe.answers.simulator->model.completions = "paid.sqlite";
+  EXPECT_FALSE(CanBeShared(recipe).ok());
+}
+
 TEST(Processes, WhatTheyCannotDoTogetherIsRefused) {
   const TemporaryDirectory out;
   const auto report = TrainIn(2, *ReadTiny(out.path(), {"rollout.ahead=1"}));

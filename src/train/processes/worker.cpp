@@ -26,7 +26,7 @@ class Worker {
 
   Result<void> Run() {
     HONE_RETURN_IF_ERROR(MeetEachOther(as_given_, cluster_));
-    while (Obey(cluster_->Broadcast(""))) {
+    while (Obey(cluster_->AwaitOrder())) {
     }
     return {};
   }

@@ -9,16 +9,19 @@
 #include "base/file.h"
 #include "engine/lora.h"
 #include "learn/batches.h"
+#include "learn/losses/policy_loss.h"
+#include "rollout/remote_folder.h"
 
 namespace hone {
 
 void EngineMismatch::Add(float drawn, float policy) {
   const double log_ratio = static_cast<double>(policy) - drawn;
+  const double clamped = std::clamp(log_ratio, -kMostLogRatio, kMostLogRatio);
   ++tokens;
   exact += std::bit_cast<uint32_t>(drawn) == std::bit_cast<uint32_t>(policy);
   off += std::abs(log_ratio);
-  kl += std::expm1(log_ratio) - log_ratio;
-  max_ratio = std::max(max_ratio, std::exp(std::abs(log_ratio)));
+  kl += std::expm1(clamped) - clamped;
+  max_ratio = std::max(max_ratio, std::exp(std::abs(clamped)));
 }
 
 void EngineMismatch::Add(const EngineMismatch& other) {
@@ -69,9 +72,7 @@ EngineMismatch CompareWithPolicy(Engine* policy, int64_t call_tokens, std::vecto
 
 Result<void> WriteForServer(const Engine& engine, RemoteApi api,
                             const std::filesystem::path& folder) {
-  const std::filesystem::path aside = folder.string() + ".writing";
-  std::error_code ignored;
-  std::filesystem::remove_all(aside, ignored);
+  HONE_ASSIGN_OR_RETURN(const std::filesystem::path aside, NewPushFolder(folder));
   const Model& model = engine.model();
   if (model.lora.empty()) {
     HONE_RETURN_IF_ERROR(SaveModel(model, SaveType::kF32, aside));
@@ -83,7 +84,7 @@ Result<void> WriteForServer(const Engine& engine, RemoteApi api,
     HONE_RETURN_IF_ERROR(SaveModel(model, SaveType::kF32, aside));
     HONE_RETURN_IF_ERROR(SaveLora(model, folder.string(), aside / kAdapterFolder));
   }
-  return ReplaceDirectory(aside, folder);
+  return ReplaceDirectory(aside, WithoutTrailingSlash(folder));
 }
 
 void NoteOtherWeights(const StageContext& context) {

@@ -16,7 +16,9 @@
 
 namespace hone {
 
-// How what the engine that drew says of tokens differs from what the policy says of them.
+// How what the engine that drew says of tokens differs from what the policy says of them. `kl` and
+// `max_ratio` clamp log r to +- kMostLogRatio (learn/losses/policy_loss.h), as the loss does: they
+// stay finite however far apart both are.
 struct EngineMismatch {
   int64_t tokens = 0;
   int64_t exact = 0;     // of which both log-probs have the same bits
@@ -35,7 +37,8 @@ struct EngineMismatch {
 EngineMismatch CompareWithPolicy(Engine* policy, int64_t call_tokens, std::vector<Tree>* trees);
 
 // The weights as a folder that the server loads: those of the engine to the bit, with the adapters
-// beside them, or for SGLang merged in.
+// beside them, or for SGLang merged in. A folder that we did not write is an error and stays as it
+// is (rollout/remote_folder.h).
 Result<void> WriteForServer(const Engine& engine, RemoteApi api,
                             const std::filesystem::path& folder);
 

@@ -54,6 +54,46 @@ TEST(RemoteDrawing, ThePolicyIsAskedAboutEveryTokenThatItMayLearnFrom) {
               0.5 * static_cast<double>(moved) / static_cast<double>(tokens), 1e-5);
 }
 
+TEST(RemoteDrawing, WhatIsFarApartIsStillANumber) {
+  EngineMismatch mismatch;
+  mismatch.Add(-800, 0);  // e^800 is more than a double holds
+  mismatch.Add(0, -800);
+  StepValues values;
+  mismatch.AddTo(&values);
+  EXPECT_EQ(values["mismatch/mean_abs"], 800);
+  EXPECT_NEAR(values["mismatch/kl"], (std::exp(20.0) - 21 + 19) / 2, 1);
+  EXPECT_NEAR(values["mismatch/max_ratio"], std::exp(20.0), 1);
+}
+
+TEST(RemoteDrawing, AFolderOfSomebodyElseIsNeitherReplacedNorRemoved) {
+  TemporaryDirectory directory;
+  Engine engine(TinyModel(), {.threads = 1});
+  const std::filesystem::path thesis = directory.path() / "home" / "thesis.tex";
+  ASSERT_TRUE(WriteFileAtomic(thesis, "years").ok());
+  for (const std::filesystem::path& folder :
+       {thesis.parent_path(), thesis.parent_path() / "", thesis}) {
+    const auto written = WriteForServer(engine, RemoteApi::kCompletions, folder);
+    ASSERT_FALSE(written.ok());
+    EXPECT_NE(written.error().message().find("policy.push_folder"), std::string::npos);
+    EXPECT_EQ(ReadFile(thesis).value(), "years");
+  }
+  // Nor what lies where it would be written first.
+  const std::filesystem::path aside = directory.path() / "pushed.writing" / "mine";
+  ASSERT_TRUE(WriteFileAtomic(aside, "as well").ok());
+  EXPECT_FALSE(WriteForServer(engine, RemoteApi::kCompletions, directory.path() / "pushed").ok());
+  EXPECT_EQ(ReadFile(aside).value(), "as well");
+
+  // An empty folder is ours from then on; a slash at the end says the same.
+  const std::filesystem::path empty = directory.path() / "empty";
+  std::filesystem::create_directory(empty);
+  for (const std::filesystem::path& folder : {empty / "", empty, empty / ""}) {
+    ASSERT_TRUE(WriteForServer(engine, RemoteApi::kCompletions, folder).ok()) << folder;
+    EXPECT_TRUE(Exists(empty / "config.json"));
+    EXPECT_FALSE(Exists(empty / ".writing"));
+    EXPECT_FALSE(Exists(directory.path() / "empty.writing"));
+  }
+}
+
 // What a server loads from the folder, and says of a tree.
 std::vector<float> SaidFrom(const std::filesystem::path& folder, const Tree& tree) {
   const auto engine = Engine::Open(folder, {.threads = 1});
