@@ -135,7 +135,8 @@ TEST_F(EndpointEvaluationTest, NobodyThereIsAnErrorAtOnceAndAfterAWhile) {
   });
   const auto left = Player(&dies).Evaluate({.split = Split::kDev, .tasks = 500});
   ASSERT_FALSE(left.ok());
-  EXPECT_NE(left.error().message().find("4 episodes in a row"), std::string::npos)
+  // Four, or those that other threads had under way by then.
+  EXPECT_NE(left.error().message().find("episodes in a row without an answer"), std::string::npos)
       << left.error().message();
   EXPECT_LT(dies.asked(), 100);  // of 500: those under way on other threads still ask
 }
