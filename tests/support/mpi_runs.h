@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,6 +53,21 @@ inline std::string WeightsIn(const std::string& output) {
   return at == std::string::npos ? "" : output.substr(at + before.size(), 64);
 }
 
+// Those that were started with these arguments, whoever their parent is by now.
+inline std::vector<pid_t> ProcessesWith(const std::vector<std::string>& arguments) {
+  std::string wanted;
+  for (const std::string& argument : arguments) wanted += argument + '\0';
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t process = std::atoi(entry.path().filename().c_str());
+    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+    const std::string line((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    if (process > 0 && line.find(wanted) != std::string::npos) found.push_back(process);
+  }
+  return found;
+}
+
 // Starts a run in so many processes, and kills one of them after a while: what was printed.
 // `which`: of the processes that compute, or one more: the launcher.
 inline std::string KillOneOf(int processes, const std::vector<std::string>& arguments, int which,
@@ -78,13 +94,12 @@ inline std::string KillOneOf(int processes, const std::vector<std::string>& argu
   ::kill(one_of_them ? children[static_cast<size_t>(which) % children.size()] : launcher, SIGKILL);
   int status = 0;
   ::waitpid(launcher, &status, 0);
-  // A launcher that was killed leaves them, and they are at their end without it.
-  for (const pid_t child : children) {
-    for (int tries = 0; ::kill(child, 0) == 0 && tries < 200; ++tries) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    ::kill(child, SIGKILL);
+  // A launcher that was killed leaves them, and they are at their end without it; also those that
+  // it had just begun to start.
+  for (int tries = 0; !ProcessesWith(arguments).empty() && tries < 200; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  for (const pid_t left : ProcessesWith(arguments)) ::kill(left, SIGKILL);
   const Result<std::string> text = ReadFile(output);
   return text.ok() ? *text : "";
 }
