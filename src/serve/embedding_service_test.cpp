@@ -6,6 +6,7 @@
 
 #include "serve/api_key.h"
 #include "serve/api_service.h"
+#include "support/fake_exchange.h"
 #include "support/tiny_served.h"
 #include "text/vocabulary/char_map.h"
 
@@ -13,30 +14,6 @@ namespace hone {
 namespace {
 
 constexpr char kEncoderFolder[] = HONE_SOURCE_DIR "/tests/golden/encoder/small";
-
-// A request without a socket, and what was answered.
-class OneExchange final : public HttpExchange {
- public:
-  OneExchange(const std::string& method, const std::string& path, const std::string& body) {
-    request_.method = method;
-    request_.path = path;
-    request_.body = body;
-  }
-  const IncomingRequest& request() const override { return request_; }
-  bool Respond(const ServerResponse& answer) override {
-    answer_ = answer;
-    return true;
-  }
-  bool Begin(const ServerResponse&) override { return false; }
-  bool Write(std::string_view) override { return false; }
-  void Abort() override {}
-  std::stop_token gone() const override { return gone_.get_token(); }
-  std::stop_token closing() const override { return {}; }
-
-  IncomingRequest request_;
-  ServerResponse answer_;
-  std::stop_source gone_;
-};
 
 class EmbeddingServiceTest : public testing::Test {
  protected:
@@ -51,7 +28,7 @@ class EmbeddingServiceTest : public testing::Test {
   template <typename Answering>
   ServerResponse Ask(Answering* service, const std::string& method, const std::string& path,
                      const std::string& body = "", const std::string& key = "") {
-    OneExchange exchange(method, path, body);
+    FakeExchange exchange(method, path, body);
     if (!key.empty()) exchange.request_.headers.emplace_back("authorization", "Bearer " + key);
     service->Handle(exchange);
     return exchange.answer_;
@@ -153,7 +130,7 @@ TEST_F(EmbeddingServiceTest, WhoIsGoneCostsNoWork) {
   options.now = [] { return int64_t{1234}; };
   options.embeddings = embeddings.get();
   Service beside(served.get(), options, nullptr);
-  OneExchange alone("POST", "/v1/embeddings", R"({"model": "small", "input": ["a", "b"]})");
+  FakeExchange alone("POST", "/v1/embeddings", R"({"model": "small", "input": ["a", "b"]})");
   alone.gone_.request_stop();
   embeddings->Handle(alone);
   EXPECT_EQ(alone.answer_.status, 503) << alone.answer_.body;
