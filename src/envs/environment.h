@@ -31,6 +31,7 @@ struct Opening {
 
 // One turn of the agent, with what came of its calls.
 struct AgentTurn {
+  std::string thought;  // before it acted, where it wrote one
   std::vector<Call> calls;
   std::vector<ToolResult> results;    // one per call, in the order of the calls
   std::vector<Fault> faults;          // actions that could not be read

@@ -65,6 +65,7 @@ void Append(EnvironmentTurn more, EnvironmentTurn* turn) {
 
 Json CallMessage(const AgentTurn& turn) {
   Json message = Json::Of({{"role", "assistant"}, {"content", turn.answer.value_or("")}});
+  if (!turn.thought.empty()) message.Set("reasoning_content", turn.thought);
   Json::Array calls;
   for (const Call& call : turn.calls) {
     calls.push_back(

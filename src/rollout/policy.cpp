@@ -74,6 +74,7 @@ AgentTurn TurnCodec::ReadTurn(TurnEnd end, Node* node) const {
   ParsedTurn parsed = dialect_->Parse(tokenizer_->BytesOf(node->tokens), end);
   RecordTurn(*tokenizer_, parsed, node);
   AgentTurn turn;
+  turn.thought = std::move(parsed.reasoning);
   turn.calls = node->calls;
   turn.faults = node->faults;
   turn.answer = std::move(parsed.answer);
@@ -140,6 +141,12 @@ Result<std::vector<TokenId>> TurnCodec::Spell(const Conversation& before,
   if (!SameCalls(read.calls, turn.calls) || read.answer != turn.answer) {
     return cannot("it would be read as another one");
   }
+  if (read.thought != turn.thought) {
+    return cannot(read.thought.empty()
+                      ? "it has a thought, which this dialect does not write there; choose one "
+                        "that does, such as tagged:tapo or hermes:qwen3"
+                      : "its thought would be read as another one");
+  }
   return node.tokens;
 }
 
@@ -167,6 +174,7 @@ Result<Conversation> ConversationOf(const Opening& opening) {
 
 Message MessageOf(const AgentTurn& turn) {
   Message message{.role = Role::kAssistant, .content = turn.answer.value_or("")};
+  if (!turn.thought.empty()) message.reasoning = turn.thought;
   for (const Call& call : turn.calls) message.calls.push_back({call.name, call.arguments});
   return message;
 }

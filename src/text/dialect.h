@@ -145,7 +145,7 @@ class Dialect {
 
 // The dialect of that name, with an optional variant after a colon:
 //   hermes, hermes:qwen2.5, hermes:qwen3, hermes:qwen3-training, action-json, action-json:plain,
-//   tagged:{desk,tapo,search-r1,retool,deepagent}, tagged:FILE.toml
+//   tagged:{desk,tapo,study,search-r1,retool,deepagent}, tagged:FILE.toml
 Result<std::unique_ptr<Dialect>> NewDialect(std::string_view name);
 
 // Every built-in name NewDialect takes, with a line about it.

@@ -21,6 +21,7 @@ std::vector<std::pair<std::string, std::string>> BuiltInDialects() {
       {"action-json:plain", "the same between plain <user> tags"},
       {"tagged:desk", "<tool_call> JSON and <answer> between plain tags (same as tagged)"},
       {"tagged:tapo", "<think>, <search>, <code>, results in <response>, <answer>"},
+      {"tagged:study", "the same between plain tags, where <code> calls python"},
       {"tagged:search-r1", "<think>, <search>, results in <information>, <answer>"},
       {"tagged:retool", "<think>, <code>, results in <interpreter>, <answer> with \\boxed{}"},
       {"tagged:deepagent", "<tool_search>, <tool_call>, <fold_thought>, \\boxed{}"},

@@ -35,6 +35,19 @@ TagSet Tapo() {
                       TextAction("code", "code", "code", "response")}};
 }
 
+// TAPO's tags at their shortest, for small models: every token of an episode counts.
+TagSet Study() {
+  TagSet tags{.name = "study",
+              .chat = false,
+              .actions = {TextAction("search", "search", "query", "response"),
+                          TextAction("code", "python", "code", "response")}};
+  for (ActionTag& action : tags.actions) {
+    action.result_open = "<response>";
+    action.result_close = "</response>";
+  }
+  return tags;
+}
+
 TagSet SearchR1() {
   return {.name = "search-r1",
           .free_text = true,
@@ -97,7 +110,9 @@ ActionTag ReadAction(RecipeTable table) {
 
 }  // namespace
 
-std::vector<TagSet> BuiltInTagSets() { return {Desk(), Tapo(), SearchR1(), Retool(), DeepAgent()}; }
+std::vector<TagSet> BuiltInTagSets() {
+  return {Desk(), Tapo(), Study(), SearchR1(), Retool(), DeepAgent()};
+}
 
 Result<TagSet> LoadTagSet(const std::filesystem::path& file) {
   HONE_ASSIGN_OR_RETURN(Recipe recipe, Recipe::Load(file));

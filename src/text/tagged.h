@@ -39,7 +39,7 @@ struct TagSet {
   std::vector<ActionTag> actions;
 };
 
-// desk, tapo, search-r1, retool, deepagent.
+// desk, tapo, study, search-r1, retool, deepagent.
 std::vector<TagSet> BuiltInTagSets();
 
 // A tag set from a TOML file (docs/dialects.md).

@@ -38,6 +38,7 @@ const Case kCases[] = {
     {.dialect = "action-json:plain"},
     {.dialect = "tagged:desk", .thought = false},
     {.dialect = "tagged:tapo", .text_tools = {{"search", "query"}, {"code", "code"}}},
+    {.dialect = "tagged:study", .text_tools = {{"search", "query"}, {"python", "code"}}},
     {.dialect = "tagged:search-r1", .text_tools = {{"search", "query"}}},
     {.dialect = "tagged:retool", .text_tools = {{"code_interpreter", "code"}}},
     {.dialect = "tagged:deepagent", .boxed_answer = true},
