@@ -46,6 +46,7 @@ DIALECTS = [
     Dialect("action-json:plain"),
     Dialect("tagged:desk", thinks=False),
     Dialect("tagged:tapo", any_tool=False, text_tools={"search": "query", "code": "code"}),
+    Dialect("tagged:study", any_tool=False, text_tools={"search": "query", "python": "code"}),
     Dialect("tagged:search-r1", any_tool=False, text_tools={"search": "query"}),
     Dialect("tagged:retool", any_tool=False, text_tools={"code_interpreter": "code"}),
     Dialect("tagged:deepagent", text_tools={"tool_search": "query"},
