@@ -181,6 +181,8 @@ ObjectiveOptions ReadObjective(RecipeTable table) {
   ReadEntropy(&table, &options);
   table.Read("low_probability", &options.low_probability,
              "rarer tokens with a negative advantage are held back; 0: off", Between(0, 1));
+  table.Read("learn_results", &options.learn_results,
+             "a control: learns what tools returned as if the policy had written it");
   RecipeTable covariance = table.Table("covariance");
   covariance.Read("share", &options.covariance.share, "of the tokens", Between(0, 1));
   covariance.Read("lower", &options.covariance.lower, "clip-cov: candidates are above it");

@@ -106,6 +106,9 @@ struct ObjectiveOptions {
   // get rarer, and they drive norms up. Below this probability, where the advantage is negative,
   // the derivative is scaled by probability / limit. 0: off.
   double low_probability = 0;
+  // A control: what tools returned is learned as if the policy had written it. That is what
+  // forgetting the loss mask does.
+  bool learn_results = false;
   CovarianceOptions covariance;
   KlOptions kl;
   ValueOptions value;

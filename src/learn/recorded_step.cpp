@@ -31,9 +31,11 @@ Result<CreditedGroups> CreditAsRecorded(std::vector<ScoredTree> records) {
 
 Result<RecordedStep> LearnFromRecords(std::span<const ScoredTree> records,
                                       const RecordedStepOptions& options, Engine* engine) {
-  if (options.objective.NeedsReference() || options.objective.NeedsCritic()) {
+  const ObjectiveOptions& objective = options.objective;
+  if (objective.NeedsReference() || objective.NeedsCritic() || objective.learn_results) {
     return Error(ErrorCode::kInvalidArgument,
-                 "a loss with a reference or a critic needs a training run (hone train)");
+                 "a loss with a reference or a critic, or one that learns results, needs a "
+                 "training run (hone train)");
   }
   for (size_t i = 0; i < records.size(); ++i) {
     if (const Result<void> fits = engine->CheckTree(records[i].tree); !fits.ok()) {

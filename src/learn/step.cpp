@@ -272,12 +272,15 @@ Result<CreditedGroups> CreditGroups(const CreditOptions& options, std::vector<Sc
 }
 
 Result<std::vector<TrainingGroup>> TrainingGroupsOf(const Method& method,
-                                                    const CreditedGroups& credited) {
+                                                    const CreditedGroups& credited,
+                                                    bool learn_results) {
   const ModelViews& views = credited.views;
   std::vector<TrainingGroup> groups;
   for (size_t i = 0; i < credited.records.size(); ++i) {
     const ScoredTree& record = credited.records[i];
-    TrainingGroup group = MakeTrainingGroup(record.tree, AdvantagesInLoss(credited.credits[i]));
+    CHECK(!learn_results || !views.now.empty(), "nobody asked what the policy says of results");
+    TrainingGroup group = MakeTrainingGroup(record.tree, AdvantagesInLoss(credited.credits[i]),
+                                            learn_results ? &views.now[i] : nullptr);
     if (group.sequences.empty()) continue;
     if (!views.reference.empty()) SetReference(views.reference[i], &group);
     if (!views.now.empty()) SetOld(views.now[i], &group);

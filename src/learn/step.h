@@ -138,7 +138,9 @@ Result<CreditedGroups> CreditGroups(const CreditOptions& options, std::vector<Sc
                                     ModelViews views);
 
 // What UpdatePolicy takes: those that something can be learned from, with all that a loss needs.
+// To learn results, too, it must be known what the policy says now (views.now; CHECK).
 Result<std::vector<TrainingGroup>> TrainingGroupsOf(const Method& method,
-                                                    const CreditedGroups& credited);
+                                                    const CreditedGroups& credited,
+                                                    bool learn_results = false);
 
 }  // namespace hone

@@ -68,7 +68,10 @@ std::vector<NodeId> SegmentEnds(const Tree& tree, NodeId node) {
   return ends;
 }
 
-TrainingGroup MakeTrainingGroup(const Tree& tree, std::span<const Advantages> advantages) {
+TrainingGroup MakeTrainingGroup(const Tree& tree, std::span<const Advantages> advantages,
+                                const TreeLogprobs* of_results) {
+  CHECK(of_results == nullptr || of_results->size() == tree.nodes.size(),
+        "log-probs of another tree");
   TrainingGroup group;
   group.tree.seed = tree.seed;
   for (const Node& node : tree.nodes) group.tree.nodes.push_back(BareNode(node));
@@ -89,14 +92,17 @@ TrainingGroup MakeTrainingGroup(const Tree& tree, std::span<const Advantages> ad
       for (const NodeId id : PathTo(tree, end)) {
         const Node& node = tree.nodes[static_cast<size_t>(id)];
         const auto begin = static_cast<int32_t>(sequence.size());
+        const bool result = of_results != nullptr && node.author == Author::kTool && flat > 0;
+        const std::vector<float>& drawn =
+            result ? (*of_results)[static_cast<size_t>(id)].logprobs : node.logprobs;
         for (size_t t = 0; t < node.tokens.size(); ++t, ++position) {
-          if (node.author != Author::kPolicy) continue;
-          const int32_t at = flat++;
-          if (!WasDrawn(node) || position == 0) continue;
+          if (!result && node.author != Author::kPolicy) continue;
+          const int32_t at = result ? flat - 1 : flat++;
+          if ((!result && !WasDrawn(node)) || position == 0) continue;
           sequence.places.push_back({path, position});
           sequence.flat.push_back(at);
           sequence.advantages.push_back(one->values.at(static_cast<size_t>(at)));
-          sequence.sampled.push_back(node.logprobs[t]);
+          sequence.sampled.push_back(drawn[t]);
         }
         const auto now = static_cast<int32_t>(sequence.size());
         if (now > begin) sequence.turns.push_back({begin, now});

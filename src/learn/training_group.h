@@ -22,7 +22,8 @@ struct TokenPlace {
 };
 
 // One trajectory. All vectors have one entry per token that is trained on: those of the policy that
-// were drawn (not at temperature 0). Empty where it says so.
+// were drawn (not at temperature 0) and, where they are learned too, those of tools' results. Empty
+// where it says so.
 struct Sequence {
   int32_t leaf = 0;  // of the record's tree
   std::vector<TokenPlace> places;
@@ -54,7 +55,12 @@ std::vector<NodeId> SegmentEnds(const Tree& tree, NodeId node);
 
 // The group of a tree in which Validate finds nothing wrong. Only leaves with advantages are
 // trained on, and only they count anywhere. No sequence: nothing is to be learned from it.
-TrainingGroup MakeTrainingGroup(const Tree& tree, std::span<const Advantages> advantages);
+//
+// `of_results`: what the policy says of the tree now. With it the results of tools are learned as
+// well: each token has the advantage of the policy's last one before it, and counts as drawn from
+// the weights that are there now. Null: nobody learns what others wrote.
+TrainingGroup MakeTrainingGroup(const Tree& tree, std::span<const Advantages> advantages,
+                                const TreeLogprobs* of_results = nullptr);
 
 // The advantages of the leaves that belong into the loss. Left out, and so out of every
 // denominator: leaves of a group that was dropped, leaves that a filter masked, that ended by

@@ -38,6 +38,29 @@ TEST(TrainingGroup, ASequenceHasThePolicysTokensInOrder) {
   EXPECT_TRUE(group.tree.nodes[1].calls.empty()) << "nothing that the engine does not read";
 }
 
+TEST(TrainingGroup, ResultsAreLearnedAsWhatThePolicySaidLastWhereAskedFor) {
+  TreeMaker maker;
+  maker.Begin().Call("weather").Answer("Rain");  // user 3, turn 10, tool 4, turn 5
+  maker.Begin().Answer("Sun");
+  const std::vector<Advantages> advantages = {Numbered(0, 15), Numbered(1, 5)};
+  TreeLogprobs now;
+  for (const Node& node : maker.tree.nodes) {
+    now.push_back({.logprobs = std::vector<float>(node.tokens.size(), -2.0f)});
+  }
+  const TrainingGroup group = MakeTrainingGroup(maker.tree, advantages, &now);
+  const Sequence& first = group.sequences[0];
+  ASSERT_EQ(first.size(), 19u) << "the prompt is nobody's to learn";
+  EXPECT_EQ(first.turns, (std::vector<Span>{{0, 10}, {10, 14}, {14, 19}}));
+  for (size_t t = 10; t < 14; ++t) {
+    EXPECT_EQ(first.places[t], (TokenPlace{0, static_cast<int32_t>(t) + 3}));
+    EXPECT_EQ(first.advantages[t], 9) << "of the policy's last token before it";
+    EXPECT_EQ(first.sampled[t], -2) << "as if drawn now";
+  }
+  EXPECT_EQ(first.advantages[14], 10);
+  EXPECT_EQ(first.sampled[14], -0.5f);
+  EXPECT_EQ(group.sequences[1].size(), 5u) << "without a result nothing changes";
+}
+
 TEST(TrainingGroup, LeavesWithoutAdvantagesAreNotPaths) {
   TreeMaker maker;
   maker.Begin().Answer("a");

@@ -98,6 +98,16 @@ void CheckCorrection(const TrainingRecipe& recipe, RecipeTable table) {
                 "(rollout.ahead = 1) or an endpoint draw (policy.kind)");
 }
 
+// What is learned of results counts as drawn from the weights that are there now.
+void CheckResults(const TrainingRecipe& recipe, RecipeTable table) {
+  if (!recipe.objective.learn_results) return;
+  if (recipe.rollout.ahead > 0 || recipe.policy.on) {
+    table.Problem("learn_results",
+                  "wants a policy that draws with the weights it learns with: without "
+                  "rollout.ahead and without policy.kind");
+  }
+}
+
 }  // namespace
 
 void CheckObjective(const TrainingRecipe& recipe, RecipeTable* root) {
@@ -106,6 +116,7 @@ void CheckObjective(const TrainingRecipe& recipe, RecipeTable* root) {
   CheckLoss(recipe, table);
   CheckKl(recipe.objective.kl, table.Table("kl"));
   CheckCorrection(recipe, table);
+  CheckResults(recipe, table);
 }
 
 }  // namespace hone

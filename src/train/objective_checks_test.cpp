@@ -19,6 +19,12 @@ void ExpectRefused(const std::vector<std::string>& overrides, std::string_view k
   EXPECT_NE(problem.find(why), std::string::npos) << why << "\n" << problem;
 }
 
+TEST(ObjectiveChecks, ResultsAreLearnedByThePolicyThatDrew) {
+  ExpectRefused({"rollout.ahead=1", "objective.learn_results=true"}, "objective.learn_results",
+                "without rollout.ahead");
+  EXPECT_EQ(ProblemWith({"objective.learn_results=true"}), "");
+}
+
 TEST(ObjectiveChecks, NothingIsCorrectedWhereEveryWeightIsOne) {
   ExpectRefused({"objective.correction.kind=truncate"}, "objective.correction",
                 "there is nothing to correct");

@@ -270,6 +270,7 @@ TEST(Trainer, EveryObjectiveAndEverySortOfCreditRuns) {
            {"stage.1.epochs=2", "stage.1.mini_batches=3"},
            {"curriculum.order=dynamic"},
            {"replay.on=true", "replay.capacity=4"},
+           {"objective.learn_results=true", "stage.1.mini_batches=2"},
            {"answers.mode=live"},
            {"rollout.strategy=arpo", "credit.method=arpo-hard"}}) {
     std::vector<std::string> overrides = change;

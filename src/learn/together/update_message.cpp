@@ -36,10 +36,10 @@ void Fields(Wire& wire, EntropyTarget& o) {
 }
 template <typename Wire>
 void Fields(Wire& wire, ObjectiveOptions& o) {
-  static_assert(sizeof(ObjectiveOptions) == 312);
+  static_assert(sizeof(ObjectiveOptions) == 320);
   wire(o.name, o.policy, o.clip_low, o.clip_high, o.dual_clip, o.ratio, o.aggregation,
        o.norm_length, o.temperature_up, o.temperature_down, o.weight, o.entropy, o.entropy_target,
-       o.low_probability, o.covariance, o.kl, o.value, o.correction);
+       o.low_probability, o.learn_results, o.covariance, o.kl, o.value, o.correction);
 }
 template <typename Wire>
 void Fields(Wire& wire, OptimizerOptions& o) {

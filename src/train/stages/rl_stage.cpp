@@ -133,7 +133,8 @@ Result<StageStep> RlTraining::Step(int64_t step) {
   NoteCredit(credited, step, &done);
 
   if (!remedies().skip_update) {
-    HONE_ASSIGN_OR_RETURN(auto groups, TrainingGroupsOf(method, credited));
+    HONE_ASSIGN_OR_RETURN(
+        auto groups, TrainingGroupsOf(method, credited, context_->recipe->objective.learn_results));
     value_scale_.Learn(&groups);
     UpdateOptions options = UpdateOptionsAt(step, clock, method, practice.of_earlier);
     // What would be replayed waits where there is nothing to learn beside.
@@ -232,8 +233,10 @@ ModelViews RlTraining::Ask(const std::vector<ScoredTree>& records, bool of_earli
       return reference_->now().LogProbs(trees, engine);
     };
   }
-  // Of what the policy drew just now it would say what it said then, to the bit.
-  if (questions.critic || (of_earlier && objective.correction.Corrects())) {
+  // Of what the policy drew just now it would say what it said then, to the bit; of what tools
+  // returned nobody knows yet.
+  if (questions.critic || objective.learn_results ||
+      (of_earlier && objective.correction.Corrects())) {
     questions.now = [&](std::span<const Tree> trees) { return engine->LogProbs(trees); };
   }
   return AskModels(records, questions);
