@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -52,7 +53,34 @@ Result<Document> ReadDocument(const Json& json, const std::vector<std::string>& 
   return document;
 }
 
-Result<void> Fill(BoundedDatabase* database, std::string_view corpus,
+// The documents one after the other; nothing behind the last. `where` says which one it is.
+using NextDocument = std::function<Result<std::optional<Json>>(std::string* where)>;
+
+NextDocument LinesOf(std::string_view corpus) {
+  return [corpus, number = 0](std::string* where) mutable -> Result<std::optional<Json>> {
+    while (!corpus.empty()) {
+      const size_t end = std::min(corpus.find('\n'), corpus.size());
+      const std::string_view line = Trim(corpus.substr(0, end));
+      corpus.remove_prefix(std::min(end + 1, corpus.size()));
+      *where = fmt::format("line {}", ++number);
+      if (line.empty()) continue;
+      Result<Json> json = ParseJson(line);
+      if (!json.ok()) return json.error().In(*where);
+      return std::optional(*std::move(json));
+    }
+    return std::optional<Json>();
+  };
+}
+
+NextDocument EachOf(const std::vector<Json>& documents) {
+  return [&documents, number = size_t{0}](std::string* where) mutable {
+    if (number == documents.size()) return Result<std::optional<Json>>(std::nullopt);
+    *where = fmt::format("document {}", number + 1);
+    return Result<std::optional<Json>>(documents[number++]);
+  };
+}
+
+Result<void> Fill(BoundedDatabase* database, const NextDocument& next,
                   const std::vector<std::string>& fields, const std::string& key) {
   std::string columns, places;
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -70,16 +98,11 @@ Result<void> Fill(BoundedDatabase* database, std::string_view corpus,
   BoundedStatement index(database, fmt::format("INSERT INTO words (rowid, {}) VALUES (?{})",
                                                columns.substr(0, columns.size() - 2), places));
   BoundedStatement find(database, "SELECT 1 FROM document WHERE id = ?");
-  int64_t count = 0, line_number = 0;
-  while (!corpus.empty()) {
-    const size_t end = std::min(corpus.find('\n'), corpus.size());
-    const std::string_view line = Trim(corpus.substr(0, end));
-    corpus.remove_prefix(std::min(end + 1, corpus.size()));
-    ++line_number;
-    if (line.empty()) continue;
-    const std::string where = fmt::format("line {}", line_number);
-    const Result<Json> json = ParseJson(line);
-    if (!json.ok()) return json.error().In(where);
+  int64_t count = 0;
+  std::string where;
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const std::optional<Json> json, next(&where));
+    if (!json) break;
     const Result<Document> document = ReadDocument(*json, fields);
     if (!document.ok()) return document.error().In(where);
     const bool known = find.Bind(document->id).Step();
@@ -126,7 +149,7 @@ Result<std::unique_ptr<BoundedDatabase>> Build(const std::filesystem::path& targ
   auto built = [&]() -> Result<std::unique_ptr<BoundedDatabase>> {
     {
       HONE_ASSIGN_OR_RETURN(const auto database, BoundedDatabase::Create(aside));
-      HONE_RETURN_IF_ERROR(Fill(database.get(), corpus, fields, key));
+      HONE_RETURN_IF_ERROR(Fill(database.get(), LinesOf(corpus), fields, key));
     }
     HONE_ASSIGN_OR_RETURN(auto database, BoundedDatabase::OpenToRead(aside, true));
     if (::rename(aside.c_str(), target.c_str()) != 0) {
@@ -187,11 +210,24 @@ Result<std::unique_ptr<SearchIndex>> SearchIndex::Open(const std::filesystem::pa
   } else {
     index->in_memory_ = true;
     HONE_ASSIGN_OR_RETURN(index->database_, BoundedDatabase::Create({}));
-    if (auto filled = Fill(index->database_.get(), text, fields, key); !filled.ok()) {
+    if (auto filled = Fill(index->database_.get(), LinesOf(text), fields, key); !filled.ok()) {
       return filled.error().In(corpus.string());
     }
   }
   index->documents_ = DocumentsIn(index->database_.get(), key).value_or(0);
+  return index;
+}
+
+Result<std::unique_ptr<SearchIndex>> SearchIndex::Of(const std::vector<Json>& documents,
+                                                     const std::vector<std::string>& fields) {
+  if (fields.empty()) {
+    return Error(ErrorCode::kInvalidArgument, "fields: at least one is searched");
+  }
+  std::unique_ptr<SearchIndex> index(new SearchIndex);
+  index->in_memory_ = true;
+  HONE_ASSIGN_OR_RETURN(index->database_, BoundedDatabase::Create({}));
+  HONE_RETURN_IF_ERROR(Fill(index->database_.get(), EachOf(documents), fields, ""));
+  index->documents_ = static_cast<int64_t>(documents.size());
   return index;
 }
 
@@ -215,7 +251,7 @@ Result<std::vector<SearchIndex::Hit>> SearchIndex::Search(std::string_view query
   best.Bind(match).Bind(k);
   while (best.Step()) {
     Hit hit{best.Text(1), best.Text(2), best.Real(3), ""};
-    if (around.Bind(snippet_words).Bind(match).Bind(best.Integer(0)).Step()) {
+    if (snippet_words > 0 && around.Bind(snippet_words).Bind(match).Bind(best.Integer(0)).Step()) {
       hit.snippet = around.Text(0);
     }
     if (around.failed()) return Failed(*database_, "search");

@@ -29,6 +29,10 @@ class SearchIndex {
   // corpus or fields are others; where that cannot be written, it lives in memory.
   static Result<std::unique_ptr<SearchIndex>> Open(const std::filesystem::path& corpus,
                                                    const std::vector<std::string>& fields);
+  // The same over documents that are objects already; the index lives in memory. A field that is
+  // named twice counts twice, there as here.
+  static Result<std::unique_ptr<SearchIndex>> Of(const std::vector<Json>& documents,
+                                                 const std::vector<std::string>& fields);
 
   struct Hit {
     std::string id;
@@ -36,7 +40,8 @@ class SearchIndex {
     double score = 0;     // above 0; more is better
     std::string snippet;  // the words around what was found
   };
-  // The best `k`, best first; equals in the order of their ids.
+  // The best `k`, best first; equals in the order of their ids. Without snippets, which take most
+  // of the time, where they are of no words.
   Result<std::vector<Hit>> Search(std::string_view query, int64_t k, int64_t snippet_words,
                                   std::stop_token stop = {});
   // The whole document as JSON text, if there is one of that id.

@@ -198,6 +198,52 @@ TEST_F(SearchIndexTest, AWrongCorpusIsNamedWithItsLine) {
   EXPECT_EQ(SearchIndex::Open("/nowhere/c.jsonl", kFields).error().code(), ErrorCode::kNotFound);
 }
 
+TEST_F(SearchIndexTest, DocumentsInMemoryAreFoundAsThoseOfAFile) {
+  const std::vector<Json> documents = {
+      Json::Of({{"id", "a"}, {"title", "Ada Kell"}, {"text", "born in Port Ellis"}}),
+      Json::Of({{"id", 2}, {"title", "Port Ellis"}, {"text", "a street is named after Ada Kell"}}),
+      Json::Of({{"id", "c"}, {"title", "Bren Moss"}, {"text", "a glazier"}}),
+      Json::Of({{"id", "d"}, {"title", "Silver Door"}, {"text", "a book"}})};
+  std::string corpus;
+  for (const Json& document : documents) corpus += DumpJson(document) + "\n";
+  auto from_file = *Over(corpus);
+  auto index = SearchIndex::Of(documents, kFields);
+  ASSERT_TRUE(index.ok()) << index.error().message();
+  EXPECT_EQ((*index)->documents(), 4);
+  EXPECT_TRUE((*index)->in_memory());
+  for (const char* query : {"Ada Kell", "glazier", "port", "nothing"}) {
+    const auto hits = (*index)->Search(query, 10, 0), same = from_file->Search(query, 10, 10);
+    ASSERT_EQ(hits->size(), same->size()) << query;
+    for (size_t i = 0; i < hits->size(); ++i) {
+      EXPECT_EQ((*hits)[i].id, (*same)[i].id) << query;
+      EXPECT_EQ((*hits)[i].score, (*same)[i].score) << query;
+      EXPECT_TRUE((*hits)[i].snippet.empty());
+      EXPECT_FALSE((*same)[i].snippet.empty());
+    }
+  }
+  EXPECT_EQ(**(*index)->Fetch("c"), DumpJson(documents[2]));
+}
+
+TEST_F(SearchIndexTest, AFieldNamedTwiceCountsTwice) {
+  const std::vector<Json> documents = {
+      Json::Of({{"id", "named"}, {"title", "Ada Kell"}, {"text", "a glazier of the old kind"}}),
+      Json::Of({{"id", "by"}, {"title", "Moss"}, {"text", "of Ada Kell"}}),
+      Json::Of({{"id", "x"}, {"title", "one"}, {"text", "two"}}),
+      Json::Of({{"id", "y"}, {"title", "three"}, {"text", "four"}}),
+      Json::Of({{"id", "z"}, {"title", "five"}, {"text", "six"}})};
+  EXPECT_EQ(Ids(**SearchIndex::Of(documents, kFields), "Ada Kell"), "by named ");
+  EXPECT_EQ(Ids(**SearchIndex::Of(documents, {"title", "title", "text"}), "Ada Kell"), "named by ");
+}
+
+TEST(SearchIndex, AWrongDocumentInMemoryIsNamedByItsPlace) {
+  const std::vector<Json> same = {Json::Of({{"id", "a"}, {"text", "x"}}),
+                                  Json::Of({{"id", "a"}, {"text", "y"}})};
+  EXPECT_EQ(SearchIndex::Of(same, kFields).error().message(),
+            "document 2: there is a document \"a\" already");
+  EXPECT_FALSE(SearchIndex::Of({}, kFields).ok());
+  EXPECT_FALSE(SearchIndex::Of(same, {}).ok());
+}
+
 TEST(QueryWords, AreLettersAndDigitsOnce) {
   EXPECT_EQ(QueryWords("The cat's the-dog, 42!"),
             (std::vector<std::string>{"the", "cat", "s", "dog", "42"}));
