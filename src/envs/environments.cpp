@@ -8,6 +8,7 @@
 #include "envs/desk/desk_registration.h"
 #include "envs/mixture.h"
 #include "envs/service/service_registration.h"
+#include "envs/study/study_registration.h"
 #include "envs/switchboard/switchboard_registration.h"
 #include "envs/user_registrations.h"
 
@@ -158,6 +159,7 @@ const std::vector<RegisteredEnvironment>& BuiltInEnvironments() {
                                                          desk::RegisterQuiz(),
                                                          service::RegisterService(),
                                                          switchboard::RegisterSwitchboard(),
+                                                         study::RegisterStudy(),
                                                          RegisterData(),
                                                          RegisterCommand(),
                                                          RegisterOpenEnv()};

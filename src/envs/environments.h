@@ -33,7 +33,7 @@ std::string EnvironmentsWith(bool KindTraits::*trait,
 // The environment of a recipe (docs/environments.md):
 //
 //   [environment]
-//   kind = "data"              # desk, quiz, service, switchboard, data or command
+//   kind = "data"              # desk, quiz, service, switchboard, study, data or command
 //   system = "You are ..."     # data
 //   train = "train.jsonl"      # data and command: task files by split (dev, test, ...)
 //   [environment.tasks]        # what is built in: which tasks are made

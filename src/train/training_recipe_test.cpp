@@ -142,7 +142,7 @@ TEST(TrainingRecipe, ThereMustBeSomethingToDo) {
 
 TEST(TrainingRecipe, OnlySomeEnvironmentsHaveATeacher) {
   EXPECT_TRUE(Says(ProblemsOf({"environment={kind='quiz'}", "stage.0.demonstrator=teacher"}),
-                   "only desk, service and switchboard have a teacher"));
+                   "only desk, service, switchboard and study have a teacher"));
 }
 
 }  // namespace

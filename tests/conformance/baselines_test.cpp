@@ -87,7 +87,8 @@ TEST_P(BaselinesTest, SplitsAreApart) {
 INSTANTIATE_TEST_SUITE_P(BuiltIn, BaselinesTest,
                          testing::Values(Baseline{"desk", "desk"}, Baseline{"quiz", "desk"},
                                          Baseline{"service", "service"},
-                                         Baseline{"switchboard", "switchboard"}),
+                                         Baseline{"switchboard", "switchboard"},
+                                         Baseline{"study", "study"}),
                          [](const auto& test) { return test.param.environment; });
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(TrainTest, EveryKindOfBadRecipeIsRefusedAtOnceWithAllTheOthers) {
   EXPECT_EQ(result.exit_code, 1);
   for (const char* part : {"the task file nowhere.jsonl is not there", "grpo", "deskk",
                            "context of 192", "there is no journal \"not-there.sqlite\"",
-                           "only desk, service and switchboard have a teacher"}) {
+                           "only desk, service, switchboard and study have a teacher"}) {
     EXPECT_NE(result.standard_error.find(part), std::string::npos) << part << "\n"
                                                                    << result.standard_error;
   }

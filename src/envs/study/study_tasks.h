@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/recipe.h"
+#include "envs/study/library.h"
+#include "envs/study/question_kinds.h"
+#include "envs/task_source.h"
+
+namespace hone::study {
+
+// Which tasks are made.
+struct TaskOptions {
+  uint64_t seed = 1;
+  // How often the families occur, in the order of `Family`.
+  std::vector<double> families = {2, 2, 2, 1, 1, 1, 1, 1};
+  std::vector<std::string> kinds;  // only these; empty: all that the rest allows
+  int64_t max_calls = 4;           // no task that needs more calls
+};
+// The error names the key.
+Result<void> CheckTaskOptions(const TaskOptions& options);
+void ReadTaskOptions(RecipeTable* table, TaskOptions* options);
+LibraryOptions ReadLibraryOptions(RecipeTable table);
+
+// Which tools there are, and what they are called.
+struct StudyToolNames {
+  bool search = true;
+  bool python = true;
+  std::string python_name = "python";
+  bool keep_tasks = false;  // also the tasks that need a tool that is not there
+};
+
+// Tasks without end. Each has its answer and gold calls; under "metadata" its plan, marks, the
+// thoughts of who plays it well ("thoughts": one before each call and one before the answer), what
+// is read in each result ("values"), and what calls have to bring ("needs"; envs/study/needs.h).
+std::unique_ptr<TaskSource> NewStudyTasks(std::shared_ptr<const Library> library,
+                                          const TaskOptions& options, const StudyToolNames& tools);
+
+}  // namespace hone::study

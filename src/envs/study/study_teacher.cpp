@@ -1,0 +1,282 @@
+#include "envs/study/study_teacher.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "envs/agents.h"
+#include "envs/plan.h"
+#include "envs/study/readings.h"
+
+namespace hone::study {
+namespace {
+
+// Of calls that go wrong; the rest are wrong calls.
+constexpr double kTwice = 0.15, kOnlyThinks = 0.15, kEarly = 0.2;
+constexpr double kRecovers = 0.5;
+constexpr double kBelieves = 0.5;
+// Times teacher_error.
+constexpr double kOtherLine = 0.25, kGuesses = 0.6, kTakesFirst = 0.6, kMisleads = 0.2;
+constexpr double kFollows = 0.5;  // a thought that misleads
+constexpr int kTriesToShareAWord = 32;
+
+// What a task says of how it is played.
+struct Way {
+  std::string question;
+  Plan plan;
+  std::string answer;
+  std::vector<std::string> thoughts;  // one per call, and one before the answer
+  std::vector<std::string> values;    // one per call
+};
+
+Result<std::vector<std::string>> TextsUnder(const Json& metadata, std::string_view key) {
+  std::vector<std::string> texts;
+  const Json* list = metadata.Find(key);
+  if (list == nullptr || !list->is_array()) {
+    return Error(ErrorCode::kInvalidArgument, fmt::format("metadata.{} must be a list", key));
+  }
+  for (const Json& text : list->AsArray()) texts.push_back(PlainText(text));
+  return texts;
+}
+
+Result<Way> WayOf(const Task& task) {
+  HONE_ASSIGN_OR_RETURN(std::optional<Plan> plan, PlanOf(task));
+  if (!plan) return Error(ErrorCode::kInvalidArgument, "there is no plan to demonstrate");
+  Way way{.question = RequestOf(task), .plan = *std::move(plan), .answer = PlainText(task.answer)};
+  HONE_ASSIGN_OR_RETURN(way.thoughts, TextsUnder(task.metadata, "thoughts"));
+  HONE_ASSIGN_OR_RETURN(way.values, TextsUnder(task.metadata, "values"));
+  if (way.values.size() != way.plan.calls.size() ||
+      way.thoughts.size() != way.plan.calls.size() + 1) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "wants one of metadata.values per call of the plan, and one of "
+                 "metadata.thoughts more");
+  }
+  return way;
+}
+
+void ReplaceAll(std::string_view from, std::string_view to, std::string* text) {
+  if (from.empty()) return;
+  for (size_t at = text->find(from); at != std::string::npos; at = text->find(from, at)) {
+    text->replace(at, from.size(), to);
+    at += to.size();
+  }
+}
+
+class StudyTeacher final : public Agent {
+ public:
+  StudyTeacher(Way way, std::shared_ptr<const Library> library, ThoughtStyle thoughts, double error,
+               Rng rng)
+      : way_(std::move(way)),
+        library_(std::move(library)),
+        thoughts_(thoughts),
+        error_(error),
+        rng_(rng) {}
+
+  AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
+    if (!turns.empty()) Observe(turns.back());
+    if (surrenders_) return Answer(Guess(), "");
+    const std::vector<PlannedCall>& calls = way_.plan.calls;
+    if (calls.empty() && !called_needlessly_ && Chance(error_)) return NeedlessCall();
+    if (made_ == calls.size()) return LastTurn();
+    return NextCall();
+  }
+
+ private:
+  bool Chance(double probability) { return rng_.NextDouble() < probability; }
+
+  std::string Think(const std::string& good) {
+    return good.empty() ? "" : ThoughtIn(thoughts_, good, way_.question, &rng_);
+  }
+
+  AgentTurn Answer(std::string text, const std::string& good) {
+    AgentTurn turn = Says(std::move(text));
+    turn.thought = Think(good);
+    return turn;
+  }
+
+  // What the last call came to.
+  void Observe(const PlayedTurn& turn) {
+    if (turn.agent.results.empty()) return;
+    const ToolResult& result = turn.agent.results[0];
+    if (result.status == CallStatus::kOk) read_ = result.content;
+    if (waits_for_right_) ++made_;
+    if (waits_for_wrong_ && !recovers_) surrenders_ = true;
+    waits_for_right_ = waits_for_wrong_ = false;
+  }
+
+  AgentTurn NextCall() {
+    const PlannedCall& planned = way_.plan.calls[made_];
+    // A step goes wrong once; what it recovers with is right.
+    if (!std::exchange(recovers_, false)) {
+      if (Chance(error_)) {
+        const double drawn = rng_.NextDouble();
+        recovers_ = true;
+        if (drawn < kTwice) return CallOf(planned, way_.thoughts[made_]);  // and not counted
+        if (drawn < kTwice + kOnlyThinks) return OnlyThinks();
+        if (drawn < kTwice + kOnlyThinks + kEarly) return Answer(Guess(), "");
+        return WrongCall(planned);
+      }
+      if (Misleads()) return MisledCall(planned);
+    }
+    waits_for_right_ = true;
+    return CallOf(planned, way_.thoughts[made_]);
+  }
+
+  AgentTurn CallOf(const PlannedCall& planned, const std::string& good) {
+    AgentTurn turn;
+    turn.thought = Think(good);
+    turn.calls = {{planned.name, planned.arguments, {}}};
+    return turn;
+  }
+
+  AgentTurn OnlyThinks() {
+    AgentTurn turn;
+    turn.thought = ThoughtIn(thoughts_ == ThoughtStyle::kWordy ? thoughts_ : ThoughtStyle::kGood,
+                             way_.thoughts[made_], way_.question, &rng_);
+    return turn;
+  }
+
+  AgentTurn WrongCall(const PlannedCall& planned) {
+    waits_for_wrong_ = true;
+    recovers_ = Chance(kRecovers);
+    const PlannedCall wrong = Spoilt(planned);
+    return CallOf(wrong, ThoughtAbout(wrong, planned));
+  }
+
+  bool Misleads() { return thoughts_ == ThoughtStyle::kMixed && Chance(kMisleads * error_); }
+
+  // The thought names a wrong thing.
+  AgentTurn MisledCall(const PlannedCall& planned) {
+    const PlannedCall wrong = Spoilt(planned);
+    const bool follows = Chance(kFollows);
+    AgentTurn turn;
+    turn.thought = ThoughtAbout(wrong, planned);
+    turn.calls = {{planned.name, follows ? wrong.arguments : planned.arguments, {}}};
+    waits_for_right_ = !follows;
+    waits_for_wrong_ = follows;
+    recovers_ = follows && Chance(kRecovers);
+    return turn;
+  }
+
+  // The good thought before `planned`, as if `wrong` were right.
+  std::string ThoughtAbout(const PlannedCall& wrong, const PlannedCall& planned) {
+    std::string thought = way_.thoughts[made_];
+    ReplaceAll(CoreOf(planned), CoreOf(wrong), &thought);
+    return thought;
+  }
+
+  // What a thought says of a call: the name, or the expression inside print().
+  static std::string CoreOf(const PlannedCall& call) {
+    const std::string text = call.arguments.AsObject()[0].second.AsString();
+    const size_t print = text.find("print(");
+    if (print == std::string::npos) return text;
+    return text.substr(print + 6, text.size() - print - 7);
+  }
+
+  // Somebody else, or another operation.
+  PlannedCall Spoilt(PlannedCall call) {
+    const std::string key = call.arguments.AsObject()[0].first;
+    const std::string right = call.arguments.Find(key)->AsString();
+    call.arguments.Set(key, key == "query" ? OtherName(right) : OtherCode(right));
+    return call;
+  }
+
+  std::string OtherName(const std::string& name) {
+    const Entity* entity = library_->Find(name);
+    const auto& others =
+        library_->Of(entity == nullptr ? EntityKind::kPerson : entity->kind, ShareOf(name));
+    std::string other;
+    for (int i = 0; i < kTriesToShareAWord || other.empty(); ++i) {
+      const std::string& drawn = others[rng_.Below(others.size())]->name;
+      if (drawn == name) continue;
+      other = drawn;
+      if (SharesAWord(drawn, name)) break;
+    }
+    return other;
+  }
+
+  std::string OtherCode(std::string code) {
+    constexpr std::string_view kOps = "+-*%";
+    const size_t op = code.find_first_of(kOps);
+    if (op == std::string::npos) {
+      ReplaceAll("gcd", "lcm", &code);
+      return code;
+    }
+    size_t end = op;
+    while (end < code.size() && code[end] == code[op]) ++end;
+    char other = code[op];
+    while (other == code[op]) other = kOps[rng_.Below(2)];  // plus or minus: never large
+    return code.replace(op, end - op, 1, other);
+  }
+
+  AgentTurn NeedlessCall() {
+    called_needlessly_ = true;
+    waits_for_wrong_ = true;
+    recovers_ = !Chance(kBelieves);
+    AgentTurn turn;
+    turn.thought = Think("I should look that up.");
+    const std::vector<std::string> numbers = NumbersIn(way_.question);
+    if (numbers.size() >= 2) {
+      turn.calls = {
+          {"python", Json::Of({{"code", fmt::format("print({})", fmt::join(numbers, "+"))}}), {}}};
+    } else {
+      turn.calls = {{"search", Json::Of({{"query", TrimRight(way_.question, "?.")}}), {}}};
+    }
+    return turn;
+  }
+
+  // All calls are made.
+  AgentTurn LastTurn() {
+    const std::string& good = way_.thoughts.back();
+    const double wrong = way_.answer == "unknown"    ? kGuesses
+                         : way_.answer == "disputed" ? kTakesFirst
+                                                     : kOtherLine;
+    if (!way_.plan.calls.empty() && Chance(wrong * error_)) return Answer(Guess(), "");
+    if (Misleads()) {
+      const std::string guess = Guess();
+      std::string thought = good;
+      ReplaceAll(way_.answer, guess, &thought);
+      AgentTurn turn = Says(Chance(kFollows) ? guess : way_.answer);
+      turn.thought = std::move(thought);
+      return turn;
+    }
+    return Answer(way_.answer, good);
+  }
+
+  // Something like the answer, but not the answer, from what was read last: of a disputed fact the
+  // first value.
+  std::string Guess() {
+    const bool doubtful = way_.answer == "unknown" || way_.answer == "disputed";
+    const std::string& like = doubtful && !way_.values.empty() ? way_.values.back() : way_.answer;
+    std::vector<std::string> values = ValuesLike(like, read_);
+    if (way_.answer == "disputed" && !values.empty()) return values.front();
+    std::erase(values, way_.answer);
+    return values.empty() ? "unknown" : values[rng_.Below(values.size())];
+  }
+
+  const Way way_;
+  const std::shared_ptr<const Library> library_;
+  const ThoughtStyle thoughts_;
+  const double error_;
+  Rng rng_;
+  size_t made_ = 0;  // right calls
+  bool waits_for_right_ = false, waits_for_wrong_ = false;
+  bool recovers_ = false;  // the next call is the right one
+  bool surrenders_ = false;
+  bool called_needlessly_ = false;
+  std::string read_;  // the last result
+};
+
+}  // namespace
+
+TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, ThoughtStyle thoughts) {
+  return [=](const Task& task, double error, Rng rng) -> Result<std::unique_ptr<Agent>> {
+    Result<Way> way = WayOf(task);
+    if (!way.ok()) return way.error().In(fmt::format("task \"{}\"", task.id));
+    return std::unique_ptr<Agent>(
+        std::make_unique<StudyTeacher>(*std::move(way), library, thoughts, error, rng));
+  };
+}
+
+}  // namespace hone::study
