@@ -21,64 +21,47 @@ struct Style {
 using enum Relation;
 
 const std::array<Style, kWordings>& StylesOf(EntityKind kind) {
-  static const std::array<Style, kWordings> person = {Style{", ",
-                                                            {{kTrade, "a "},
-                                                             {kBorn, "born in "},
-                                                             {kBirthplace, "a native of "},
-                                                             {kEmployer, "employed by "}}},
-                                                      Style{". ",
-                                                            {{kBirthplace, "Comes from "},
-                                                             {kBorn, "Birth year "},
-                                                             {kEmployer, "Has a post at "},
-                                                             {kTrade, "Trade: "}}},
-                                                      Style{"; ",
-                                                            {{kBorn, "year of birth "},
-                                                             {kBirthplace, "place of birth "},
-                                                             {kTrade, "learned to be a "},
-                                                             {kEmployer, "now with "}}}};
+  static const std::array<Style, kWordings> person = {
+      Style{", ",
+            {{kTrade, ""}, {kBorn, "born "}, {kBirthplace, "from "}, {kEmployer, "employed by "}}},
+      Style{". ",
+            {{kBirthplace, "Comes from "},
+             {kBorn, "Birth year "},
+             {kEmployer, "Post at "},
+             {kTrade, "Trade: "}}},
+      Style{"; ",
+            {{kBorn, "birth in "},
+             {kBirthplace, "birthplace "},
+             {kTrade, "by trade "},
+             {kEmployer, "now with "}}}};
   static const std::array<Style, kWordings> town = {Style{", ",
-                                                          {{kCountry, "a town in "},
+                                                          {{kCountry, "in "},
                                                            {kOnRiver, "on the "},
-                                                           {kPopulation, "with ", " people"},
-                                                           {kFounded, "founded in "},
+                                                           {kPopulation, "", " people"},
                                                            {kMayor, "mayor "}}},
                                                     Style{". ",
-                                                          {{kMayor, "Its mayor is "},
+                                                          {{kMayor, "Mayor is "},
                                                            {kPopulation, "Population "},
                                                            {kCountry, "Lies in "},
-                                                           {kOnRiver, "The ", " flows by"},
-                                                           {kFounded, "Dates from "}}},
+                                                           {kOnRiver, "River "}}},
                                                     Style{"; ",
-                                                          {{kFounded, "settled in "},
-                                                           {kCountry, "part of "},
+                                                          {{kCountry, "part of "},
                                                            {kPopulation, "home to "},
-                                                           {kOnRiver, "built along the "},
+                                                           {kOnRiver, "along the "},
                                                            {kMayor, "led by "}}}};
   static const std::array<Style, kWordings> river = {
       Style{", ", {{kLength, "a river of ", " km"}, {kMouth, "ends at "}}},
-      Style{". ", {{kMouth, "Flows into the sea at "}, {kLength, "Length ", " km"}}},
-      Style{"; ", {{kLength, "runs for ", " km"}, {kMouth, "its mouth is at "}}}};
+      Style{". ", {{kMouth, "Flows to "}, {kLength, "Length ", " km"}}},
+      Style{"; ", {{kLength, "runs for ", " km"}, {kMouth, "mouth at "}}}};
   static const std::array<Style, kWordings> book = {
-      Style{", ", {{kAuthor, "a book by "}, {kYear, "published in "}, {kPages, "", " pages"}}},
-      Style{". ",
-            {{kPages, "It has ", " pages"}, {kAuthor, "Written by "}, {kYear, "Came out in "}}},
-      Style{"; ", {{kYear, "printed in "}, {kAuthor, "from the pen of "}, {kPages, "pages: "}}}};
+      Style{", ", {{kAuthor, "a book by "}, {kYear, "published "}, {kPages, "", " pages"}}},
+      Style{". ", {{kPages, "It has ", " pages"}, {kAuthor, "Written by "}, {kYear, "Year "}}},
+      Style{"; ", {{kYear, "printed in "}, {kAuthor, "author "}, {kPages, "pages: "}}}};
   static const std::array<Style, kWordings> company = {
       Style{", ",
-            {{kSeat, "a company in "},
-             {kFounder, "founded by "},
-             {kSince, "in business since "},
-             {kStaff, "", " people on the staff"}}},
-      Style{". ",
-            {{kFounder, "Begun by "},
-             {kStaff, "Staff "},
-             {kSeat, "Its seat is "},
-             {kSince, "Goes back to "}}},
-      Style{"; ",
-            {{kStaff, "staff of "},
-             {kSeat, "based in "},
-             {kSince, "active since "},
-             {kFounder, "set up by "}}}};
+            {{kSeat, "a company in "}, {kFounder, "founded by "}, {kStaff, "", " on the staff"}}},
+      Style{". ", {{kFounder, "Begun by "}, {kStaff, "Staff "}, {kSeat, "Its seat is "}}},
+      Style{"; ", {{kStaff, "staff of "}, {kSeat, "based in "}, {kFounder, "set up by "}}}};
   switch (kind) {
     case EntityKind::kPerson: return person;
     case EntityKind::kTown: return town;
@@ -115,15 +98,17 @@ EntityKind MentionedBeside(EntityKind about) {
 }
 
 std::string MentionOf(EntityKind about, const std::string& name, bool person) {
-  switch (about) {
-    case EntityKind::kPerson: return (person ? "A friend of " : "Often seen in ") + name + ".";
-    case EntityKind::kTown:
-      return person ? "A street is named after " + name + "." : "A path leads to " + name + ".";
-    case EntityKind::kRiver: return (person ? "Painted by " : "Often taken for the ") + name + ".";
-    case EntityKind::kBook: return (person ? "Dedicated to " : "Much read in ") + name + ".";
-    case EntityKind::kCompany: return (person ? "Praised by " : "Once sued by ") + name + ".";
-  }
-  return "";
+  const std::string_view words = [&]() -> std::string_view {
+    switch (about) {
+      case EntityKind::kPerson: return person ? "Friend of " : "Often in ";
+      case EntityKind::kTown: return person ? "Praised by " : "Near ";
+      case EntityKind::kRiver: return person ? "Painted by " : "Unlike the ";
+      case EntityKind::kBook: return person ? "Dedicated to " : "Much read in ";
+      case EntityKind::kCompany: return person ? "Praised by " : "Rival of ";
+    }
+    return "";
+  }();
+  return std::string(words) + name + ".";
 }
 
 }  // namespace hone::study

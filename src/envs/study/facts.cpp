@@ -22,7 +22,6 @@ constexpr RelationNote kNotes[] = {
     {kCountry, kTown, "country", "country", {}},
     {kOnRiver, kTown, "river", "river", kRiver},
     {kPopulation, kTown, "population", "population", {}},
-    {kFounded, kTown, "founded", "founding year", {}},
     {kMayor, kTown, "mayor", "mayor", kPerson},
     {kAuthor, kBook, "author", "author", kPerson},
     {kYear, kBook, "year", "year", {}},
@@ -30,7 +29,6 @@ constexpr RelationNote kNotes[] = {
     {kFounder, kCompany, "founder", "founder", kPerson},
     {kSeat, kCompany, "seat", "seat", kTown},
     {kStaff, kCompany, "staff", "staff", {}},
-    {kSince, kCompany, "since", "first year", {}},
     {kLength, kRiver, "length", "length", {}},
     {kMouth, kRiver, "mouth", "mouth", kTown},
 };

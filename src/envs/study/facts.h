@@ -27,7 +27,6 @@ enum class Relation {
   kCountry,
   kOnRiver,
   kPopulation,
-  kFounded,
   kMayor,
   kAuthor,
   kYear,
@@ -35,7 +34,6 @@ enum class Relation {
   kFounder,
   kSeat,
   kStaff,
-  kSince,
   kLength,
   kMouth,
 };

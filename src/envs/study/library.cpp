@@ -60,11 +60,9 @@ std::string DrawPlain(Relation relation, Rng* rng) {
     case Relation::kTrade: return std::string(Trades()[rng->Below(Trades().size())]);
     case Relation::kCountry: return std::string(Countries()[rng->Below(Countries().size())]);
     case Relation::kPopulation: return NumberIn(1100, 9899, rng);
-    case Relation::kFounded: return NumberIn(901, 1790, rng);
     case Relation::kYear: return NumberIn(1831, 1999, rng);
     case Relation::kPages: return NumberIn(81, 989, rng);
     case Relation::kStaff: return NumberIn(12, 989, rng);
-    case Relation::kSince: return NumberIn(1821, 1999, rng);
     case Relation::kLength: return NumberIn(21, 989, rng);
     default: break;
   }
@@ -126,14 +124,13 @@ class Writer {
     return Any(library_.Of(*kind, share), rng)->name;
   }
 
-  // Nobody writes a book or begins a company before birth. Persons come first, so that their years
-  // are known.
-  void BringIntoLifeOf(Relation person, Relation year, Entity* entity, Rng* rng) const {
-    const Entity* maker = library_.Find(*entity->Find(person));
-    const std::string* born = maker == nullptr ? nullptr : maker->Find(Relation::kBorn);
+  // Nobody writes a book before birth. Persons come first, so that their years are known.
+  void BringIntoLifeOfAuthor(Entity* book, Rng* rng) const {
+    const Entity* author = library_.Find(*book->Find(Relation::kAuthor));
+    const std::string* born = author == nullptr ? nullptr : author->Find(Relation::kBorn);
     if (born == nullptr) return;
     const int64_t grown = std::stoll(*born) + 21;
-    entity->facts[year] = NumberIn(grown, grown + 48, rng);
+    book->facts[Relation::kYear] = NumberIn(grown, grown + 48, rng);
   }
 
   // Names that share a word with the entity's are preferred: they are what a search mixes up.

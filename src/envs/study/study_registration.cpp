@@ -61,8 +61,8 @@ EnvironmentOptions ReadStudy(RecipeTable table, bool /*has_user*/) {
   environment.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
     const auto library = std::make_shared<const Library>(library_options);
     HONE_ASSIGN_OR_RETURN(auto made, NewStudy(library, tools, list_tools));
-    const TeacherMaker teacher = NewStudyTeacher(library, thoughts);
-    const TeacherMaker gold = NewStudyTeacher(library, ThoughtStyle::kGood);
+    const TeacherMaker teacher = NewStudyTeacher(library, tools, thoughts);
+    const TeacherMaker gold = NewStudyTeacher(library, tools, ThoughtStyle::kGood);
     return LoadedEnvironment{
         .environment = WithRules(std::move(made), rules),
         .tasks = NewStudyTasks(library, tasks, tools),

@@ -7,6 +7,7 @@
 #include "base/recipe.h"
 #include "envs/study/library.h"
 #include "envs/study/question_kinds.h"
+#include "envs/study/study_tools.h"
 #include "envs/task_source.h"
 
 namespace hone::study {
@@ -23,14 +24,6 @@ struct TaskOptions {
 Result<void> CheckTaskOptions(const TaskOptions& options);
 void ReadTaskOptions(RecipeTable* table, TaskOptions* options);
 LibraryOptions ReadLibraryOptions(RecipeTable table);
-
-// Which tools there are, and what they are called.
-struct StudyToolNames {
-  bool search = true;
-  bool python = true;
-  std::string python_name = "python";
-  bool keep_tasks = false;  // also the tasks that need a tool that is not there
-};
 
 // Tasks without end. Each has its answer and gold calls; under "metadata" its plan, marks, the
 // thoughts of who plays it well ("thoughts": one before each call and one before the answer), what

@@ -13,7 +13,7 @@ namespace hone::study {
 namespace {
 
 // Of calls that go wrong; the rest are wrong calls.
-constexpr double kTwice = 0.15, kOnlyThinks = 0.15, kEarly = 0.2;
+constexpr double kTwice = 0.15, kForAll = 0.15, kEarly = 0.2;
 constexpr double kRecovers = 0.5;
 constexpr double kBelieves = 0.5;
 // Times teacher_error.
@@ -65,28 +65,42 @@ void ReplaceAll(std::string_view from, std::string_view to, std::string* text) {
 
 class StudyTeacher final : public Agent {
  public:
-  StudyTeacher(Way way, std::shared_ptr<const Library> library, ThoughtStyle thoughts, double error,
-               Rng rng)
-      : way_(std::move(way)),
-        library_(std::move(library)),
-        thoughts_(thoughts),
-        error_(error),
-        rng_(rng) {}
+  // What is the same for all tasks.
+  struct Manner {
+    std::shared_ptr<const Library> library;
+    StudyToolNames tools;
+    ThoughtStyle thoughts = ThoughtStyle::kMixed;
+  };
+
+  StudyTeacher(Way way, Manner manner, double error, Rng rng)
+      : way_(std::move(way)), manner_(std::move(manner)), error_(error), rng_(rng) {}
 
   AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
     if (!turns.empty()) Observe(turns.back());
     if (surrenders_) return Answer(Guess(), "");
     const std::vector<PlannedCall>& calls = way_.plan.calls;
-    if (calls.empty() && !called_needlessly_ && Chance(error_)) return NeedlessCall();
+    if (calls.empty() && turns.empty() && HasTools() && Chance(error_)) return NeedlessCall();
     if (made_ == calls.size()) return LastTurn();
     return NextCall();
   }
 
  private:
+  // Slips, and wordy thoughts: episodes with many calls have fewer, so that they keep their size.
+  int Most() const { return way_.plan.calls.size() < 3 ? 2 : 1; }
+
+  bool HasTools() const { return manner_.tools.search || manner_.tools.python; }
+
   bool Chance(double probability) { return rng_.NextDouble() < probability; }
 
+  // Of mixed thoughts few are wordy, so that an episode keeps its size.
   std::string Think(const std::string& good) {
-    return good.empty() ? "" : ThoughtIn(thoughts_, good, way_.question, &rng_);
+    if (good.empty()) return "";
+    ThoughtStyle style = manner_.thoughts;
+    if (style == ThoughtStyle::kMixed) {
+      style = AnyStyle(&rng_);
+      if (style == ThoughtStyle::kWordy && wordy_++ >= Most()) style = ThoughtStyle::kGood;
+    }
+    return ThoughtIn(style, good, way_.question, &rng_);
   }
 
   AgentTurn Answer(std::string text, const std::string& good) {
@@ -109,12 +123,14 @@ class StudyTeacher final : public Agent {
     const PlannedCall& planned = way_.plan.calls[made_];
     // A step goes wrong once; what it recovers with is right.
     if (!std::exchange(recovers_, false)) {
-      if (Chance(error_)) {
+      if (Chance(error_) && slips_++ < Most()) {
         const double drawn = rng_.NextDouble();
         recovers_ = true;
-        if (drawn < kTwice) return CallOf(planned, way_.thoughts[made_]);  // and not counted
-        if (drawn < kTwice + kOnlyThinks) return OnlyThinks();
-        if (drawn < kTwice + kOnlyThinks + kEarly) return Answer(Guess(), "");
+        if (drawn < kTwice || (drawn < kTwice + kForAll && !manner_.tools.search)) {
+          return CallOf(planned, way_.thoughts[made_]);  // and not counted
+        }
+        if (drawn < kTwice + kForAll) return SearchForAll();
+        if (drawn < kTwice + kForAll + kEarly) return Answer(Guess(), "");
         return WrongCall(planned);
       }
       if (Misleads()) return MisledCall(planned);
@@ -130,10 +146,11 @@ class StudyTeacher final : public Agent {
     return turn;
   }
 
-  AgentTurn OnlyThinks() {
+  // Searches for all words of the question, also where there is nothing to be found.
+  AgentTurn SearchForAll() {
     AgentTurn turn;
-    turn.thought = ThoughtIn(thoughts_ == ThoughtStyle::kWordy ? thoughts_ : ThoughtStyle::kGood,
-                             way_.thoughts[made_], way_.question, &rng_);
+    turn.thought = Think("I should look that up.");
+    turn.calls = {{"search", Json::Of({{"query", TrimRight(way_.question, "?.")}}), {}}};
     return turn;
   }
 
@@ -144,12 +161,13 @@ class StudyTeacher final : public Agent {
     return CallOf(wrong, ThoughtAbout(wrong, planned));
   }
 
-  bool Misleads() { return thoughts_ == ThoughtStyle::kMixed && Chance(kMisleads * error_); }
+  bool Misleads() { return manner_.thoughts == ThoughtStyle::kMixed && Chance(kMisleads * error_); }
 
   // The thought names a wrong thing.
   AgentTurn MisledCall(const PlannedCall& planned) {
     const PlannedCall wrong = Spoilt(planned);
-    const bool follows = Chance(kFollows);
+    const bool follows = slips_ < Most() && Chance(kFollows);
+    slips_ += follows ? 1 : 0;
     AgentTurn turn;
     turn.thought = ThoughtAbout(wrong, planned);
     turn.calls = {{planned.name, follows ? wrong.arguments : planned.arguments, {}}};
@@ -183,9 +201,9 @@ class StudyTeacher final : public Agent {
   }
 
   std::string OtherName(const std::string& name) {
-    const Entity* entity = library_->Find(name);
+    const Entity* entity = manner_.library->Find(name);
     const auto& others =
-        library_->Of(entity == nullptr ? EntityKind::kPerson : entity->kind, ShareOf(name));
+        manner_.library->Of(entity == nullptr ? EntityKind::kPerson : entity->kind, ShareOf(name));
     std::string other;
     for (int i = 0; i < kTriesToShareAWord || other.empty(); ++i) {
       const std::string& drawn = others[rng_.Below(others.size())]->name;
@@ -211,19 +229,15 @@ class StudyTeacher final : public Agent {
   }
 
   AgentTurn NeedlessCall() {
-    called_needlessly_ = true;
     waits_for_wrong_ = true;
     recovers_ = !Chance(kBelieves);
-    AgentTurn turn;
-    turn.thought = Think("I should look that up.");
     const std::vector<std::string> numbers = NumbersIn(way_.question);
-    if (numbers.size() >= 2) {
-      turn.calls = {
-          {"python", Json::Of({{"code", fmt::format("print({})", fmt::join(numbers, "+"))}}), {}}};
-    } else {
-      turn.calls = {{"search", Json::Of({{"query", TrimRight(way_.question, "?.")}}), {}}};
+    if (!manner_.tools.python || (numbers.size() < 2 && manner_.tools.search)) {
+      return SearchForAll();
     }
-    return turn;
+    const std::string code = fmt::format("print({})", fmt::join(numbers, "+"));
+    return CallOf({.name = manner_.tools.python_name, .arguments = Json::Of({{"code", code}})},
+                  "I should compute that.");
   }
 
   // All calls are made.
@@ -256,26 +270,27 @@ class StudyTeacher final : public Agent {
   }
 
   const Way way_;
-  const std::shared_ptr<const Library> library_;
-  const ThoughtStyle thoughts_;
+  const Manner manner_;
   const double error_;
   Rng rng_;
   size_t made_ = 0;  // right calls
   bool waits_for_right_ = false, waits_for_wrong_ = false;
   bool recovers_ = false;  // the next call is the right one
   bool surrenders_ = false;
-  bool called_needlessly_ = false;
+  int slips_ = 0, wordy_ = 0;
   std::string read_;  // the last result
 };
 
 }  // namespace
 
-TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, ThoughtStyle thoughts) {
-  return [=](const Task& task, double error, Rng rng) -> Result<std::unique_ptr<Agent>> {
+TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, const StudyToolNames& tools,
+                             ThoughtStyle thoughts) {
+  return [manner = StudyTeacher::Manner{std::move(library), tools, thoughts}](
+             const Task& task, double error, Rng rng) -> Result<std::unique_ptr<Agent>> {
     Result<Way> way = WayOf(task);
     if (!way.ok()) return way.error().In(fmt::format("task \"{}\"", task.id));
     return std::unique_ptr<Agent>(
-        std::make_unique<StudyTeacher>(*std::move(way), library, thoughts, error, rng));
+        std::make_unique<StudyTeacher>(*std::move(way), manner, error, rng));
   };
 }
 

@@ -9,6 +9,14 @@
 
 namespace hone::study {
 
+// Which tools there are, and what they are called.
+struct StudyToolNames {
+  bool search = true;
+  bool python = true;
+  std::string python_name = "python";
+  bool keep_tasks = false;  // also the tasks that need a tool that is not there
+};
+
 inline constexpr int64_t kPassages = 2;  // that a search returns
 
 // `search`: the best documents of the library for a query, by BM25 in which a title counts twice,

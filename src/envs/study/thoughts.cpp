@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace hone::study {
 namespace {
 
@@ -9,20 +11,21 @@ namespace {
 constexpr double kGoodShare = 0.6, kNoneShare = 0.2;
 
 constexpr std::string_view kBefore[] = {"So, they ask:", "The question is:", "Let me see:"};
-constexpr std::string_view kBehind[] = {"Hmm, let me think about it again.",
-                                        "Well, that is not so easy to say.",
-                                        "Wait, one thing after the other."};
+constexpr std::string_view kBehind[] = {"Hmm, let me think again.", "Well, that is not easy.",
+                                        "Wait, step by step."};
 
 }  // namespace
 
+ThoughtStyle AnyStyle(Rng* rng) {
+  const double drawn = rng->NextDouble();
+  return drawn < kGoodShare                ? ThoughtStyle::kGood
+         : drawn < kGoodShare + kNoneShare ? ThoughtStyle::kNone
+                                           : ThoughtStyle::kWordy;
+}
+
 std::string ThoughtIn(ThoughtStyle style, const std::string& good, std::string_view question,
                       Rng* rng) {
-  if (style == ThoughtStyle::kMixed) {
-    const double drawn = rng->NextDouble();
-    style = drawn < kGoodShare                ? ThoughtStyle::kGood
-            : drawn < kGoodShare + kNoneShare ? ThoughtStyle::kNone
-                                              : ThoughtStyle::kWordy;
-  }
+  CHECK(style != ThoughtStyle::kMixed, "a style that is to be drawn first");
   if (style == ThoughtStyle::kNone) return "";
   if (style == ThoughtStyle::kGood) return good;
   return fmt::format("{} {} {} {}", kBefore[rng->Below(std::size(kBefore))], question,

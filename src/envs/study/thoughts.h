@@ -15,7 +15,10 @@ enum class ThoughtStyle {
   kMixed,  // each turn one of the above
 };
 
-// A thought in this style. `good` is the good one.
+// One that kMixed stands for: three of five are good.
+ThoughtStyle AnyStyle(Rng* rng);
+
+// A thought in this style, which is not kMixed. `good` is the good one.
 std::string ThoughtIn(ThoughtStyle style, const std::string& good, std::string_view question,
                       Rng* rng);
 
