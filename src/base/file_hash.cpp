@@ -4,6 +4,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <map>
+
+#include <fmt/format.h>
+
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -26,6 +30,31 @@ Result<std::string> HashFile(const std::filesystem::path& path) {
   std::string hash = Sha256Hex({static_cast<const char*>(bytes), size});
   ::munmap(bytes, size);
   return hash;
+}
+
+Result<std::string> HashFolder(const std::filesystem::path& folder) {
+  std::map<std::string, std::filesystem::path> files;  // by name, in order
+  std::error_code failed;
+  std::filesystem::recursive_directory_iterator entry(folder, failed), end;
+  for (; !failed && entry != end; entry.increment(failed)) {
+    const std::filesystem::path& path = entry->path();
+    std::error_code ignored;
+    if (path.filename().string().starts_with('.')) {
+      entry.disable_recursion_pending();
+    } else if (entry->is_regular_file(ignored)) {
+      files.emplace(path.lexically_relative(folder).generic_string(), path);
+    }
+  }
+  if (failed) {
+    return Error(ErrorCode::kIo,
+                 fmt::format("cannot list {}: {}", folder.string(), failed.message()));
+  }
+  std::string all;
+  for (const auto& [name, path] : files) {
+    HONE_ASSIGN_OR_RETURN(const std::string hash, HashFile(path));
+    all += fmt::format("{} {}\n", hash, name);
+  }
+  return Sha256Hex(all);
 }
 
 }  // namespace hone

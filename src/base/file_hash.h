@@ -11,4 +11,8 @@ namespace hone {
 // than memory, and must not be cut short meanwhile. The error names it and why.
 Result<std::string> HashFile(const std::filesystem::path& path);
 
+// The same of a folder: of the names and bytes of the files in it and in its folders, whatever the
+// order in which the disk has them. Names that begin with a dot are passed over.
+Result<std::string> HashFolder(const std::filesystem::path& folder);
+
 }  // namespace hone

@@ -24,5 +24,23 @@ TEST(FileHash, WhatIsNoFileIsNamed) {
   EXPECT_NE(folder.error().message().find("is not a regular file"), std::string::npos);
 }
 
+TEST(FileHash, OfAFolderIsThatOfItsFilesAndTheirNames) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path a = directory.path() / "a", b = directory.path() / "b";
+  for (const auto& folder : {a, b}) {
+    ASSERT_TRUE(WriteFileAtomic(folder / "in" / "one.txt", "1").ok());
+    ASSERT_TRUE(WriteFileAtomic(folder / "two.txt", "2").ok());
+  }
+  ASSERT_TRUE(WriteFileAtomic(b / ".git" / "three", "3").ok());
+  const std::string hash = *HashFolder(a);
+  EXPECT_EQ(*HashFolder(b), hash);
+  EXPECT_EQ(*HashFolder(b / ""), hash);
+  ASSERT_TRUE(WriteFileAtomic(b / "two.txt", "3").ok());
+  EXPECT_NE(*HashFolder(b), hash);
+  std::filesystem::rename(a / "two.txt", a / "other.txt");
+  EXPECT_NE(*HashFolder(a), hash);
+  EXPECT_FALSE(HashFolder(directory.path() / "none").ok());
+}
+
 }  // namespace
 }  // namespace hone

@@ -47,7 +47,7 @@ inline Range Between(double min, double max) { return {min, max, false}; }
 
 // What a path of a recipe leads to.
 enum class PathUse {
-  kInput,  // a file that is read: whoever keeps the recipe keeps a copy of it
+  kInput,  // a file, or a folder of files, that is read: whoever keeps the recipe keeps a copy of it
   kPlace,  // a folder, a program, or what others write: it stays where it is
 };
 struct RecipePath {

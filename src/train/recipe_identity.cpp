@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "base/hash.h"
 #include "train/backend.h"
 
@@ -15,6 +16,14 @@ constexpr int64_t kStageVersion = 2;
 Json HashOfFile(const std::filesystem::path& file) {
   const Result<std::string> text = ReadFile(file);
   return text.ok() ? Json(Sha256Hex(*text)) : Json();
+}
+
+// A file, or a folder of texts.
+Json HashOfInput(const std::filesystem::path& input) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(input, ignored)) return HashOfFile(input);
+  const Result<std::string> hash = HashFolder(input);
+  return hash.ok() ? Json(*hash) : Json();
 }
 
 Json HashesOfTaskFiles(const TrainingRecipe& recipe) {
@@ -33,7 +42,7 @@ Json HashesOfOtherInputs(const TrainingRecipe& recipe) {
   Json::Array hashes;
   for (const RecipePath& path : recipe.paths) {
     if (path.use != PathUse::kInput || known.contains(path.place)) continue;
-    hashes.push_back(HashOfFile(path.place));
+    hashes.push_back(HashOfInput(path.place));
   }
   return hashes;
 }
@@ -120,6 +129,9 @@ Json StageInputs(const TrainingRecipe& recipe, size_t number,
     imitated.push_back(HashOfFile(file));
   }
   if (!imitated.empty()) inputs.Set("imitated", std::move(imitated));
+  if (Json others = HashesOfOtherInputs(recipe); !others.AsArray().empty()) {
+    inputs.Set("inputs", std::move(others));
+  }
   // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
   if (!HasToolsInProcess(recipe)) {
     for (const char* part : {"user", "redact"}) inputs.Set(part, SaidPart(recipe, part));

@@ -169,6 +169,19 @@ TEST(RecipeIdentity, FilesCountByWhatIsInThem) {
   EXPECT_NE(RecipeHash(recipe), other_tasks);
 }
 
+TEST(RecipeIdentity, AFolderOfTextsCountsByItsFilesForTheRunAndForEveryStage) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "a.txt", "one").ok());
+  TrainingRecipe recipe = Tiny({});
+  recipe.paths.push_back({"texts", directory.path().string(), PathUse::kInput});
+  const std::string hash = RecipeHash(recipe);
+  const Json stage = StageInputs(recipe, 0);
+  EXPECT_EQ(RecipeHash(recipe), hash);
+  ASSERT_TRUE(WriteFileAtomic(directory.path() / "a.txt", "another").ok());
+  EXPECT_NE(RecipeHash(recipe), hash);
+  EXPECT_NE(StageInputs(recipe, 0), stage);
+}
+
 TEST(RecipeIdentity, APartThatIsNotThereIsNull) {
   EXPECT_TRUE(RecipePart(Tiny({}), "run").is_object());
   EXPECT_TRUE(RecipePart(Tiny({}), "nothing").is_null());

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "tools/builtin/text_folder.h"
 
 namespace hone {
 namespace {
@@ -184,14 +185,19 @@ std::vector<std::string> QueryWords(std::string_view query) {
 }
 
 Result<std::unique_ptr<SearchIndex>> SearchIndex::Open(const std::filesystem::path& corpus,
-                                                       const std::vector<std::string>& fields) {
+                                                       const std::vector<std::string>& fields,
+                                                       int64_t passage_words) {
   if (fields.empty()) {
     return Error(ErrorCode::kInvalidArgument, "fields: at least one is searched");
   }
-  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(corpus));
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(corpus, ignored);
+  HONE_ASSIGN_OR_RETURN(const std::string text,
+                        folder ? CorpusOfFolder(corpus, passage_words) : ReadFile(corpus));
   const std::string key = Sha256Hex(
       fmt::format("{} {} {}", kIndexVersion, DumpJson(Json::ArrayOf(fields)), Sha256Hex(text)));
-  const std::filesystem::path target = corpus.string() + ".index";
+  // Beside a folder and not in it, also where its name ends with a slash.
+  const std::filesystem::path target = (corpus / "").parent_path().string() + ".index";
   std::unique_ptr<SearchIndex> index(new SearchIndex);
   if (auto there = BoundedDatabase::OpenToRead(target, true); there.ok()) {
     if (const auto documents = DocumentsIn(there->get(), key)) {

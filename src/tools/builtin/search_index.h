@@ -19,16 +19,20 @@ namespace hone {
 // What is not ASCII counts as letters.
 std::vector<std::string> QueryWords(std::string_view query);
 
-// BM25 (k1 = 1.2, b = 0.75) over the documents of a JSONL file, by SQLite's FTS5. A word that is in
-// more than half of the documents counts next to nothing. Words are found without regard to case
-// and accents. One thread at a time.
+// BM25 (k1 = 1.2, b = 0.75) over the documents of a JSONL file, or over the passages of a folder of
+// texts (tools/builtin/text_folder.h), by SQLite's FTS5. A word that is in more than half of the
+// documents counts next to nothing. Words are found without regard to case and accents. One thread
+// at a time.
 class SearchIndex {
  public:
   // Lines are {"id": text or integer, "title"?: text, "text": text, ...}; `fields` are the keys
-  // that are searched. The index lies beside the corpus as CORPUS.index and is made again when
-  // corpus or fields are others; where that cannot be written, it lives in memory.
+  // that are searched. The texts of a folder are cut into passages of `passage_words`. The index
+  // lies beside the corpus as CORPUS.index and is made again when corpus or fields are others;
+  // where that cannot be written, it lives in memory.
   static Result<std::unique_ptr<SearchIndex>> Open(const std::filesystem::path& corpus,
-                                                   const std::vector<std::string>& fields);
+                                                   const std::vector<std::string>& fields,
+                                                   int64_t passage_words = kPassageWords);
+  static constexpr int64_t kPassageWords = 100;
   // The same over documents that are objects already; the index lives in memory. A field that is
   // named twice counts twice, there as here.
   static Result<std::unique_ptr<SearchIndex>> Of(const std::vector<Json>& documents,

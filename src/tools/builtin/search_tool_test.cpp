@@ -56,6 +56,45 @@ TEST_F(SearchToolTest, TheSchemaSaysHowManyMayBeAskedFor) {
   EXPECT_NE(checker->Problem(Json::Of({{"query", "x"}, {"k", 8}})), std::nullopt);
 }
 
+TEST_F(SearchToolTest, PassagesAreLinesOfTextAndTheQueryIsAllThatIsAsked) {
+  const std::filesystem::path texts = folder_.path() / "texts";
+  ASSERT_TRUE(WriteFileAtomic(texts / "oslo.md", "# Harbour\nThe harbour\n freezes.").ok());
+  ASSERT_TRUE(WriteFileAtomic(texts / "turku.txt", "A river and a small harbour.").ok());
+  options_.corpus = texts.string();
+  options_.k = 2;
+  options_.reply = SearchOptions::Reply::kPassages;
+  auto toolkit = *NewSearchToolkit(options_);
+  ASSERT_EQ(toolkit->tools().size(), 1u);
+  const auto checker = ArgumentChecker::For(toolkit->tools()[0]);
+  EXPECT_EQ(checker->Problem(Json::Of({{"query", "x"}})), std::nullopt);
+  EXPECT_NE(checker->Problem(Json::Of({{"query", "x"}, {"k", 2}})), std::nullopt);
+  const Json harbour = Json::Of({{"query", "harbour"}});
+  EXPECT_EQ(toolkit->Call("search", harbour, nullptr, {}),
+            Answered("oslo, Harbour: The harbour freezes.\nturku: A river and a small harbour."));
+  EXPECT_EQ(toolkit->Call("search", Json::Of({{"query", "ocean"}}), nullptr, {}),
+            Answered("nothing found"));
+  options_.reply = SearchOptions::Reply::kSearchR1;
+  EXPECT_EQ((*NewSearchToolkit(options_))->Call("search", harbour, nullptr, {}),
+            Answered("Doc 1(Title: oslo, Harbour) The harbour freezes.\n"
+                     "Doc 2(Title: turku) A river and a small harbour."));
+}
+
+TEST_F(SearchToolTest, PassagesOfDocumentsAreTheirTexts) {
+  options_.corpus = (folder_.path() / "own.jsonl").string();
+  ASSERT_TRUE(
+      WriteFileAtomic(options_.corpus,
+                      "{\"id\": 7, \"text\": \"red\\nfox\"}\n"
+                      "{\"id\": 8, \"title\": \"B\", \"body\": \"blue\", \"more\": \"sky\"}")
+          .ok());
+  options_.fields = {"title", "text", "body", "more"};
+  options_.reply = SearchOptions::Reply::kPassages;
+  auto toolkit = *NewSearchToolkit(options_);
+  EXPECT_EQ(toolkit->Call("search", Json::Of({{"query", "fox"}}), nullptr, {}),
+            Answered("7: red fox"));
+  EXPECT_EQ(toolkit->Call("search", Json::Of({{"query", "sky"}}), nullptr, {}),
+            Answered("B: blue sky"));
+}
+
 TEST_F(SearchToolTest, ManyThreadsSearchAtOnce) {
   auto toolkit = *NewSearchToolkit(options_);
   const Json arguments = Json::Of({{"query", "hill north"}, {"k", 7}});

@@ -1,5 +1,6 @@
 #include "train/folder/run_inputs.h"
 
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,6 +15,43 @@ Error CannotCopy(const std::filesystem::path& from, const std::filesystem::path&
                  const std::error_code& why) {
   return Error(ErrorCode::kIo,
                fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), why.message()));
+}
+
+// The bytes of a file, or of all files of a folder; nothing where it is neither, or cannot be read.
+std::optional<int64_t> SizeOf(const std::filesystem::path& input) {
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(input, failed)) {
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(input, failed));
+    return failed ? std::nullopt : std::optional(size);
+  }
+  if (!std::filesystem::is_directory(input, failed)) return std::nullopt;
+  int64_t size = 0;
+  std::filesystem::recursive_directory_iterator entry(input, failed), end;
+  for (; !failed && entry != end; entry.increment(failed)) {
+    std::error_code ignored;
+    if (!entry->is_regular_file(ignored)) continue;
+    size += static_cast<int64_t>(entry->file_size(ignored));
+  }
+  return failed ? std::nullopt : std::optional(size);
+}
+
+bool LiesIn(const std::filesystem::path& inner, const std::filesystem::path& outer) {
+  std::error_code ignored;
+  const auto below = std::filesystem::weakly_canonical(inner, ignored)
+                         .lexically_relative(std::filesystem::weakly_canonical(outer, ignored));
+  return !below.empty() && *below.begin() != "..";
+}
+
+Result<void> CopyInput(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code failed;
+  std::filesystem::create_directories(to.parent_path(), failed);
+  if (std::filesystem::is_directory(from, failed)) {
+    std::filesystem::remove_all(to, failed);  // what is no longer there is not kept
+    return CopyFolder(from, to);
+  }
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
+  if (failed) return CannotCopy(from, to, failed);
+  return {};
 }
 
 // The file's name, or with a number before its ending where another has it.
@@ -45,21 +83,17 @@ Result<void> KeepInputs(std::span<const RecipePath> paths, const std::filesystem
   std::set<std::string> taken;
   std::error_code failed;
   for (const RecipePath& path : paths) {
-    const bool small =
-        std::filesystem::is_regular_file(path.place, failed) &&
-        static_cast<int64_t>(std::filesystem::file_size(path.place, failed)) <= largest;
-    if (path.use == PathUse::kPlace || !small) {
+    const std::filesystem::path from = (std::filesystem::path(path.place) / "").parent_path();
+    const std::optional<int64_t> size = path.use == PathUse::kInput ? SizeOf(from) : std::nullopt;
+    if (!size || *size > largest || LiesIn(folder, from)) {
       const auto whole = std::filesystem::absolute(path.place).lexically_normal();
       places.Set(path.written, whole.string());
       continue;
     }
-    const std::string name = FreeName(path.place, &taken);
+    const std::string name = FreeName(from, &taken);
     // A run that goes on from its own folder has it already.
-    if (!std::filesystem::equivalent(path.place, inputs / name, failed)) {
-      std::filesystem::create_directories(inputs, failed);
-      std::filesystem::copy_file(path.place, inputs / name,
-                                 std::filesystem::copy_options::overwrite_existing, failed);
-      if (failed) return CannotCopy(path.place, inputs / name, failed);
+    if (!std::filesystem::equivalent(from, inputs / name, failed)) {
+      HONE_RETURN_IF_ERROR(CopyInput(from, inputs / name));
     }
     places.Set(path.written, "inputs/" + name);
   }

@@ -10,7 +10,7 @@
 
 namespace hone {
 
-// Copies the inputs among the paths to folder/inputs, and writes folder/places.json, by which the
+// Copies the inputs among the paths, files and folders, to folder/inputs, and writes folder/places.json, by which the
 // recipe in the folder finds them there (base/recipe.h). All other paths are written down whole:
 // they lead where they led from any folder of this machine. Inputs larger than `largest` bytes
 // count among those.
