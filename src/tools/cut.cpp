@@ -1,5 +1,6 @@
 #include "tools/cut.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -24,6 +25,25 @@ CutText Cut(std::string content, int64_t max_bytes) {
   return {fmt::format("{}\n[... {} bytes left out ...]\n{}", view.substr(0, head), tail - head,
                       view.substr(tail)),
           static_cast<int64_t>(tail - head)};
+}
+
+std::string CutToCharacters(std::string text, int64_t max_characters) {
+  const auto characters =
+      std::count_if(text.begin(), text.end(), [](char c) { return !Continues(c); });
+  if (characters <= max_characters) return text;
+  const int64_t tail = max_characters / 2, head = max_characters - tail;
+  size_t begin = 0, end = text.size();  // of what is left out
+  for (int64_t i = 0; i < head; ++i) {
+    do ++begin;
+    while (begin < text.size() && Continues(text[begin]));
+  }
+  for (int64_t i = 0; i < tail; ++i) {
+    do --end;
+    while (Continues(text[end]));
+  }
+  const std::string_view view = text;
+  return fmt::format("{}\n[... {} characters left out ...]\n{}", view.substr(0, begin),
+                     characters - max_characters, view.substr(end));
 }
 
 }  // namespace hone

@@ -16,4 +16,8 @@ struct CutText {
 // U+FFFD.
 CutText Cut(std::string content, int64_t max_bytes);
 
+// The first and the last half of a text of more than `max_characters` characters, with a line
+// between that says how much is missing. The text must be UTF-8.
+std::string CutToCharacters(std::string text, int64_t max_characters);
+
 }  // namespace hone

@@ -30,5 +30,13 @@ TEST(Cut, NeverSplitsACharacterAndRepairsBrokenOnes) {
   EXPECT_EQ(Cut("a\xff", 100).text, "a\xEF\xBF\xBD");
 }
 
+TEST(CutToCharacters, KeepsBothHalvesOfWhatIsTooLong) {
+  EXPECT_EQ(CutToCharacters("漢字é🙂", 4), "漢字é🙂");
+  EXPECT_EQ(CutToCharacters("漢字é🙂x", 3), "漢字\n[... 2 characters left out ...]\nx");
+  EXPECT_EQ(CutToCharacters("漢字é🙂x", 2), "漢\n[... 3 characters left out ...]\nx");
+  EXPECT_EQ(CutToCharacters("ab", 1), "a\n[... 1 characters left out ...]\n");
+  EXPECT_EQ(CutToCharacters("", 0), "");
+}
+
 }  // namespace
 }  // namespace hone

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "tools/builtin/python_pool.h"
+#include "tools/cut.h"
 
 namespace hone {
 namespace {
@@ -54,14 +56,26 @@ void AddLine(std::string_view text, std::string* to) {
   *to += text;
 }
 
+// The last line that is not blank.
+std::string_view LastLine(std::string_view text) {
+  text = TrimRight(text);
+  return text.substr(text.rfind('\n') + 1);
+}
+
 // What the agent reads.
-std::string Text(const PythonOutcome& outcome) {
+std::string Text(const PythonOutcome& outcome, const PythonOptions& options) {
+  const auto error = [&](std::string_view whole) {
+    return options.last_line_of_errors ? LastLine(whole) : whole;
+  };
   std::string text = outcome.standard_output;
-  if (!outcome.standard_error.empty()) AddLine("[stderr]\n" + outcome.standard_error, &text);
+  if (!outcome.standard_error.empty()) {
+    AddLine(fmt::format("[stderr]\n{}", error(outcome.standard_error)), &text);
+  }
   if (outcome.value) AddLine(*outcome.value, &text);
-  if (outcome.raised) AddLine(*outcome.raised, &text);
+  if (outcome.raised) AddLine(error(*outcome.raised), &text);
   if (!outcome.ended.empty()) AddLine(fmt::format("[stopped: {}]", outcome.ended), &text);
-  return text;
+  return options.max_reply_chars > 0 ? CutToCharacters(std::move(text), options.max_reply_chars)
+                                     : text;
 }
 
 // A trajectory's interpreter, taken from the pool when it is first needed.
@@ -142,13 +156,14 @@ class PythonToolkit final : public Toolkit {
       return reply;
     }
     if (outcome->ended.empty()) {
-      return outcome->raised ? Refuted(Text(*outcome)) : Answered(Text(*outcome));
+      return outcome->raised ? Refuted(Text(*outcome, options_))
+                             : Answered(Text(*outcome, options_));
     }
     session->Drop(true);
     // Only the tool's own limit is the agent's business.
     ToolReply reply = outcome->out_of_time && left < own
                           ? TimedOut("python: no end within its deadline")
-                          : Refuted(Text(*outcome));
+                          : Refuted(Text(*outcome, options_));
     reply.session_lost = true;
     return reply;
   }
@@ -183,6 +198,11 @@ PythonOptions ReadPythonOptions(RecipeTable table) {
              Between(1, 10000));
   table.Read("max_output_bytes", &options.max_output_bytes, "of each stream, and of the value",
              Between(1, 1 << 28));
+  std::string errors = "whole";
+  table.ReadChoice("errors", &errors, {"whole", "last-line"}, "of what went wrong the agent reads");
+  options.last_line_of_errors = errors == "last-line";
+  table.Read("max_reply_chars", &options.max_reply_chars,
+             "of the whole reply, cut in the middle; 0: as long as it is", Between(0, 1 << 28));
   table.Read("scratch_mb", &options.scratch_mb, "in the folder the code works in",
              Between(1, 1 << 20));
   table.Read("workers", &options.workers,

@@ -18,6 +18,8 @@ struct PythonOptions {
   int64_t memory_mb = 512;           // of a process, and of all together
   int64_t max_processes = 1;         // at once; 1: the code may start none
   int64_t max_output_bytes = 65536;  // of each stream, and of the value
+  bool last_line_of_errors = false;  // of a traceback and of standard error, and no more
+  int64_t max_reply_chars = 0;       // of the whole reply; 0: as long as it is
   int64_t scratch_mb = 64;           // in the folder it works in
   int64_t workers = 2;               // that stand ready; without state also how many calls at once
   std::string isolation = "auto";    // see SandboxOptions

@@ -44,6 +44,22 @@ TEST_P(PythonToolTest, GivesOutputErrorAndTheValueOfTheLastExpression) {
   EXPECT_EQ(Call(*python, "import os; os.write(1, b'\\xff raw')"), Answered("\xEF\xBF\xBD raw\n5"));
 }
 
+TEST_P(PythonToolTest, ErrorsAreTheirLastLineAndRepliesShortWhereARecipeSaysSo) {
+  PythonOptions options = Options();
+  options.last_line_of_errors = true;
+  const auto brief = New(options);
+  EXPECT_EQ(Call(*brief, "print('so far')\ndef f():\n    return 1 / 0\nf()"),
+            Refuted("so far\nZeroDivisionError: division by zero"));
+  EXPECT_EQ(Call(*brief, "1 +"), Refuted("SyntaxError: invalid syntax"));
+  EXPECT_EQ(Call(*brief, "import sys\nprint('a\\nb\\n', file=sys.stderr)\n7"),
+            Answered("[stderr]\nb\n7"));
+  options.max_reply_chars = 20;
+  const auto cut = New(options);
+  EXPECT_EQ(Call(*cut, "print('é' * 20, end='')"), Answered("éééééééééééééééééééé"));
+  EXPECT_EQ(Call(*cut, "'a' * 30 + 'b' * 30"),
+            Answered("'aaaaaaaaa\n[... 42 characters left out ...]\nbbbbbbbbb'"));
+}
+
 TEST_P(PythonToolTest, AnExceptionIsTheAgentsFaultAndShowsItsOwnFramesOnly) {
   const auto python = New(Options());
   EXPECT_EQ(Call(*python, "print('so far')\ndef f():\n    return 1 / 0\nf()"),
