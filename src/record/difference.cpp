@@ -148,6 +148,9 @@ class Search {
     One("sampling", a.sampling, b.sampling);
     All("calls", a.calls, b.calls);
     All("faults", a.faults, b.faults);
+    // Records from before thoughts were told apart have none.
+    if (!b.thoughts.empty()) All("thoughts", a.thoughts, b.thoughts);
+    One("closed thoughts", a.closed_thoughts, b.closed_thoughts);
     One("policy version", a.policy_version, b.policy_version);
     All("token versions", a.token_versions, b.token_versions);
     if (found_ && !found_->trajectory) found_->trajectory = TrajectoryOf(*node_);
@@ -221,11 +224,12 @@ std::string RecordDifference::Place() const {
   if (trajectory) parts.push_back(fmt::format("trajectory {}", *trajectory));
   if (node) parts.push_back(fmt::format("node {}", *node));
   if (index) {
-    const char* what = part == "calls"     ? "call"
-                       : part == "results" ? "call"
-                       : part == "faults"  ? "fault"
-                       : part == "rewards" ? "reward"
-                                           : "token";
+    const char* what = part == "calls"      ? "call"
+                       : part == "results"  ? "call"
+                       : part == "faults"   ? "fault"
+                       : part == "thoughts" ? "thought"
+                       : part == "rewards"  ? "reward"
+                                            : "token";
     parts.push_back(fmt::format("{} {}", what, *index));
   }
   return fmt::format("{}", fmt::join(parts, ", "));

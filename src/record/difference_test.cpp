@@ -104,6 +104,17 @@ TEST(Difference, OfAnAdvantageNamesTheTokenItBelongsTo) {
   EXPECT_EQ(found->Place(), "trajectory 1, node 4, token 0");
 }
 
+TEST(Difference, ThoughtsAreComparedWhereTheRecordHasThem) {
+  ScoredTree derived = Sample(), stored = Sample();
+  derived.tree.nodes[1].thoughts = {{0, 1}};
+  EXPECT_EQ(FirstDifference(derived, stored), std::nullopt) << "it is of an earlier version";
+  stored.tree.nodes[1].thoughts = {{0, 2}};
+  const auto found = FirstDifference(derived, stored);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->part, "thoughts");
+  EXPECT_EQ(found->Place(), "trajectory 0, node 1, thought 0");
+}
+
 TEST(Difference, MissingAndAdditionalThingsAreSeen) {
   const auto part_after = [](auto change) {
     ScoredTree stored = Sample();

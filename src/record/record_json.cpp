@@ -126,6 +126,8 @@ static void ReadJson(const Json& json, const std::string& path, JsonErrors* erro
   fields.Optional("supports", &node->supports);
   fields.Optional("calls", &node->calls);
   fields.Optional("faults", &node->faults);
+  fields.Optional("thoughts", &node->thoughts);
+  fields.Optional("closed_thoughts", &node->closed_thoughts);
   fields.Optional("policy_version", &node->policy_version);
   fields.Optional("token_versions", &node->token_versions);
   fields.Optional("results", &node->results);
@@ -192,6 +194,7 @@ namespace {
 
 // --- value to JSON -------------------------------------------------------------------------------
 
+Json ToJson(const Span& span);
 Json ToJson(const Call& call);
 Json ToJson(const Fault& fault);
 Json ToJson(const ToolResult& result);
@@ -280,6 +283,8 @@ Json ToJson(const Node& node, TokenArrays arrays) {
     json.Set("sampling", ToJson(node.sampling));
     if (!node.calls.empty()) json.Set("calls", ListToJson(node.calls));
     if (!node.faults.empty()) json.Set("faults", ListToJson(node.faults));
+    if (!node.thoughts.empty()) json.Set("thoughts", ListToJson(node.thoughts));
+    SetUnless(&json, "closed_thoughts", node.closed_thoughts, 0);
     json.Set("policy_version", node.policy_version);
   }
   if (!node.results.empty()) json.Set("results", ListToJson(node.results));

@@ -32,6 +32,19 @@ TEST(RecordJson, ASegmentThatSaysNothingOfTemplatesIsAFold) {
   EXPECT_FALSE(IsFold(again.tree.nodes[1]));
 }
 
+TEST(RecordJson, NothingIsSaidOfThoughtsThatAreNotThere) {
+  Tree tree;
+  tree.task.id = "x";
+  tree.nodes = {{.author = Author::kPolicy, .tokens = {1, 2, 3}}};
+  const std::string without = DumpJson(RecordToJson({tree, {}, {}}));
+  EXPECT_EQ(without.find("thought"), std::string::npos);
+  tree.nodes[0].thoughts = {{0, 2}};
+  tree.nodes[0].closed_thoughts = 1;
+  const std::string with = DumpJson(RecordToJson({tree, {}, {}}));
+  EXPECT_NE(with.find(R"("thoughts":[[0,2]],"closed_thoughts":1)"), std::string::npos) << with;
+  EXPECT_EQ(RecordFromJson(*ParseJson(with))->tree, tree);
+}
+
 std::string ErrorOf(std::string_view text) {
   auto record = RecordFromJson(*ParseJson(text));
   return record.ok() ? "" : record.error().message();

@@ -45,6 +45,12 @@ int64_t CountTokens(const Tree& tree) {
   return tokens;
 }
 
+int64_t ThoughtTokens(const Node& node) {
+  int64_t tokens = 0;
+  for (const Span& thought : node.thoughts) tokens += thought.end - thought.begin;
+  return tokens;
+}
+
 std::string_view AuthorName(Author author) {
   switch (author) {
     case Author::kSystem: return "system";

@@ -37,6 +37,8 @@ struct Node {
   std::vector<Support> supports;  // per token; empty when every support is the whole vocabulary
   std::vector<Call> calls;        // in the order they were written
   std::vector<Fault> faults;      // actions that could not be read
+  std::vector<Span> thoughts;     // where it thinks, markers included, in order
+  int32_t closed_thoughts = 0;    // of them, those that a limit closed instead of the policy
   int64_t policy_version = 0;     // the update the weights came from
   std::vector<int64_t> token_versions;  // per token, when the turn crossed an update; else empty
 
@@ -108,5 +110,7 @@ std::vector<TokenId> TokensOf(const Tree& tree, const std::vector<NodeId>& path)
 
 // Tokens of all nodes, each counted once.
 int64_t CountTokens(const Tree& tree);
+// Those of a node's thoughts.
+int64_t ThoughtTokens(const Node& node);
 
 }  // namespace hone

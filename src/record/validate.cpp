@@ -135,7 +135,8 @@ class Validator {
     if (node.author == Author::kPolicy) {
       CheckPolicyNode(node, where);
     } else if (!node.logprobs.empty() || !node.entropies.empty() || !node.supports.empty() ||
-               !node.calls.empty() || !node.faults.empty() || !node.token_versions.empty()) {
+               !node.calls.empty() || !node.faults.empty() || !node.thoughts.empty() ||
+               node.closed_thoughts != 0 || !node.token_versions.empty()) {
       Problem(where, fmt::format("a {} node has what only a policy node can have",
                                  AuthorName(node.author)));
     }
@@ -165,6 +166,7 @@ class Validator {
     CheckSampling(node.sampling, where.Part("sampling"));
     CheckSupports(node, where);
     CheckSpans(node, where);
+    CheckThoughts(node, where);
   }
 
   void CheckPerToken(const Node& node, size_t size, const Place& where, std::string_view name) {
@@ -212,6 +214,24 @@ class Validator {
       if (!IsInside(node.faults[f].span, node)) {
         Problem(where.Part("faults", f), "its span lies outside the node's tokens");
       }
+    }
+  }
+
+  void CheckThoughts(const Node& node, const Place& where) {
+    int32_t end_of_last = 0;
+    for (size_t i = 0; i < node.thoughts.size(); ++i) {
+      const Span& span = node.thoughts[i];
+      if (span.empty() || !IsInside(span, node)) {
+        Problem(where.Part("thoughts", i), "its span lies outside the node's tokens");
+      } else if (span.begin < end_of_last) {
+        Problem(where.Part("thoughts", i), "its span overlaps the thought before it");
+      }
+      end_of_last = std::max(end_of_last, span.end);
+    }
+    if (node.closed_thoughts < 0 ||
+        node.closed_thoughts > static_cast<int32_t>(node.thoughts.size())) {
+      Problem(where, fmt::format("{} of its {} thoughts cannot have been closed by a limit",
+                                 node.closed_thoughts, node.thoughts.size()));
     }
   }
 

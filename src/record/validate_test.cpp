@@ -97,6 +97,27 @@ TEST(Validate, EveryRuleFires) {
          r.tree.nodes[1].faults = {{FaultKind::kBadJson, "", {2, 9}}};
        },
        "nodes[1].faults[0]: its span lies outside the node's tokens"},
+      {[](R& r) {
+         r.tree.nodes[1].thoughts = {{1, 4}};
+       },
+       "nodes[1].thoughts[0]: its span lies outside the node's tokens"},
+      {[](R& r) {
+         r.tree.nodes[1].thoughts = {{2, 2}};
+       },
+       "nodes[1].thoughts[0]: its span lies outside the node's tokens"},
+      {[](R& r) {
+         r.tree.nodes[1].thoughts = {{0, 2}, {1, 3}};
+       },
+       "nodes[1].thoughts[1]: its span overlaps the thought before it"},
+      {[](R& r) {
+         r.tree.nodes[1].thoughts = {{0, 2}};
+         r.tree.nodes[1].closed_thoughts = 2;
+       },
+       "nodes[1]: 2 of its 1 thoughts cannot have been closed by a limit"},
+      {[](R& r) {
+         r.tree.nodes[2].thoughts = {{0, 1}};
+       },
+       "nodes[2]: a tool node has what only a policy node can have"},
       {[](R& r) { r.tree.nodes[2].results[0].call = 1; },
        "nodes[2].results[0]: call 1 is not a call of the parent node"},
       {[](R& r) { r.tree.nodes[2].results.push_back({.call = 0}); },

@@ -113,7 +113,9 @@ class ActionJson final : public Dialect {
       }
       return parsed;
     }
-    parsed.reasoning = Readable(Trim(body.text.substr(0, open)));
+    const std::string_view thought = Trim(body.text.substr(0, open));
+    parsed.reasoning = Readable(thought);
+    if (!thought.empty()) parsed.thoughts.push_back(RangeIn(turn, thought));
     const EnclosedJson json = ReadEnclosedJson(body.text, open + kOpen.size(), kClose);
     if (!json.value) {
       parsed.faults.push_back(

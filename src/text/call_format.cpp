@@ -68,6 +68,7 @@ size_t ReadThought(CallFormat format, std::string_view text, ParsedTurn* parsed)
   if (close == text.npos) {
     if (!opened) return 0;
     parsed->reasoning = Readable(Trim(text.substr(begin)));
+    parsed->thoughts.push_back({begin - kThinkOpen.size(), text.size()});
     AddFault(FaultKind::kIncomplete, "the thought is not closed with </think>",
              {begin - kThinkOpen.size(), text.size()}, parsed);
     return text.size();
@@ -78,6 +79,7 @@ size_t ReadThought(CallFormat format, std::string_view text, ParsedTurn* parsed)
     return 0;
   }
   parsed->reasoning = Readable(Trim(text.substr(begin, close - begin)));
+  parsed->thoughts.push_back({opened ? begin - kThinkOpen.size() : 0, close + kThinkClose.size()});
   return std::min(text.find_first_not_of('\n', close + kThinkClose.size()), text.size());
 }
 
@@ -133,6 +135,7 @@ size_t ReadSpelledThought(const CallSpelling& spelling, std::string_view text, P
     const size_t end = text.find(close, begin);
     if (opened && end == text.npos) {
       parsed->reasoning = Readable(Trim(text.substr(begin)));
+      parsed->thoughts.push_back({begin - open.size(), text.size()});
       AddFault(FaultKind::kIncomplete, fmt::format("the thought is not closed with {}", close),
                {begin - open.size(), text.size()}, parsed);
       return text.size();
@@ -142,6 +145,7 @@ size_t ReadSpelledThought(const CallSpelling& spelling, std::string_view text, P
                               (spelling.begins != nullptr && spelling.begins(begun));
     if (!opened && calls_before) continue;
     parsed->reasoning = Readable(Trim(text.substr(begin, end - begin)));
+    parsed->thoughts.push_back({opened ? begin - open.size() : 0, end + close.size()});
     return std::min(text.find_first_not_of('\n', end + close.size()), text.size());
   }
   return 0;

@@ -68,6 +68,22 @@ void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node) 
   for (const ParsedFault& fault : turn.faults) {
     node->faults.push_back({fault.kind, fault.message, offsets.Covering(fault.range)});
   }
+  node->thoughts.clear();
+  int32_t thought = 0;
+  for (const ByteRange& range : turn.thoughts) {
+    Span span = offsets.Covering(range);
+    span.begin = std::max(span.begin, thought);
+    // A token that holds the end of a thought and the beginning of a call is the call's.
+    for (const Call& call : node->calls) {
+      if (call.span.begin > span.begin) span.end = std::min(span.end, call.span.begin);
+    }
+    if (span.empty()) continue;
+    thought = span.end;
+    node->thoughts.push_back(span);
+  }
+  // What the reader takes for no thought was not one that was closed.
+  const auto thoughts = static_cast<int32_t>(node->thoughts.size());
+  node->closed_thoughts = std::min(node->closed_thoughts, thoughts);
 }
 
 std::vector<TokenId> EncodePieces(const Tokenizer& tokenizer, const std::vector<Piece>& pieces) {

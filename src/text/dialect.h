@@ -73,6 +73,7 @@ struct ParsedTurn {
   std::vector<ParsedCall> calls;      // in the order written
   std::optional<std::string> answer;  // present when the turn answers instead of calling
   std::vector<ParsedFault> faults;
+  std::vector<ByteRange> thoughts;  // where the reasoning stands, markers included, in order
 };
 
 // Puts what was parsed from the node's own tokens on the node, byte ranges turned into token spans.
@@ -82,6 +83,7 @@ void RecordTurn(const Tokenizer& tokenizer, const ParsedTurn& turn, Node* node);
 struct TurnMarks {
   std::vector<std::string> ends;        // the stops that are no part of what the turn says
   std::string think_open, think_close;  // around thought, at the beginning of a turn
+  bool thinks_again = false;            // more thoughts may follow the first
   std::string answer_open, answer_close;
   std::vector<std::string> call_opens;  // what a call begins with
   // Of which one ends every call. Empty: anything may; with json_arguments, a bracket or a fence

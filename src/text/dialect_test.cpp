@@ -49,5 +49,25 @@ TEST(Dialects, SpansOfNeighbouringCallsNeverOverlapOnTheRecord) {
   EXPECT_EQ(node.calls[1].span.end, static_cast<int32_t>(node.tokens.size()));
 }
 
+// Of a turn that thinks and calls in a format whose markers are no tokens of their own.
+TEST(Dialects, ATokenBetweenThoughtAndCallIsTheCalls) {
+  const Tokenizer tokenizer = *Tokenizer::Load(HONE_SOURCE_DIR "/tests/golden/tokenizer");
+  const std::string text =
+      "<think>\nwhy\n</think>"
+      R"(<tool_call>{"name":"f","arguments":{}}</tool_call>)";
+  Node node;
+  node.closed_thoughts = 3;
+  node.tokens = tokenizer.Encode(text);
+  ParsedTurn turn = (*NewDialect("hermes:qwen3"))->Parse(text, TurnEnd::kEnded);
+  ASSERT_EQ(turn.thoughts.size(), 1u);
+  ASSERT_EQ(turn.calls.size(), 1u);
+  turn.thoughts[0].end += 3;
+  RecordTurn(tokenizer, turn, &node);
+  ASSERT_EQ(node.thoughts.size(), 1u);
+  EXPECT_EQ(node.thoughts[0].begin, 0);
+  EXPECT_EQ(node.thoughts[0].end, node.calls[0].span.begin);
+  EXPECT_EQ(node.closed_thoughts, 1) << "no more than there are";
+}
+
 }  // namespace
 }  // namespace hone

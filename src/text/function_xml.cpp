@@ -63,11 +63,14 @@ class Reader {
     if (close == text_.npos) {
       if (!opened) return true;
       parsed_.reasoning = Readable(Trim(text_.substr(begin), "\n"));
+      parsed_.thoughts.push_back({begin - kThinkOpen.size(), text_.size()});
       Cut(begin, "the thought is not closed with </think>");
       return false;
     }
     if (!opened && text_.find(kFunctionOpen) < close) return true;
     parsed_.reasoning = Readable(Trim(text_.substr(begin, close - begin), "\n"));
+    parsed_.thoughts.push_back(
+        {opened ? begin - kThinkOpen.size() : 0, close + kThinkClose.size()});
     at_ = std::min(text_.find_first_not_of('\n', close + kThinkClose.size()), text_.size());
     return true;
   }

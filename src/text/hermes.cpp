@@ -327,6 +327,7 @@ class Hermes final : public Dialect {
                                   "the thought is not closed with </think>",
                                   {begin - kThinkOpen.size(), text.size()}});
         parsed->reasoning = Readable(Trim(text.substr(begin), "\n"));
+        parsed->thoughts.push_back({begin - kThinkOpen.size(), text.size()});
         return text.size();
       }
     } else {
@@ -335,6 +336,7 @@ class Hermes final : public Dialect {
     }
     parsed->reasoning = Readable(Trim(text.substr(begin, close - begin), "\n"));
     const size_t after = close + kThinkClose.size();
+    parsed->thoughts.push_back({begin == 0 ? 0 : begin - kThinkOpen.size(), after});
     const size_t rest = text.find_first_not_of('\n', after);
     return rest == std::string_view::npos ? text.size() : rest;
   }

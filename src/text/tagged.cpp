@@ -171,6 +171,7 @@ class Tagged final : public Dialect {
     marks.ends = end_markers_;
     if (!tags_.think.empty())
       marks.think_open = Open(tags_.think), marks.think_close = Close(tags_.think);
+    marks.thinks_again = !tags_.think.empty();
     if (!tags_.answer.empty()) {
       marks.answer_open = Open(tags_.answer);
       marks.answer_close = Close(tags_.answer);
@@ -402,6 +403,7 @@ class Tagged final : public Dialect {
       if (!parsed->reasoning.empty()) parsed->reasoning += "\n";
       parsed->reasoning += Readable(Trim(*thought));
     }
+    parsed->thoughts.push_back({at, next});  // also one that is not closed: it was thought
     return next;
   }
 

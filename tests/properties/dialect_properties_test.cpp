@@ -250,6 +250,47 @@ TEST_P(DialectProperties, WhatWasSaidIsReadBack) {
   }
 }
 
+// Where a turn thinks is on its node, markers included, and nothing else is: the call is not, and
+// what is left of the turn without it holds no thought.
+TEST_P(DialectProperties, SpansOfThoughtsDecodeToTheThoughtBetweenItsMarkers) {
+  const Tokenizer tokenizer = TokenizerFor(*dialect_);
+  const TurnMarks& marks = dialect_->traits().marks;
+  int thoughts_seen = 0;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    Rng rng(seed + 2000);
+    Conversation conversation;
+    Message said{.role = Role::kAssistant, .calls = {RandomCall(&rng, c_)}};
+    if (rng.Below(3) > 0) said.reasoning = Sentence(&rng, 8);
+    conversation.messages = {{.role = Role::kUser, .content = "q"}, said};
+    const auto pieces = dialect_->Render(conversation);
+    if (!pieces.ok()) continue;  // not every dialect has a place for thought
+    for (const Piece& piece : *pieces) {
+      if (piece.author != Author::kPolicy) continue;
+      Node node{.author = Author::kPolicy, .tokens = EncodePiece(tokenizer, piece)};
+      const ParsedTurn turn = dialect_->Parse(tokenizer.BytesOf(node.tokens), TurnEnd::kEnded);
+      RecordTurn(tokenizer, turn, &node);
+      if (!turn.reasoning.empty()) {
+        ASSERT_EQ(node.thoughts.size(), 1u) << piece.text;
+      }
+      for (const Span& span : node.thoughts) {
+        const std::string text =
+            tokenizer.Decode(std::span(node.tokens).subspan(span.begin, span.end - span.begin));
+        EXPECT_NE(text.find(turn.reasoning), std::string::npos) << text;
+        EXPECT_TRUE(text.starts_with(marks.think_open)) << text;
+        EXPECT_TRUE(text.ends_with(marks.think_close)) << text;
+        EXPECT_LE(span.end, node.calls[0].span.begin);
+        thoughts_seen += turn.reasoning.empty() ? 0 : 1;
+      }
+    }
+  }
+  // A dialect whose thoughts are free text says that it has none.
+  const ParsedTurn free = dialect_->Parse("a thought", TurnEnd::kCut);
+  EXPECT_TRUE(free.thoughts.empty() || !free.reasoning.empty());
+  if (!marks.think_open.empty() && c_.dialect != std::string_view("hermes")) {
+    EXPECT_GT(thoughts_seen, 50);
+  }
+}
+
 // Every truncation of a valid turn is a fault or incomplete, and never holds a call that the whole
 // turn does not hold.
 TEST_P(DialectProperties, ATruncatedTurnNeverGivesAWrongCall) {
@@ -360,6 +401,11 @@ TEST_P(DialectProperties, ParsingSurvivesAnything) {
         ASSERT_LE(call.range.begin, call.range.end);
         ASSERT_LE(call.range.end, text.size());
       }
+      for (const ByteRange& thought : turn.thoughts) {
+        ASSERT_LT(thought.begin, thought.end) << text;
+        ASSERT_LE(thought.end, text.size()) << text;
+      }
+      EXPECT_TRUE(turn.reasoning.empty() || !turn.thoughts.empty()) << text;
       for (const ParsedFault& fault : turn.faults) {
         ASSERT_LE(fault.range.begin, fault.range.end) << text;
         ASSERT_LE(fault.range.end, text.size()) << text;

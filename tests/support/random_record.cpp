@@ -67,6 +67,10 @@ void FillPolicyNode(Rng* rng, Node* node) {
   if (rng->Below(5) == 0) {
     node->faults.push_back({FaultKind::kBadJson, RandomText(rng, 20), {4, 6}});
   }
+  if (node->policy_version % 3 == 0) {
+    node->thoughts = {{3, 4}, {4, 6}};
+    node->closed_thoughts = static_cast<int32_t>(node->policy_version % 2);
+  }
 }
 
 void FillToolNode(Rng* rng, const Node& parent, Node* node) {

@@ -59,6 +59,12 @@ void ExpectCalls(const Turn& turn, const std::vector<SpokenCall>& calls, const P
   EXPECT_FALSE(parsed.answer.has_value());
   EXPECT_EQ(parsed.reasoning, turn.reasoning);
   EXPECT_EQ(Trim(parsed.content), turn.content);
+  ASSERT_EQ(parsed.thoughts.size(), turn.reasoning.empty() ? 0u : 1u);
+  for (const ByteRange& thought : parsed.thoughts) {
+    const std::string_view text = Slice(turn.text, thought);
+    EXPECT_NE(text.find(turn.reasoning), text.npos) << text;
+    EXPECT_LE(thought.end, parsed.calls[0].range.begin);
+  }
   ASSERT_EQ(parsed.calls.size(), calls.size());
   size_t last = 0;
   for (size_t i = 0; i < calls.size(); ++i) {

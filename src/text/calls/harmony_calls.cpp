@@ -133,6 +133,7 @@ void ReadHarmony(std::string_view text, ParsedTurn* parsed) {
     cursor.MoveTo(end.end);
     if (read.channel == "analysis") {
       add_thought(said);
+      parsed->thoughts.push_back({begin, end.end});
       if (end.begin == text.size()) cursor.Cut("the thought is not closed with <|end|>");
     } else {
       content += said;
