@@ -94,6 +94,7 @@ class Writer {
     for (const RelationNote& note : relations) {
       entity->facts[note.relation] = Draw(note.relation, ShareOf(entity->name), entity->name, &rng);
     }
+    if (entity->kind == EntityKind::kBook) BringIntoLifeOfAuthor(entity, &rng);
     if (entity->disputed) {
       entity->rival =
           Draw(*entity->disputed, ShareOf(entity->name), *entity->Find(*entity->disputed), &rng);

@@ -120,7 +120,7 @@ class StudyPython final : public Toolkit {
 
 Result<std::shared_ptr<Toolkit>> NewLibrarySearch(std::shared_ptr<const Library> library) {
   HONE_ASSIGN_OR_RETURN(auto index,
-                        SearchIndex::Of(library->documents(), {"title", "title", "text"}));
+                        SearchIndex::Of(library->documents(), {"title", "title", "title", "text"}));
   return std::shared_ptr<Toolkit>(
       std::make_shared<LibrarySearch>(std::move(library), std::move(index)));
 }

@@ -19,8 +19,8 @@ struct StudyToolNames {
 
 inline constexpr int64_t kPassages = 2;  // that a search returns
 
-// `search`: the best documents of the library for a query, by BM25 in which a title counts twice,
-// one per line ("Ada Kell: a glazier, born in 1874."). A function of the query.
+// `search`: the best documents of the library for a query, by BM25 in which a title counts three
+// times, one per line ("Ada Kell: a glazier, born in 1874."). A function of the query.
 Result<std::shared_ptr<Toolkit>> NewLibrarySearch(std::shared_ptr<const Library> library);
 
 // `python` under the name that is wanted: code in, what it printed out, an error as its last line.
