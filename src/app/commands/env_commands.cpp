@@ -455,7 +455,7 @@ void AddEnv(Command program, std::shared_ptr<CommandContext> context) {
   tasks
       .AddOption("--teacher-error", &arguments->teacher_error,
                  "write a teacher's demonstrations instead, with this share of errors (desk, "
-                 "service; switchboard has its own)")
+                 "service, study; switchboard has its own)")
       .Between(0.0, 1.0);
   tasks.AddOption("--seed", &arguments->seed, "of the teacher").ShowDefault();
   tasks.Footer("Example:\n  hone env tasks desk --split dev -n 100 -o dev.jsonl\n");
