@@ -39,7 +39,7 @@ TEST(StudySize, EpisodesOfTheTeacherFitIntoFiveHundredTokens) {
   }
   EXPECT_NEAR(static_cast<double>(all) / kShown, 151, 3);
   EXPECT_LE(most, 512);
-  const std::map<std::string, int64_t> stated = {
+  const std::map<std::string, double> stated = {
       {"known", 54},    {"compute", 83}, {"single", 134},        {"disputed", 136},
       {"missing", 149}, {"two", 208},    {"facts-compute", 233}, {"three", 278}};
   for (const auto& [family, tokens] : stated) {
