@@ -11,6 +11,8 @@
 #include "envs/gold.h"
 #include "envs/plan.h"
 #include "record/final_state.h"
+#include "rewards/labels.h"
+#include "rewards/matching/answer.h"
 
 namespace hone {
 namespace {
@@ -35,13 +37,46 @@ std::string Plain(std::string_view text) {
   return plain;
 }
 
+// What is right, and by which rule.
+struct RightAnswer {
+  Json gold;
+  AnswerRule rule = AnswerRule::kText;
+  std::optional<AnswerKind> kind;  // in place of the rule
+  AnswerOptions options;           // of the kind
+
+  // Nothing: it cannot be told here.
+  std::optional<bool> Is(const std::optional<std::string>& answer) const {
+    if (rule == AnswerRule::kReward || gold.is_null()) return std::nullopt;
+    if (kind) {
+      const auto match = MatchAnswer(*kind, answer ? Json(*answer) : Json(), gold, options);
+      return match.ok() ? std::optional(match->match) : std::nullopt;
+    }
+    // No rule of texts fits an object: the rewards compare it, by a kind of their own.
+    if (gold.is_object()) return std::nullopt;
+    return answer && IsRightAnswer(rule, *answer, gold);
+  }
+};
+
+RightAnswer RightAnswerOf(const Task& task, AnswerRule rule) {
+  RightAnswer right{.gold = task.answer, .rule = rule};
+  // What is wrong with labels is said by those who score by them.
+  const Result<Labels> labels = LabelsOf(task);
+  if (!labels.ok() || !labels->answer_kind) return right;
+  if (*labels->answer_kind == AnswerKind::kProgram) {
+    right.rule = AnswerRule::kReward;
+  } else if (*labels->answer_kind != AnswerKind::kVerdict) {
+    right.kind = labels->answer_kind;
+    right.options = labels->answer_options;
+  }
+  return right;
+}
+
 class DataEpisode final : public Episode {
  public:
-  DataEpisode(Opening opening, Json gold, const DataOptions& options)
+  DataEpisode(Opening opening, RightAnswer right, bool single_turn)
       : opening_(std::make_shared<const Opening>(std::move(opening))),
-        gold_(std::make_shared<const Json>(std::move(gold))),
-        rule_(options.answer),
-        single_turn_(options.single_turn) {}
+        right_(std::make_shared<const RightAnswer>(std::move(right))),
+        single_turn_(single_turn) {}
 
   const Opening& opening() const override { return *opening_; }
 
@@ -55,10 +90,7 @@ class DataEpisode final : public Episode {
   Json final_state() const override {
     FinalStateWriter state;
     state.Answer(answer_ ? Json(*answer_) : Json());
-    // No rule of texts fits an object: the rewards compare it, by a kind of their own.
-    if (rule_ != AnswerRule::kReward && !gold_->is_null() && !gold_->is_object()) {
-      state.Verdict(answer_ && IsRightAnswer(rule_, *answer_, *gold_));
-    }
+    if (const std::optional<bool> right = right_->Is(answer_)) state.Verdict(*right);
     return state.Take();
   }
 
@@ -68,8 +100,7 @@ class DataEpisode final : public Episode {
 
  private:
   std::shared_ptr<const Opening> opening_;
-  std::shared_ptr<const Json> gold_;
-  AnswerRule rule_;
+  std::shared_ptr<const RightAnswer> right_;
   bool single_turn_;
   std::optional<std::string> answer_;
 };
@@ -105,8 +136,8 @@ class DataEnvironment final : public Environment {
     const uint64_t world = WorldSeed(1, task);
     const Json* own = task.metadata.Find("seed");
     opening.session_seed = own == nullptr ? world : own->AsUint64().value_or(world);
-    return std::unique_ptr<Episode>(
-        std::make_unique<DataEpisode>(std::move(opening), task.answer, options_));
+    return std::unique_ptr<Episode>(std::make_unique<DataEpisode>(
+        std::move(opening), RightAnswerOf(task, options_.answer), options_.single_turn));
   }
 
  private:

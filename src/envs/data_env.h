@@ -27,6 +27,8 @@ struct DataOptions {
 
 // An environment that is nothing but data: tools from elsewhere, tasks from a file. The agent calls
 // until it answers. A task's own "tools" are what the agent is shown; they must be in the toolbox.
+// An answer is right by the kind that the task names ("reward": "math"), else by the options; kinds
+// that need a program or another's verdict are left to the rewards.
 std::shared_ptr<const Environment> NewDataEnvironment(std::shared_ptr<const Toolbox> tools,
                                                       const DataOptions& options);
 

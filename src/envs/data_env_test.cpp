@@ -56,6 +56,35 @@ TEST(DataEnvironmentTest, TheRuleGivesTheVerdict) {
             nullptr);
 }
 
+TEST(DataEnvironmentTest, TheKindThatATaskNamesGivesTheVerdict) {
+  EnvPlayer player(NewDataEnvironment(Sums(), {}));
+  const auto right = [&](const Json& gold, const Json& reward, const std::string& answer) {
+    Task task = Question(gold);
+    task.reward = reward;
+    const Playthrough played = player.Run(task, NewPlanAgent(Saying(answer)));
+    const Json* verdict = played.final_state.Find("verdict");
+    return verdict == nullptr ? std::string("none") : DumpJson(*verdict);
+  };
+  EXPECT_EQ(right("\\frac{1}{2}", "math", "So it is $\\boxed{1/2}$."), "true");
+  EXPECT_EQ(right("72", "gsm8k", "70 + 2\n#### 72"), "true");
+  EXPECT_EQ(right("72", "gsm8k", "72 or 73"), "false");
+  EXPECT_EQ(right(Json::Array{"The Beatles"}, Json::Of({{"answer", "qa-f1"}}), "beatles"), "true");
+  EXPECT_EQ(right(Json::Array{"The Beatles"}, "qa-f1", "the Beatles of Liverpool"), "false");
+  EXPECT_EQ(right(10, Json::Of({{"answer", Json::Of({{"kind", "number"}, {"relative", 0.1}})}}),
+                  "it is 9.5"),
+            "true");
+  EXPECT_EQ(right(Json::Of({{"a", 1}}), "json", "{\"a\": 1.0}"), "true");
+  // The environment's own rule; and nobody's, where a program must run.
+  EXPECT_EQ(right("fog", "verdict", "Fog"), "true");
+  EXPECT_EQ(
+      right(*ParseJson(R"({"tests": [{"input": "", "output": "1"}]})"), "program", "print(1)"),
+      "none");
+  EnvPlayer silent(NewDataEnvironment(Sums(), {.answer = AnswerRule::kReward}));
+  Task task = Question("72");
+  task.reward = "gsm8k";
+  EXPECT_EQ(silent.Run(task, NewPlanAgent(Saying("72"))).final_state.Find("verdict"), nullptr);
+}
+
 // What a simulator makes up, or a record has, is that task's in every episode of it.
 TEST(DataEnvironmentTest, ATaskHasOneWorldWhateverTheEpisode) {
   const auto environment = NewDataEnvironment(Sums(), {});

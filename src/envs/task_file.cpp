@@ -11,18 +11,14 @@
 #include "base/json_lines.h"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "envs/benchmark_rows.h"
 #include "envs/data_env.h"
 #include "envs/plan_check.h"
 #include "record/record_json.h"
+#include "rewards/matching/answer.h"
 
 namespace hone {
 namespace {
-
-// Those of rewards/matching/answer.h, which this module does not know; a test holds them against
-// each other.
-constexpr std::string_view kAnswerKinds[] = {"exact",  "text", "number",  "set",
-                                             "choice", "math", "gsm8k",   "qa-exact",
-                                             "qa-f1",  "json", "program", "verdict"};
 
 // Reads one row; problems go through `add`.
 class RowReader {
@@ -190,7 +186,8 @@ class RowReader {
   }
 
   void CheckAnswer(const std::string& kind) {
-    const std::vector<std::string> kinds(std::begin(kAnswerKinds), std::end(kAnswerKinds));
+    std::vector<std::string> kinds;
+    for (const AnswerKindNote& note : AnswerKinds()) kinds.push_back(note.name);
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
       return Add(fmt::format("reward.answer: no kind \"{}\"{}", kind, DidYouMean(kind, kinds)));
     }
@@ -244,7 +241,13 @@ TaskFile ReadTaskFile(std::string_view text, const Toolbox* tools, const TaskKey
       file.problems.push_back({line, json.error().message()});
       return;
     }
-    if (file.shape.empty() && json->is_object()) file.shape = TaskShapeOf(*json);
+    if (file.shape.empty() && json->is_object()) {
+      file.shape = TaskShapeOf(*json);
+      // Who says where the answer stands does not want a benchmark's own reading.
+      if (keys.columns() && !BenchmarkOf(*json).empty() && file.shape == BenchmarkOf(*json)) {
+        file.shape = "trl";
+      }
+    }
     RowReader reader(*json, {.shape = file.shape, .keys = &keys, .line = line, .tools = tools},
                      &file);
     reader.Read();

@@ -20,13 +20,13 @@ struct TaskProblem {
 };
 
 struct TaskFile {
-  std::string shape;           // "hone", "suite", "verl" or "trl"
+  std::string shape;           // "hone", "suite", "verl", "gsm8k", "math", "qa" or "trl"
   std::vector<Task> tasks;     // those that could be read
   std::vector<int64_t> lines;  // of each
   std::vector<TaskProblem> problems;
 };
 
-// Tasks as JSON Lines, in one of four shapes, which the first row decides:
+// Tasks as JSON Lines, in one of these shapes, which the first row decides:
 //
 //   hone   {"id", "prompt" | "messages", "tools", "answer", "reward", "metadata"}; other keys are
 //          problems
@@ -35,7 +35,9 @@ struct TaskFile {
 //   verl   {"data_source", "prompt": [...], "ability", "reward_model": {"ground_truth"},
 //          "extra_info"}; other columns become metadata
 //   trl    {"prompt" | "question" | "messages", "tools", "answer" | "solution" | "ground_truth" |
-//          "completion"}, as TRL, verifiers and GSM8K have them; other columns become metadata
+//          "completion"}, as TRL and verifiers have them; other columns become metadata
+//   gsm8k, math, qa    rows of benchmarks as their authors write them (envs/benchmark_rows.h), with
+//          the kind of their answers; where `keys` name columns, they are read as trl
 //
 // `keys` say where the prompt and the answer are, where the columns are called otherwise.
 // Only rows of Hone need an id: they are called by their index or their line. Every problem of

@@ -172,7 +172,7 @@ TEST(TaskFileTest, RowsOfTrlAreRead) {
   EXPECT_EQ(file.tasks[1].answer, Json("Oslo"));
 }
 
-// GSM8K's and verifiers' rows; beside a prompt a question is a column like others.
+// Verifiers' rows; beside a prompt a question is a column like others.
 TEST(TaskFileTest, AQuestionIsAPrompt) {
   const TaskFile file = ReadTaskFile(
       "{\"question\":\"6*7?\",\"answer\":\"42\"}\n"
@@ -270,17 +270,82 @@ TEST(TaskFileTest, PublicRowsAreReadWhole) {
   EXPECT_TRUE(sums.problems.empty()) << NoProblems(sums, "f").error().message();
   ASSERT_EQ(sums.tasks.size(), 600u);
   EXPECT_EQ(sums.tasks[0].answer, Json("72"));
-  for (const char* name : {"math-qa/math500.jsonl", "math-qa/hotpotqa.jsonl",
-                           "math-qa/musique.jsonl", "math-qa/2wiki.jsonl"}) {
-    const TaskFile file = read(name, {});
-    EXPECT_TRUE(file.problems.empty()) << NoProblems(file, name).error().message();
-    EXPECT_GT(file.tasks.size(), 50u) << name;
-  }
   const TaskFile solutions = read("gsm8k/example_model_solutions.jsonl",
                                   {.prompt = "question", .answer = "ground_truth", .after = "A:"});
   EXPECT_TRUE(solutions.problems.empty());
   ASSERT_FALSE(solutions.tasks.empty());
   EXPECT_NE(solutions.tasks[0].metadata.Find("6b_finetuning"), nullptr);
+}
+
+TEST(TaskFileTest, RowsOfGsm8kHaveTheirNumberAndKeepTheSolution) {
+  const TaskFile file = ReadTaskFile(
+      R"({"question": "2 + 3?", "answer": "2 + 3 = <<2+3=5>>5\n#### 5"}
+{"question": "1,000 + 1?", "answer": "#### 1,001"}
+{"question": "6 * 7?", "answer": "42"})",
+      nullptr);
+  EXPECT_EQ(file.shape, "gsm8k");
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_EQ(file.problems[0].line, 3);
+  EXPECT_NE(file.problems[0].text.find("#### "), std::string::npos);
+  ASSERT_EQ(file.tasks.size(), 2u);
+  EXPECT_EQ(file.tasks[0].id, "line-1");
+  EXPECT_EQ(file.tasks[0].answer, Json("5"));
+  EXPECT_EQ(file.tasks[0].reward, Json("gsm8k"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("solution"), Json("2 + 3 = <<2+3=5>>5\n#### 5"));
+  EXPECT_EQ(file.tasks[1].answer, Json("1,001"));
+}
+
+TEST(TaskFileTest, RowsOfMathAnswerWithTheLastBoxWhereNothingElseDoes) {
+  const TaskFile file = ReadTaskFile(
+      R"({"problem": "x?", "level": "Level 5", "solution": "\\boxed{1} or rather $\\boxed{\\frac{1}{2}}$."}
+{"problem": "y?", "solution": "\\boxed{1}", "answer": "p - q", "unique_id": "test/1.json"}
+{"problem": "z?", "solution": "none"})",
+      nullptr);
+  EXPECT_EQ(file.shape, "math");
+  ASSERT_EQ(file.problems.size(), 1u);
+  EXPECT_NE(file.problems[0].text.find("\\boxed{}"), std::string::npos) << file.problems[0].text;
+  ASSERT_EQ(file.tasks.size(), 2u);
+  EXPECT_EQ(file.tasks[0].answer, Json("\\frac{1}{2}"));
+  EXPECT_EQ(file.tasks[0].reward, Json("math"));
+  EXPECT_EQ(*file.tasks[0].metadata.Find("level"), Json("Level 5"));
+  EXPECT_EQ(file.tasks[1].answer, Json("p - q"));
+  EXPECT_EQ(file.tasks[1].id, "test/1.json");
+}
+
+TEST(TaskFileTest, QuestionsWithSeveralRightAnswersAreComparedAsTheirBenchmarksDo) {
+  const TaskFile file = ReadTaskFile(
+      R"({"_id": "a1", "question": "Where?", "answer": ["NYC", "New York"]}
+{"question": "Who?", "answer": "Li Ye", "answer_aliases": ["Li Jie"]}
+{"question": "What?", "golden_answers": ["tea"]}
+{"question": "Both?", "answer": "yes", "supporting_facts": [["A", 0]], "type": "comparison"})",
+      nullptr);
+  ASSERT_TRUE(file.problems.empty()) << file.problems[0].text;
+  EXPECT_EQ(file.shape, "qa");
+  EXPECT_EQ(file.tasks[0].id, "a1");
+  EXPECT_EQ(file.tasks[0].answer, (Json::Array{"NYC", "New York"}));
+  EXPECT_EQ(file.tasks[0].reward, Json("qa-exact"));
+  EXPECT_EQ(file.tasks[1].answer, (Json::Array{"Li Ye", "Li Jie"}));
+  EXPECT_EQ(file.tasks[2].answer, Json(Json::Array{"tea"}));
+  EXPECT_EQ(file.tasks[3].answer, Json(Json::Array{"yes"}));
+  EXPECT_NE(file.tasks[3].metadata.Find("supporting_facts"), nullptr);
+}
+
+TEST(TaskFileTest, TheRecipeNamesTheKindOfAnswersThatRowsDoNotName) {
+  const std::string_view rows = R"({"id": "a", "prompt": "p", "answer": "1"}
+{"id": "b", "prompt": "p", "answer": "1", "reward": {"calls": []}}
+{"id": "c", "prompt": "p", "answer": "1", "reward": "exact"}
+{"id": "d", "prompt": "p", "answer": "1", "metadata": {"labels": {"answer": "text"}}}
+{"id": "e", "prompt": "p"})";
+  const TaskFile file = ReadTaskFile(rows, nullptr, {.kind = "math"});
+  ASSERT_TRUE(file.problems.empty()) << file.problems[0].text;
+  EXPECT_EQ(file.tasks[0].reward, Json("math"));
+  EXPECT_EQ(*file.tasks[1].reward.Find("answer"), Json("math"));
+  EXPECT_EQ(file.tasks[2].reward, Json("exact"));
+  EXPECT_TRUE(file.tasks[3].reward.is_null());
+  EXPECT_TRUE(file.tasks[4].reward.is_null());
+  const TaskFile own =
+      ReadTaskFile(R"({"question": "q", "answer": ["a"]})", nullptr, {.kind = "qa-f1"});
+  EXPECT_EQ(own.tasks[0].reward, Json("qa-f1"));
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "envs/benchmark_rows.h"
 #include "envs/plan.h"
+#include "rewards/matching/answer.h"
 
 namespace hone {
 namespace {
@@ -53,11 +55,15 @@ class RowTask {
       ReadSuite();
     } else if (context_.shape == "verl") {
       ReadVerl();
-    } else {
+    } else if (context_.shape == "trl") {
       ReadTrl();
+    } else {
+      ReadBenchmark();
     }
     if (!keys_.id.empty()) TakeId();
     if (!keys_.after.empty()) CutAnswer();
+    if (!keys_.kind.empty()) kind_ = keys_.kind;
+    if (!kind_.empty()) NameKind();
     return std::move(task_);
   }
 
@@ -134,6 +140,31 @@ class RowTask {
       }
     }
     KeepOthers();
+  }
+
+  void ReadBenchmark() {
+    BenchmarkRow row = ReadBenchmarkRow(context_.shape, row_, problems_);
+    task_.id = row.id.empty() ? fmt::format("line-{}", context_.line) : row.id;
+    if (row.prompt.is_string()) task_.messages = AsMessages(row.prompt);
+    task_.answer = std::move(row.answer);
+    kind_ = std::move(row.kind);
+    taken_ = std::move(row.taken);
+    KeepOthers();
+    if (row.solution.is_null()) return;
+    if (task_.metadata.is_null()) task_.metadata = Json::Object();
+    task_.metadata.Set("solution", std::move(row.solution));
+  }
+
+  // The kind of the answer, where the row itself does not say it.
+  void NameKind() {
+    const Json* labels = task_.metadata.Find("labels");
+    if (labels != nullptr && labels->Find("answer") != nullptr) return;
+    if (task_.answer.is_null()) return;
+    if (task_.reward.is_null()) {
+      task_.reward = kind_;
+    } else if (task_.reward.is_object() && task_.reward.Find("answer") == nullptr) {
+      task_.reward.Set("answer", kind_);
+    }
   }
 
   void OnlyKeys(const Names& keys) {
@@ -260,7 +291,8 @@ class RowTask {
   const RowContext& context_;
   const TaskKeys& keys_;
   std::vector<std::string>* problems_;
-  Names taken_;  // columns that are not metadata
+  Names taken_;       // columns that are not metadata
+  std::string kind_;  // of the answer, where the row does not say it; empty: nobody does
   Task task_;
 };
 
@@ -272,6 +304,9 @@ TaskKeys ReadTaskKeys(RecipeTable table) {
   table.Read("answer", &keys.answer, "of the right answer");
   table.Read("id", &keys.id, "of the task's name");
   table.Read("after", &keys.after, "text that the answer follows in its column, such as ####");
+  std::vector<std::string> kinds = {""};
+  for (const AnswerKindNote& note : AnswerKinds()) kinds.push_back(note.name);
+  table.ReadChoice("kind", &keys.kind, kinds, "of right answers, where a row names none");
   return keys;
 }
 
@@ -284,6 +319,7 @@ std::string_view TaskShapeOf(const Json& row) {
   if (has({"reward_model", "reward_model.ground_truth", "data_source"})) return "verl";
   if (has({"reward", "metadata"})) return "hone";
   if (has({"scorer", "calls", "category", "system"})) return "suite";
+  if (const std::string_view benchmark = BenchmarkOf(row); !benchmark.empty()) return benchmark;
   return has({"id"}) && !has({"question", "solution", "ground_truth", "completion"}) ? "hone"
                                                                                      : "trl";
 }

@@ -21,14 +21,19 @@ struct TaskKeys {
   std::string answer;
   std::string id;
   std::string after;  // the answer is what follows the last occurrence of this text ("####")
+  std::string kind;   // of the answers (rewards/matching/answer.h) of rows that name none
 
-  bool any() const { return !prompt.empty() || !answer.empty() || !id.empty() || !after.empty(); }
+  // Whether they say where what is asked and what is right stand.
+  bool columns() const { return !prompt.empty() || !answer.empty() || !after.empty(); }
+  bool any() const {
+    return !prompt.empty() || !answer.empty() || !id.empty() || !after.empty() || !kind.empty();
+  }
 };
 // [environment.keys] of a recipe.
 TaskKeys ReadTaskKeys(RecipeTable table);
 
-// "hone", "suite", "verl" or "trl" (which rows of verifiers and GSM8K are, too), by what only rows
-// of that shape have.
+// "hone", "suite", "verl", a benchmark (envs/benchmark_rows.h) or "trl" (which rows of verifiers
+// are, too), by what only rows of that shape have.
 std::string_view TaskShapeOf(const Json& row);
 
 // The task of a row, as far as it can be read; its messages are null where it has no prompt. What
