@@ -53,6 +53,14 @@ void CountCalls(const TrajectoryView& trajectory, const Labels& labels, const Ta
   }
 }
 
+void CountTurn(const Node& node, Measures* out) {
+  if (node.author != Author::kPolicy) return;
+  ++out->turns;
+  out->thoughtful_turns += node.thoughts.empty() ? 0 : 1;
+  out->thoughts += static_cast<int64_t>(node.thoughts.size());
+  out->closed_thoughts += node.closed_thoughts;
+}
+
 // A figure is a sum over trajectories divided by another.
 struct ShareKind {
   const char* part;
@@ -60,6 +68,7 @@ struct ShareKind {
   const char* about;
   double (*above)(const Measures&);
   double (*below)(const Measures&);
+  bool if_any = false;  // where nothing is above, nobody has it and nothing is told
 };
 
 double One(const Measures&) { return 1; }
@@ -116,9 +125,17 @@ constexpr ShareKind kShares[] = {
      [](const Measures& m) { return static_cast<double>(m.turns); }, One},
     {"cost", "tokens", "that the agent wrote, per task",
      [](const Measures& m) { return static_cast<double>(m.tokens); }, One},
+    {"cost", "thought_tokens", "of the agent's thoughts, per task",
+     [](const Measures& m) { return static_cast<double>(m.thought_tokens); }, One, true},
     {"cost", "latency_ms", "of all calls, per task",
      [](const Measures& m) { return static_cast<double>(m.latency_us) / 1000; }, One},
     {"cost", "money", "per task", [](const Measures& m) { return m.money; }, One},
+    {"thought", "thoughtful_turns", "of the agent's turns, those with a thought",
+     [](const Measures& m) { return static_cast<double>(m.thoughtful_turns); },
+     [](const Measures& m) { return static_cast<double>(m.turns); }, true},
+    {"thought", "closed_thoughts", "of thoughts, those that a limit closed",
+     [](const Measures& m) { return static_cast<double>(m.closed_thoughts); },
+     [](const Measures& m) { return static_cast<double>(m.thoughts); }, true},
 };
 
 const ShareKind& ShareNamed(std::string_view name) {
@@ -127,6 +144,8 @@ const ShareKind& ShareNamed(std::string_view name) {
   CHECK(share != std::end(kShares), "there is no figure of that name");
   return *share;
 }
+
+bool IsZero(double value) { return value == 0; }
 
 // Sums of the trajectories of each task, which are resampled together.
 Ratio RatioOf(std::span<const Measures> measures, const ShareKind& share, int64_t* trajectories) {
@@ -144,6 +163,10 @@ Ratio RatioOf(std::span<const Measures> measures, const ShareKind& share, int64_
     ratio.above[at->second] += share.above(m);
     ratio.below[at->second] += below;
     *trajectories += below > 0 ? 1 : 0;
+  }
+  if (share.if_any && std::all_of(ratio.above.begin(), ratio.above.end(), IsZero)) {
+    ratio.below.assign(ratio.below.size(), 0);
+    *trajectories = 0;
   }
   return ratio;
 }
@@ -172,9 +195,10 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
     m.unreadable = static_cast<int64_t>(trajectory.faults.size());
     CountCalls(trajectory, *labels, tools, &m);
     for (const NodeId node : WholePathTo(tree, tree.leaves[leaf].node)) {
-      m.turns += tree.nodes[static_cast<size_t>(node)].author == Author::kPolicy ? 1 : 0;
+      CountTurn(tree.nodes[static_cast<size_t>(node)], &m);
     }
     m.tokens = trajectory.policy_tokens;
+    m.thought_tokens = trajectory.thought_tokens;
     m.latency_us = trajectory.latency_us;
   }
   return out;
@@ -209,7 +233,7 @@ std::optional<double> ValueOf(std::span<const Measures> measures, std::string_vi
     above += share.above(m);
     below += share.below(m);
   }
-  if (below == 0) return std::nullopt;
+  if (below == 0 || (share.if_any && above == 0)) return std::nullopt;
   return above / below;
 }
 

@@ -42,8 +42,12 @@ struct Measures {
   std::string gold_tool;              // of tasks of one gold call; empty for others
   std::string first_tool;             // that was called first; empty: none
 
-  int64_t turns = 0;   // of the agent
-  int64_t tokens = 0;  // that it wrote
+  int64_t turns = 0;             // of the agent
+  int64_t tokens = 0;            // that it wrote
+  int64_t thought_tokens = 0;    // of them, those of its thoughts
+  int64_t thoughtful_turns = 0;  // with a thought
+  int64_t thoughts = 0;
+  int64_t closed_thoughts = 0;  // that a limit closed
   int64_t latency_us = 0;
   double money = 0;
 
@@ -56,7 +60,7 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree);
 // The figures that there are, in a fixed order. A share is between 0 and 1; a cost is per task.
 struct FigureInfo {
   std::string name;   // "success", "needless_calls"
-  std::string part;   // "outcome", "when", "which" and "how" are shares; "cost" is not
+  std::string part;   // "outcome", "when", "which", "how" and "thought" are shares; "cost" is not
   std::string about;  // one line
 };
 std::vector<FigureInfo> KnownFigures();

@@ -85,6 +85,30 @@ TEST(MeasuresTest, CountsWhatATrajectoryShows) {
   EXPECT_FALSE(all[6].success.has_value());
 }
 
+TEST(MeasuresTest, ThoughtsHaveFiguresWhereThereAreAny) {
+  TreeMaker maker = NoTool("t");
+  maker.Begin().Call("f").Answer("x");
+  maker.Begin().Answer("x");
+  for (const char* figure : {"thought_tokens", "thoughtful_turns", "closed_thoughts"}) {
+    const std::vector<Measures> none = *MeasureTree(maker.tree);
+    EXPECT_EQ(ValueOf(none, figure), std::nullopt) << figure;
+    for (const Figure& one : FiguresOf(none, Rng(1))) {
+      if (one.name == figure) {
+        EXPECT_FALSE(one.value) << "not 0: nobody thinks here";
+      }
+    }
+  }
+  maker.tree.nodes[1].thoughts = {{0, 2}};          // of the call
+  maker.tree.nodes[3].thoughts = {{0, 1}, {1, 4}};  // of the answer
+  maker.tree.nodes[3].closed_thoughts = 1;
+  const std::vector<Measures> some = *MeasureTree(maker.tree);
+  const std::vector<Figure> figures = FiguresOf(some, Rng(1));
+  EXPECT_EQ(Value(figures, "thought_tokens"), 3) << "six in two trajectories";
+  EXPECT_NEAR(Value(figures, "thoughtful_turns"), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(Value(figures, "closed_thoughts"), 1.0 / 3, 1e-12);
+  EXPECT_EQ(ValueOf(some, "thought_tokens"), 3);
+}
+
 TEST(MeasuresTest, FiguresLeaveOutWhatOthersSpoilt) {
   const std::vector<Figure> figures = FiguresOf(All(), Rng(1), {.resamples = 200});
   EXPECT_DOUBLE_EQ(Value(figures, "success"), 3.0 / 6);

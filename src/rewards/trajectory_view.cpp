@@ -43,6 +43,7 @@ TrajectoryView TrajectoryOf(const Tree& tree, int32_t leaf_index) {
     if (node.author == Author::kPolicy) {
       trajectory.last_turn = id;
       trajectory.policy_tokens += static_cast<int64_t>(node.tokens.size());
+      trajectory.thought_tokens += ThoughtTokens(node);
       for (size_t i = 0; i < node.calls.size(); ++i) {
         index_of[{id, static_cast<int32_t>(i)}] = trajectory.calls.size();
         trajectory.calls.push_back({id, &node.calls[i], nullptr});

@@ -34,10 +34,11 @@ struct TrajectoryView {
   std::vector<MadeFault> faults;  // likewise
   NodeId last_turn = kNoNode;     // the last policy node on the path
   int64_t policy_tokens = 0;
-  int64_t all_tokens = 0;  // on the path, prompts included
-  int64_t turns = 0;       // user, policy and tool nodes
-  int64_t latency_us = 0;  // of all calls
-  bool folded = false;     // some segment was folded into it
+  int64_t thought_tokens = 0;  // of them, those of its thoughts
+  int64_t all_tokens = 0;      // on the path, prompts included
+  int64_t turns = 0;           // user, policy and tool nodes
+  int64_t latency_us = 0;      // of all calls
+  bool folded = false;         // some segment was folded into it
 
   // final_state.answer; null when the policy gave none or the environment does not say.
   const Json& answer() const;

@@ -83,6 +83,9 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
       {"tool_calls", "calls"},
       {"response_length", "tokens"},
       {"num_turns", "turns"},
+      {"thought_tokens", "thought_tokens"},
+      {"thoughtful_turns", "thoughtful_turns"},
+      {"closed_thoughts", "closed_thoughts"},
   };
   for (const auto& [name, figure] : kFigures) {
     if (const std::optional<double> value = ValueOf(shown, figure)) (*values)[name] = *value;
