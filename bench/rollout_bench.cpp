@@ -101,7 +101,9 @@ class Lockstep {
     for (Live& live : batch) {
       if (live.over) continue;
       const Rng rng = Rng(live.request->seed).Split("trajectory").Split(live.path);
-      CHECK(sampler->Generate(live.sequence, policy_.RequestFor(rng)).ok());
+      CHECK(
+          sampler->Generate(live.sequence, policy_.RequestFor(rng, sampler->Tokens(live.sequence)))
+              .ok());
       drawing[live.sequence] = &live;
     }
     while (!sampler->idle()) {
@@ -111,7 +113,7 @@ class Lockstep {
         sampled_ += static_cast<int64_t>(drawn.tokens.size());
         live.tokens += static_cast<int64_t>(drawn.tokens.size());
         const TurnEnd end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
-        live.turn = policy_.NodeOf(std::move(drawn));
+        live.turn = policy_.NodeOf(std::move(drawn), {});
         live.agent = policy_.codec().ReadTurn(end, &live.turn);
         ++live.turns;
       }

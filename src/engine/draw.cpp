@@ -35,7 +35,6 @@ TokenId DrawToken(std::span<const float> logits, const Distribution& d,
 
 // Both ascend.
 void MaskOthers(std::span<const TokenId> allowed, std::span<float> logits) {
-  CHECK(!allowed.empty(), "a turn in which nothing may follow");
   size_t next = 0;
   for (const TokenId token : allowed) {
     std::fill(logits.begin() + static_cast<std::ptrdiff_t>(next), logits.begin() + token,
@@ -126,16 +125,15 @@ DrawnToken DrawFrom(std::span<float> logits, const DrawOrder& order, const Kerne
   const FloatMode mode;
   const TurnRequest& request = *order.request;
   std::vector<TokenId> allowed;
-  if (request.allow) {
-    allowed = request.allow(order.drawn);
-    MaskOthers(allowed, logits);
-  }
+  if (request.allow) allowed = request.allow(order.drawn);
+  const bool limited = !allowed.empty();
+  if (limited) MaskOthers(allowed, logits);
   // The likeliest token has probability 1 at temperature 0, which says nothing: what is recorded is
   // its probability at temperature 1.
   const bool greedy = request.sampling.temperature == 0;
   std::vector<TokenId> kept =
       greedy ? std::vector<TokenId>() : KeptTokens(logits, request.sampling);
-  if (request.allow) kept = Among(std::move(kept), std::move(allowed));
+  if (limited) kept = Among(std::move(kept), std::move(allowed));
   const Distribution d =
       DistributionOf(logits, greedy ? 1.0f : request.sampling.temperature, kept, kernels);
   DrawnToken drawn;

@@ -22,9 +22,10 @@ struct TurnRequest {
   std::vector<TokenId> stop_tokens;  // the turn ends with one of these
   // Asked after each token with all new ones; true ends the turn. For stop strings. May be null.
   std::function<bool(std::span<const TokenId>)> stop;
-  // Asked before each token with those drawn so far: the tokens that may follow, ascending and not
-  // empty. The token is drawn from the distribution over these alone, and its log-probability is of
-  // that. Asked by any thread, of one turn by one at a time. May be null: all may follow.
+  // Asked before each token with those drawn so far: the tokens that may follow, ascending; none
+  // says that all may, and costs nothing else. The token is drawn from the distribution over these
+  // alone, and its log-probability is of that: exactly 0 where there is one. Asked by any thread,
+  // of one turn by one at a time; a copy of the request asks a copy. May be null: all may follow.
   std::function<std::vector<TokenId>(std::span<const TokenId>)> allow;
   int32_t likeliest = 0;  // so many of the likeliest tokens are told with each that is drawn
   // Which tokens could have been drawn is told too, where that is not all of them: as many numbers

@@ -192,6 +192,65 @@ TEST(Sampler, OnlyWhatMayFollowIsDrawnAndTrainingKnows) {
   }
 }
 
+// What a rule wrote in the policy's place: a thought's end, when its tokens are spent.
+TEST(Sampler, NothingIsLearnedFromATokenThatHadToFollow) {
+  auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
+  for (const Sampling sampling :
+       {Sampling{}, Sampling{.temperature = 0.7f}, Sampling{.top_k = 20, .top_p = 0.9f}}) {
+    auto sampler = engine->NewSampler();
+    const std::vector<TokenId> prompt = RandomTokens(Rng(4), 12);
+    const auto id = sampler->Start(prompt), free = sampler->Start(prompt);
+    TurnRequest turn = Turn(5, 12, sampling);
+    ASSERT_TRUE(sampler->Generate(free, turn).ok());
+    const auto forced = [](size_t position) { return position == 4 || position == 5; };
+    turn.allow = [&](std::span<const TokenId> drawn) {
+      return forced(drawn.size()) ? std::vector<TokenId>{77} : std::vector<TokenId>();
+    };
+    ASSERT_TRUE(sampler->Generate(id, std::move(turn)).ok());
+    std::map<Sampler::Id, SampleResult> results;
+    while (results.size() < 2) {
+      for (const Sampler::Id ended : sampler->Step()) results[ended] = sampler->Take(ended);
+    }
+    const SampleResult& result = results[id];
+    ASSERT_EQ(result.supports.size(), 12u);
+    for (size_t t = 0; t < 12; ++t) {
+      if (t < 4) {
+        EXPECT_EQ(result.tokens[t], results[free].tokens[t]) << "no rule, no difference";
+        EXPECT_EQ(result.logprobs[t], results[free].logprobs[t]);
+      }
+      if (!forced(t)) continue;
+      EXPECT_EQ(result.tokens[t], 77);
+      EXPECT_EQ(result.logprobs[t], 0);
+      EXPECT_EQ(result.entropies[t], 0);
+      EXPECT_EQ(result.supports[t].kept, std::vector<TokenId>{77});
+    }
+    ExpectSameBits(engine.get(), prompt, sampling, result);
+    // A loss that asks for more of these two tokens, and of nothing else.
+    const auto gradient = [&](auto&& wanted) {
+      Tree tree = ChainOf(prompt);
+      Node node{.parent = 0, .author = Author::kPolicy, .tokens = result.tokens};
+      node.sampling = sampling;
+      node.supports = result.supports;
+      tree.nodes.push_back(node);
+      tree.leaves = {{.node = 1}};
+      engine->Accumulate({&tree, 1}, [&](std::span<TreeTerms> terms) {
+        for (size_t t = 0; t < 12; ++t) {
+          if (!wanted(t)) continue;
+          terms[0].paths[0].dlogprobs[12 + t] = -3;
+          terms[0].paths[0].dentropies[12 + t] = -1;
+        }
+      });
+      double sum = 0;
+      for (const auto& part : engine->TakeGradients()) {
+        for (const float value : part) sum += std::abs(value);
+      }
+      return sum;
+    };
+    EXPECT_EQ(gradient(forced), 0);
+    EXPECT_GT(gradient([&](size_t t) { return !forced(t); }), 0);
+  }
+}
+
 TEST(Sampler, TellsTheLikeliestTokensAndWhatIsDrawnSoFar) {
   auto engine = Engine::Open(kModels / "qwen3", {.threads = 2, .device = TestedDevice()}).value();
   auto sampler = engine->NewSampler();

@@ -82,8 +82,9 @@ Result<ImitationFigures> MeasureImitation(const Policy& policy, std::span<const 
       if (node.author != Author::kPolicy || std::ssize(requests) >= turns) continue;
       if (node.parent == kNoNode) continue;  // nothing was said before it
       SampleRequest request;
-      static_cast<TurnRequest&>(request) = policy.RequestFor(Rng(0), /*greedy=*/true);
       request.prompt = TokensOf(tree, PathTo(tree, node.parent));
+      static_cast<TurnRequest&>(request) =
+          policy.RequestFor(Rng(0), request.prompt, /*greedy=*/true);
       request.max_new = std::min(request.max_new, positions - std::ssize(request.prompt));
       if (request.max_new < 1) continue;
       requests.push_back(std::move(request));
@@ -93,7 +94,7 @@ Result<ImitationFigures> MeasureImitation(const Policy& policy, std::span<const 
   if (requests.empty()) return figures;
   HONE_ASSIGN_OR_RETURN(std::vector<SampleResult> drawn, policy.engine().Sample(requests));
   for (size_t i = 0; i < drawn.size(); ++i) {
-    Node node = policy.NodeOf(std::move(drawn[i]), /*greedy=*/true);
+    Node node = policy.NodeOf(std::move(drawn[i]), requests[i].prompt, /*greedy=*/true);
     policy.codec().ReadTurn(TurnEnd::kUnknown, &node);
     if (wanted[i]->calls.empty()) {
       ++figures.answering;

@@ -271,7 +271,12 @@ Result<Policy> Policy::New(Engine* engine, const Dialect* dialect, const Tokeniz
                       id));
     }
   }
-  return Policy(engine, std::move(codec), own);
+  Policy policy(engine, std::move(codec), own);
+  if (options.thoughts.any()) {
+    HONE_ASSIGN_OR_RETURN(policy.thoughts_,
+                          ThoughtLimiter::New(*dialect, *tokenizer, options.thoughts));
+  }
+  return policy;
 }
 
 Sampling Policy::SamplingOf(bool greedy) const {
@@ -279,17 +284,18 @@ Sampling Policy::SamplingOf(bool greedy) const {
   return {.temperature = 0, .forbidden_set = options_.sampling.forbidden_set};
 }
 
-TurnRequest Policy::RequestFor(const Rng& rng, bool greedy) const {
+TurnRequest Policy::RequestFor(const Rng& rng, std::span<const TokenId> before, bool greedy) const {
   TurnRequest request;
   request.max_new = options_.max_turn_tokens;
   request.sampling = SamplingOf(greedy);
   request.rng = rng;
   request.stop_tokens = codec_.stop_tokens();
   request.stop = codec_.StopFunction();
+  if (thoughts_) request.allow = thoughts_->Allow(before);
   return request;
 }
 
-Node Policy::NodeOf(SampleResult drawn, bool greedy) const {
+Node Policy::NodeOf(SampleResult drawn, std::span<const TokenId> before, bool greedy) const {
   Node node;
   node.author = Author::kPolicy;
   node.tokens = std::move(drawn.tokens);
@@ -298,6 +304,7 @@ Node Policy::NodeOf(SampleResult drawn, bool greedy) const {
   node.supports = std::move(drawn.supports);
   node.sampling = SamplingOf(greedy);
   node.policy_version = options_.version;
+  if (thoughts_) node.closed_thoughts = thoughts_->ClosedIn(node.tokens, before);
   return node;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "envs/environment.h"
 #include "record/tree.h"
+#include "rollout/thought_limits.h"
 #include "text/call_format.h"
 #include "text/dialect.h"
 #include "text/tokenizer.h"
@@ -91,7 +92,8 @@ std::vector<TokenId> ForbiddenTokens(const Dialect& dialect, const Tokenizer& to
 struct PolicyOptions {
   Sampling sampling;              // temperature 0 is greedy and never trained on
   int64_t max_turn_tokens = 256;  // a longer turn is cut off
-  int64_t version = 0;            // of the weights; goes onto every node
+  ThoughtLimits thoughts;
+  int64_t version = 0;  // of the weights; goes onto every node
 };
 
 // A model that takes turns.
@@ -107,10 +109,13 @@ class Policy {
   const TurnCodec& codec() const { return codec_; }
   const PolicyOptions& options() const { return options_; }
 
-  // How a turn of the trajectory with this stream is drawn: as the options say, or greedily.
-  TurnRequest RequestFor(const Rng& rng, bool greedy = false) const;
-  // The drawn turn as a node, without parent and without what it says (TurnCodec::ReadTurn).
-  Node NodeOf(SampleResult drawn, bool greedy = false) const;
+  // How a turn behind these tokens is drawn in the trajectory with this stream: as the options say,
+  // or greedily.
+  TurnRequest RequestFor(const Rng& rng, std::span<const TokenId> before,
+                         bool greedy = false) const;
+  // The turn that was drawn behind these tokens as a node, without parent and without what it says
+  // (TurnCodec::ReadTurn).
+  Node NodeOf(SampleResult drawn, std::span<const TokenId> before, bool greedy = false) const;
 
  private:
   Policy(Engine* engine, TurnCodec codec, const PolicyOptions& options)
@@ -121,6 +126,7 @@ class Policy {
   Engine* engine_;
   TurnCodec codec_;
   PolicyOptions options_;
+  std::optional<ThoughtLimiter> thoughts_;  // where there are limits
 };
 
 // That the dialect cannot spell a turn, and why. Of a turn with calls where a model's own template

@@ -51,12 +51,13 @@ Result<AgentTurn> PolicyAgent::Next(const Opening& opening, const std::vector<Pl
   // As the scheduler of rollouts names its streams.
   Rng rng = Rng(seed_).Split("trajectory").Split(TrajectoryPath().Child(0).Text());
   if (segments_ > 0) rng = rng.Split("segment").Split(static_cast<uint64_t>(segments_));
-  HONE_RETURN_IF_ERROR(sampler_->Generate(sequence_, policy_->RequestFor(rng)));
+  const std::vector<TokenId> before = sampler_->Tokens(sequence_);
+  HONE_RETURN_IF_ERROR(sampler_->Generate(sequence_, policy_->RequestFor(rng, before)));
   while (sampler_->Step().empty()) {
   }
   SampleResult drawn = sampler_->Take(sequence_);
   const TurnEnd end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
-  last_ = policy_->NodeOf(std::move(drawn));
+  last_ = policy_->NodeOf(std::move(drawn), before);
   AgentTurn turn = codec.ReadTurn(end, &last_);
   turn.context_tokens = static_cast<int64_t>(sampler_->Tokens(sequence_).size());
   return turn;

@@ -5,6 +5,7 @@ namespace {
 
 constexpr int64_t kMostKept = 1024;  // tokens of a support that is stored
 constexpr double kMostAhead = 64;    // each is a copy of the model
+constexpr double kMostRepeats = 1000;
 
 void ReadSampling(RecipeTable* table, bool training, Sampling* sampling) {
   double temperature = sampling->temperature, top_p = sampling->top_p, min_p = sampling->min_p;
@@ -32,6 +33,22 @@ void ReadSampling(RecipeTable* table, bool training, Sampling* sampling) {
   sampling->min_p = static_cast<float>(min_p);
 }
 
+void ReadThoughts(RecipeTable* table, PolicyOptions* policy) {
+  int64_t tokens = 0, repeats = 0;
+  table->Read("thought_tokens", &tokens, "of a turn, after which its thought is closed; 0: any",
+              AtLeast(0));
+  table->Read("thought_repeats", &repeats,
+              "a thought that says the same so many times in a row is closed; 0: never",
+              Between(0, kMostRepeats));
+  if (repeats == 1) table->Problem("thought_repeats", "must be 0 or at least 2");
+  if (tokens >= policy->max_turn_tokens) {
+    table->Problem("thought_tokens",
+                   "must be less than turn_tokens, or no turn comes to an action");
+  }
+  if (tokens > 0) policy->thoughts.tokens = tokens;
+  policy->thoughts.repeats = static_cast<int32_t>(repeats);
+}
+
 }  // namespace
 
 PracticeOptions ReadPractice(RecipeTable table, bool training, StrategyTable strategies) {
@@ -42,6 +59,7 @@ PracticeOptions ReadPractice(RecipeTable table, bool training, StrategyTable str
              "how often a trajectory that somebody else broke is begun again", AtLeast(0));
   table.Read("turn_tokens", &settings.policy.max_turn_tokens, "a longer turn is cut off",
              AtLeast(1));
+  ReadThoughts(&table, &settings.policy);
   ReadSampling(&table, training, &settings.policy.sampling);
   bool forbid = true;
   table.Read("forbid_markers", &forbid, "the agent cannot write the markers of others");

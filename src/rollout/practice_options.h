@@ -16,6 +16,7 @@ namespace hone {
 //   live = 256
 //   retries = 2
 //   turn_tokens = 256
+//   thought_tokens = 0       # and thought_repeats
 //   temperature = 1.0        # and top_k, top_p, min_p
 //   forbid_markers = true
 //   ahead = 0                # steps that are drawn before they are trained

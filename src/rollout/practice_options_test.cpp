@@ -50,6 +50,17 @@ expansions = 0
   }
 }
 
+TEST(RolloutSettingsTest, ThoughtsHaveLimitsWhereTheyAreSet) {
+  EXPECT_FALSE(Of("").settings.policy.thoughts.any());
+  const Read read = Of("[rollout]\nthought_tokens = 64\nthought_repeats = 3\n");
+  EXPECT_EQ(read.problems, "");
+  EXPECT_EQ(read.settings.policy.thoughts, (ThoughtLimits{.tokens = 64, .repeats = 3}));
+  EXPECT_NE(Of("[rollout]\nthought_tokens = 256\n").problems.find("thought_tokens: must be less"),
+            std::string::npos);
+  EXPECT_NE(Of("[rollout]\nthought_repeats = 1\n").problems.find("must be 0 or at least 2"),
+            std::string::npos);
+}
+
 TEST(RolloutSettingsTest, ProblemsAreReportedAllAtOnce) {
   const Read read = Of(R"(
 [rollout]

@@ -74,6 +74,61 @@ TEST(RolloutTest, TreesOfEveryStrategyAreValidAndTheirLogProbsAreTheEngines) {
   }
 }
 
+// A policy that thinks before every turn, free and within limits.
+TEST(RolloutTest, TreesOfThoughtsThatALimitClosedAreSound) {
+  const TemporaryDirectory directory;
+  const auto tags = directory.path() / "thinking.toml";
+  ASSERT_TRUE(WriteFileAtomic(tags, R"(
+chat = false
+think = "think"
+[[action]]
+tag = "tool_call"
+body = "json"
+result_open = "<tool_response>"
+result_close = "</tool_response>"
+)"));
+  DeskPolicy desk({.dialect = "tagged:" + tags.string(),
+                   .thought = "I look it up, and then I say what I found",
+                   .tasks = 4,
+                   .steps = 160});
+  const auto roll = [&](const ThoughtLimits& limits) {
+    const RolloutResult result = Roll(&desk, desk.Requests(4),
+                                      {.sampling = {.temperature = 1, .forbidden_set = 1},
+                                       .turn_tokens = 64,
+                                       .thoughts = limits});
+    ExpectSound(&desk, result.trees);
+    return result;
+  };
+  const TokenId close = *desk.tokenizer().FindAdded("</think>");
+  int64_t free_thoughts = 0, closed = 0, turns = 0;
+  for (const Tree& tree : roll({}).trees) {
+    for (const Node& node : tree.nodes) {
+      free_thoughts += static_cast<int64_t>(node.thoughts.size());
+      EXPECT_EQ(node.closed_thoughts, 0);
+      EXPECT_TRUE(node.supports.empty());
+    }
+  }
+  EXPECT_GT(free_thoughts, 16);
+  for (const Tree& tree : roll({.tokens = 3}).trees) {
+    for (const Node& node : tree.nodes) {
+      if (node.author != Author::kPolicy) continue;
+      ++turns;
+      closed += node.closed_thoughts;
+      EXPECT_LE(ThoughtTokens(node), 3 + 2 * static_cast<int64_t>(node.thoughts.size()));
+      EXPECT_EQ(node.supports.empty(), node.closed_thoughts == 0);
+      int32_t forced = 0;
+      for (size_t t = 0; t < node.supports.size(); ++t) {
+        if (node.supports[t].kept.empty()) continue;
+        ++forced;
+        EXPECT_EQ(node.supports[t].kept, std::vector<TokenId>{close});
+        EXPECT_EQ(node.logprobs[t], 0);
+      }
+      EXPECT_EQ(forced, node.closed_thoughts);
+    }
+  }
+  EXPECT_GT(closed, turns / 2) << "a thought has more than three tokens";
+}
+
 TEST(RolloutTest, TreesDoNotDependOnLatenciesNorOnHowManyAreUnderWay) {
   DeskPolicy desk(Trained());
   for (const auto& strategy : AllStrategies()) {

@@ -181,8 +181,9 @@ Result<void> Scheduler::DrawTurn(LiveTrajectory* trajectory) {
   if (const int32_t segment = trajectory->progress.segment; segment > 0) {
     rng = rng.Split("segment").Split(static_cast<uint64_t>(segment));
   }
+  const std::span<const TokenId> before = drawer_->Tokens(trajectory->sequence);
   HONE_RETURN_IF_ERROR(
-      drawer_->Generate(trajectory->sequence, policy_.RequestFor(rng, trajectory->greedy)));
+      drawer_->Generate(trajectory->sequence, policy_.RequestFor(rng, before, trajectory->greedy)));
   drawing_[trajectory->sequence] = trajectory;
   return {};
 }
@@ -328,7 +329,9 @@ LiveTrajectory* Scheduler::TakeTurn(TurnDrawer::Id sequence) {
   counts.sampled_tokens += static_cast<int64_t>(drawn.tokens.size());
   trajectory->turn_end = drawn.stopped ? TurnEnd::kEnded : TurnEnd::kCut;
   progress.tokens += static_cast<int64_t>(drawn.tokens.size());
-  Node node = policy_.NodeOf(std::move(drawn), trajectory->greedy);
+  const std::span<const TokenId> said = drawer_->Tokens(sequence);
+  const auto before = said.first(said.size() - drawn.tokens.size());
+  Node node = policy_.NodeOf(std::move(drawn), before, trajectory->greedy);
   node.policy_version = version_;
   progress.node = trajectory->group->tree.Add(progress.node, std::move(node));
   progress.last_turn = progress.node;

@@ -232,6 +232,7 @@ void Service::Reply(HttpExchange& exchange, const DrawOptions& settings, std::st
                           // Whole seeds of 53 bits survive every client's JSON.
                           .seed = settings.seed.value_or(rng.NextU64() >> 11),
                           .max_tokens = options_.max_tokens,
+                          .thought_tokens = options_.thought_tokens,
                           .unread = [this](const UnreadCall& call) { CountUnread(call); }};
   // What a client hears, if any is there, that was given up while weights were changed.
   Result<Submitted> submitted = Error(ErrorCode::kUnavailable, "other weights are being loaded");

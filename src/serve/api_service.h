@@ -15,9 +15,10 @@
 namespace hone {
 
 struct ServiceOptions {
-  std::string api_key;        // clients must send it; empty: none is asked for
-  int64_t max_tokens = 4096;  // of one completion; requests for more get this many
-  uint64_t seed = 0;          // of requests that name none, and of the names of completions
+  std::string api_key;                    // clients must send it; empty: none is asked for
+  int64_t max_tokens = 4096;              // of one completion; requests for more get this many
+  std::optional<int64_t> thought_tokens;  // of a chat's turn; requests for more get this many
+  uint64_t seed = 0;  // of requests that name none, and of the names of completions
   Batcher::Options batch;
   std::function<int64_t()> now;  // seconds since 1970
   // Told once where clients ask otherwise than the agent was trained, and once where a turn looks

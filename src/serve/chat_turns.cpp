@@ -19,6 +19,22 @@ Ending EndingOf(const ChatChoice& choice) {
   return parsed.faults.empty() ? Ending::kVoid : Ending::kInvalid;
 }
 
+// The fewer tokens of those that the server and the request want.
+Result<std::optional<ThoughtLimiter>> ThoughtsOf(const ResponseContext& context,
+                                                 const ServedChat& request) {
+  ThoughtLimits limits{.tokens = context.thought_tokens};
+  if (request.thought_tokens.value_or(-1) >= 0) {
+    limits.tokens =
+        std::min(*request.thought_tokens, limits.tokens.value_or(*request.thought_tokens));
+  }
+  if (!limits.any()) return std::optional<ThoughtLimiter>();
+  Result<ThoughtLimiter> limiter =
+      ThoughtLimiter::New(*context.model->dialect, *context.model->tokenizer, limits);
+  if (limiter.ok()) return std::optional(*std::move(limiter));
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("thinking_token_budget: {}", limiter.error().message()));
+}
+
 }  // namespace
 
 Result<ChatDraw> DrawOf(const ResponseContext& context, ServedChat request) {
@@ -50,8 +66,23 @@ Result<ChatDraw> DrawOf(const ResponseContext& context, ServedChat request) {
     HONE_ASSIGN_OR_RETURN(draw.grammar,
                           GrammarOf(request.form, *model.dialect, *model.tokenizer, thinking));
   }
+  HONE_ASSIGN_OR_RETURN(draw.thoughts, ThoughtsOf(context, request));
   draw.request = std::move(request);
   return draw;
+}
+
+// What may be drawn next by all rules there are; null: anything.
+std::function<std::vector<TokenId>(std::span<const TokenId>)> ChatTurns::Allowed() const {
+  std::function<std::vector<TokenId>(std::span<const TokenId>)> thoughts;
+  if (thoughts_) thoughts = thoughts_->Allow(place_.context);
+  if (grammar_ == nullptr) return thoughts;
+  return [thoughts, form = std::make_shared<GrammarTurn>(grammar_, &context_.model->Tokens(),
+                                                         context_.model->forbidden)](
+             std::span<const TokenId> drawn) {
+    // A form has its thought end somewhere: where a limit ends it, that is a way that it allows.
+    std::vector<TokenId> next = thoughts ? thoughts(drawn) : std::vector<TokenId>();
+    return next.empty() ? form->Allowed(drawn) : next;
+  };
 }
 
 ChatTurns::ChatTurns(const ResponseContext& context, ChatDraw draw)
@@ -59,7 +90,8 @@ ChatTurns::ChatTurns(const ResponseContext& context, ChatDraw draw)
       request_(std::move(draw.request)),
       place_(std::move(draw.place)),
       most_(draw.most),
-      grammar_(std::move(draw.grammar)) {
+      grammar_(std::move(draw.grammar)),
+      thoughts_(std::move(draw.thoughts)) {
   usage_.prompt = static_cast<int64_t>(place_.context.size());
   // The agent never speaks as somebody else, where that can be told by tokens.
   request_.sampling.forbidden_set = context_.model->forbidden.empty() ? 0 : 1;
@@ -90,11 +122,7 @@ std::vector<Batcher::Turn> ChatTurns::Turns() {
     turn.rng = ChoiceStream(context_.seed, i);
     turn.stop_tokens = stop_tokens;
     turn.stop = StopAtText(tokenizer, stops);
-    if (grammar_ != nullptr) {
-      turn.allow = [form = std::make_shared<GrammarTurn>(grammar_, &context_.model->Tokens(),
-                                                         context_.model->forbidden)](
-                       std::span<const TokenId> drawn) { return form->Allowed(drawn); };
-    }
+    turn.allow = Allowed();
     turn.likeliest = request_.top_logprobs;
     turn.supports = context_.recorder != nullptr;
     turns.push_back({place_.context, std::move(turn)});
@@ -184,6 +212,7 @@ Result<void> ChatTurns::Record() {
     if (!whole) node.supports = supports;
     node.sampling = request_.sampling;
     node.policy_version = context_.model->version;
+    if (thoughts_) node.closed_thoughts = thoughts_->ClosedIn(node.tokens, place_.context);
     RecordTurn(*context_.model->tokenizer, choice.turn.parsed(), &node);
     turn.ending = EndingOf(choice);
     const ParsedTurn& parsed = choice.turn.parsed();

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "rollout/thought_limits.h"
 #include "serve/response.h"
 
 namespace hone {
@@ -22,6 +26,7 @@ struct ChatDraw {
   RecordedPlace place;
   int64_t most = 0;                            // tokens of a completion
   std::shared_ptr<const TurnGrammar> grammar;  // of the form that turns must have; null: any
+  std::optional<ThoughtLimiter> thoughts;      // where their length is limited
 };
 // The errors are the request's.
 Result<ChatDraw> DrawOf(const ResponseContext& context, ServedChat request);
@@ -51,6 +56,7 @@ class ChatTurns : public Response {
   const ReplyUsage& usage() const { return usage_; }
 
  private:
+  std::function<std::vector<TokenId>(std::span<const TokenId>)> Allowed() const;
   void Read(ChatChoice* choice);
   void NameCalls(size_t index, size_t count);
   Result<void> Record();
@@ -61,6 +67,7 @@ class ChatTurns : public Response {
   const RecordedPlace place_;
   const int64_t most_;
   const std::shared_ptr<const TurnGrammar> grammar_;
+  const std::optional<ThoughtLimiter> thoughts_;
   std::vector<ChatChoice> choices_;
   ReplyUsage usage_;
   size_t kept_ = 0;  // ids of all supports

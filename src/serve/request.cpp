@@ -1,7 +1,6 @@
 #include "serve/request.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -146,7 +145,7 @@ Result<void> ReadSettings(Body* body, DrawOptions* settings) {
   if (temperature != 0 && temperature < 1e-4f)
     return Bad("temperature", "wants 0 or at least 0.0001");
   if (!(settings->sampling.top_p > 0)) return Bad("top_p", "wants a number above 0");
-  HONE_RETURN_IF_ERROR(body->Read("max_tokens", 1, int64_t{1} << 40, &settings->max_tokens));
+  HONE_RETURN_IF_ERROR(body->Read("max_tokens", 1, kMostTokens, &settings->max_tokens));
   HONE_RETURN_IF_ERROR(body->Read("n", 1, kMostChoices, &settings->n));
   HONE_RETURN_IF_ERROR(body->Read("stream", &settings->stream));
   if (const Json* options = body->Find("stream_options")) {
@@ -393,8 +392,7 @@ Result<void> RefuseUnsupported(Body* body) {
   }
   HONE_RETURN_IF_ERROR(body->Unsupported("parallel_tool_calls", {true},
                                          ": a turn may call as often as its dialect has it"));
-  HONE_RETURN_IF_ERROR(
-      body->Unsupported("reasoning_effort", {}, "; use chat_template_kwargs.enable_thinking"));
+  HONE_RETURN_IF_ERROR(body->Unsupported("reasoning_effort", {}, "; use thinking_token_budget"));
   HONE_RETURN_IF_ERROR(body->Unsupported("verbosity", {"medium"}, ""));
   return {};
 }
@@ -406,8 +404,9 @@ Result<ServedChat> ReadChatRequest(std::string_view text) {
   Body body(json);
   ServedChat request;
   HONE_RETURN_IF_ERROR(ReadSettings(&body, &request));
+  HONE_RETURN_IF_ERROR(body.Read("max_completion_tokens", 1, kMostTokens, &request.max_tokens));
   HONE_RETURN_IF_ERROR(
-      body.Read("max_completion_tokens", 1, int64_t{1} << 40, &request.max_tokens));
+      body.Read("thinking_token_budget", -1, kMostTokens, &request.thought_tokens));
   HONE_RETURN_IF_ERROR(body.Read("logprobs", &request.logprobs));
   HONE_RETURN_IF_ERROR(body.Read("top_logprobs", 0, kMostTopLogprobs, &request.top_logprobs));
   if (request.top_logprobs > 0 && !request.logprobs) {

@@ -37,7 +37,10 @@ struct ServedChat : DrawOptions {
   Conversation conversation;  // tool messages have the names of their tools
   Json messages, tools;       // as they were sent
   bool may_call = true;       // tool_choice is not "none"
-  TurnForm form;              // what tool_choice and response_format ask for
+  // As vLLM has it: thinking_token_budget, after which a thought is closed. Absent, or -1: no
+  // limit.
+  std::optional<int64_t> thought_tokens;
+  TurnForm form;  // what tool_choice and response_format ask for
   // Per message: of an assistant's calls and of a tool's result, the ids they were sent with.
   std::vector<std::vector<std::string>> call_ids;
   std::string task;  // metadata.task: conversations with the same one and the same beginning are
@@ -61,6 +64,7 @@ struct PlainRequest : DrawOptions {
 
 inline constexpr int64_t kMostChoices = 64;
 inline constexpr int32_t kMostTopLogprobs = 20;
+inline constexpr int64_t kMostTokens = int64_t{1} << 40;  // that may be asked for
 
 // Everything the API knows is read, ignored where it changes nothing, or refused with an error that
 // names it; so is what it does not know. Errors begin with the parameter: "temperature: ...".

@@ -21,6 +21,8 @@ struct ResponseContext {
   ReplyHead head;
   uint64_t seed = 0;       // of the request
   int64_t max_tokens = 0;  // of one completion at most
+  // After which a chat's thought is closed; a request may ask for fewer. Absent: no limit.
+  std::optional<int64_t> thought_tokens = {};
   // Told of turns that look like a call in a format that the dialect does not read, where tools
   // were offered.
   std::function<void(const UnreadCall&)> unread = {};

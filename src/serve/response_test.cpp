@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "support/tiny_served.h"
 
 namespace hone {
@@ -55,6 +56,69 @@ TEST_F(ServeAnswerTest, ArgumentsOfATemplateAreRefusedWhereThereIsNone) {
                      .value());
   ASSERT_FALSE(answer.ok());
   EXPECT_NE(answer.error().message().find("chat_template_kwargs.date_string"), std::string::npos);
+}
+
+// A template that opens the thought itself; the model would write on and on.
+TEST(ServeThoughtsTest, AThoughtIsClosedWhereTheServerOrTheRequestSaysSo) {
+  const TemporaryDirectory model;
+  ASSERT_TRUE(WriteFileAtomic(model.path() / "chat_template.jinja",
+                              "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+                              "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
+                              "<|im_start|>assistant\n<think>\n{% endif %}")
+                  .ok());
+  const auto served = TinyServed("template:" + model.path().string());
+  const size_t marker = served->tokenizer->Encode("</think>").size();
+  const auto thought = [&](std::optional<int64_t> of_server, const std::string& more) {
+    ResponseContext context{.model = served.get(),
+                            .head = {.id = "chatcmpl-1"},
+                            .seed = 4,
+                            .max_tokens = 40,
+                            .thought_tokens = of_server};
+    const auto response =
+        NewChatResponse(context, ReadChatRequest(R"({"model": "m", "return_token_ids": true,
+            "messages": [{"role": "user", "content": "Hello"}])" +
+                                                 more + "}")
+                                     .value())
+            .value();
+    Batcher batcher(served->engine.get(), {});
+    const auto ticket = batcher.Submit(response->Turns()).value();
+    for (auto news = ticket->Wait({}); !news.empty(); news = ticket->Wait({})) {
+      for (const BatchTicket::News& one : news) EXPECT_TRUE(response->Tell(one).ok());
+    }
+    EXPECT_TRUE(response->Finish().ok());
+    std::vector<TokenId> tokens;
+    const Json choice = response->Whole().Find("choices")->AsArray()[0];
+    for (const Json& id : choice.Find("token_ids")->AsArray()) {
+      tokens.push_back(static_cast<TokenId>(id.AsInteger()));
+    }
+    const size_t at = served->tokenizer->BytesOf(tokens).find("</think>");
+    if (at == std::string::npos) return int64_t{-1};
+    const Span span = TokenOffsets(*served->tokenizer, tokens).Covering({at, at + 8});
+    EXPECT_EQ(span.end - span.begin, static_cast<int32_t>(marker));
+    return int64_t{span.begin};
+  };
+  EXPECT_EQ(thought({}, ""), -1);
+  EXPECT_EQ(thought(5, ""), 5);
+  EXPECT_EQ(thought({}, R"(, "thinking_token_budget": 7)"), 7);
+  EXPECT_EQ(thought(5, R"(, "thinking_token_budget": 7)"), 5) << "the server's is the most";
+  EXPECT_EQ(thought(5, R"(, "thinking_token_budget": 0)"), 0);
+  EXPECT_EQ(thought(5, R"(, "thinking_token_budget": -1)"), 5);
+  EXPECT_EQ(thought({}, R"(, "thinking_token_budget": 6,
+                            "response_format": {"type": "json_object"})"),
+            6)
+      << "with a form, too";
+}
+
+TEST(ServeThoughtsTest, ALimitThatCannotBeKeptIsRefused) {
+  const auto served = TinyServed("action-json");
+  const auto response = NewChatResponse(
+      {.model = served.get(), .head = {.id = "chatcmpl-1"}, .seed = 4, .max_tokens = 40},
+      ReadChatRequest(R"({"model": "m", "messages": [{"role": "user", "content": "Hi"}],
+                          "thinking_token_budget": 4})")
+          .value());
+  ASSERT_FALSE(response.ok());
+  EXPECT_NE(response.error().message().find("thinking_token_budget: the dialect action-json"),
+            std::string::npos);
 }
 
 TEST_F(ServeAnswerTest, ACallInAnotherFormatIsToldOfWhereToolsWereOffered) {

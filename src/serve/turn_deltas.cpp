@@ -38,16 +38,6 @@ std::function<bool(std::span<const TokenId>)> StopAtText(const Tokenizer* tokeni
   };
 }
 
-bool EndsInThought(const Dialect& dialect, const Tokenizer& tokenizer,
-                   std::span<const TokenId> prompt) {
-  const std::string& open = dialect.traits().marks.think_open;
-  if (open.empty()) return false;
-  // Enough for the mark letter by letter, with some blanks behind it.
-  std::string tail;
-  AppendBytes(tokenizer, prompt.last(std::min(prompt.size(), open.size() + 8)), &tail);
-  return TrimRight(tail).ends_with(open);
-}
-
 TurnDelta ServedTurn::Feed(std::span<const TokenId> tokens) {
   std::string bytes;
   AppendBytes(*tokenizer_, tokens, &bytes);

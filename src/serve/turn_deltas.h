@@ -23,10 +23,6 @@ namespace hone {
 std::function<bool(std::span<const TokenId>)> StopAtText(const Tokenizer* tokenizer,
                                                          std::vector<std::string> stops);
 
-// Whether a prompt ends with an opened thought.
-bool EndsInThought(const Dialect& dialect, const Tokenizer& tokenizer,
-                   std::span<const TokenId> prompt);
-
 // A chat turn as it is written: content flows as soon as it is certain that it is content, a call
 // is told when it is whole. All deltas together are what told() says at the end, however the tokens
 // came, and whatever they are: nothing is told that more text could take back.

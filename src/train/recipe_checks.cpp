@@ -289,6 +289,11 @@ void CheckRemote(const TrainingRecipe& recipe, RecipeTable* root) {
                     "is of the run's own engines so far; leave it out, or policy.kind = "
                     "\"endpoint\"");
   }
+  if (const ThoughtLimits& thoughts = recipe.rollout.policy.thoughts; thoughts.any()) {
+    rollout.Problem(thoughts.tokens ? "thought_tokens" : "thought_repeats",
+                    "is of turns that the run's own engine draws; leave it out, or policy.kind = "
+                    "\"endpoint\"");
+  }
   const Sampling& sampling = recipe.rollout.policy.sampling;
   if (sampling.top_k > 0 || sampling.top_p < 1 || sampling.min_p > 0) {
     rollout.Problem(sampling.top_k > 0   ? "top_k"

@@ -148,6 +148,7 @@ TEST(RecipeChecks, WhatAnEndpointCannotDrawIsRefusedWithASentence) {
     EXPECT_NE(problem.find(part), std::string::npos) << problem;
   };
   expect({"rollout.ahead=1"}, "rollout.ahead: is of the run's own engines so far");
+  expect({"rollout.thought_tokens=5"}, "rollout.thought_tokens: is of turns that the run's own");
   expect({"rollout.top_k=5"}, "rollout.top_k: an endpoint does not say which tokens");
   expect({"rollout.top_k=5", "rollout.top_p=0.9"}, "does not say which tokens");
   expect({"rollout.strategy=arpo"}, "arpo branches by entropies");

@@ -23,6 +23,7 @@ class DeskPolicy {
   struct Options {
     std::string environment = "desk";
     std::string dialect = "tagged:desk";
+    std::string thought;  // before every turn that is demonstrated; empty: none
     int64_t tasks = 8;
     int64_t least_calls = 0;  // of the tasks
     int64_t steps = 0;
@@ -50,9 +51,13 @@ class DeskPolicy {
   const std::vector<Task>& tasks() const { return tasks_; }
   const std::vector<Playthrough>& demonstrations() const { return demonstrations_; }
 
-  Policy Make(const Sampling& sampling = {.forbidden_set = 1}, int64_t max_turn_tokens = 48) {
+  Policy Make(const Sampling& sampling = {.forbidden_set = 1}, int64_t max_turn_tokens = 48,
+              const ThoughtLimits& thoughts = {}) {
     return Policy::New(engine_.get(), dialect_.get(), tokenizer_.get(),
-                       {.sampling = sampling, .max_turn_tokens = max_turn_tokens, .version = 7})
+                       {.sampling = sampling,
+                        .max_turn_tokens = max_turn_tokens,
+                        .thoughts = thoughts,
+                        .version = 7})
         .value();
   }
   TurnCodec codec() const { return TurnCodec::New(dialect_.get(), tokenizer_.get()).value(); }
@@ -73,6 +78,7 @@ class DeskPolicy {
       Task task = env_.tasks->Make(Split::kTrain, i);
       Playthrough played = player.Run(task, env_.gold_agent(task).value());
       if (played.CountCalls() < options_.least_calls) continue;
+      for (PlayedTurn& turn : played.turns) turn.agent.thought = options_.thought;
       demonstrations_.push_back(std::move(played));
       tasks_.push_back(std::move(task));
     }

@@ -22,6 +22,8 @@ struct DeskSetup {
   const Strategy* strategy = nullptr;        // null: chains
   const Environment* environment = nullptr;  // null: the desk's own; else one around it
   Sampling sampling = {.temperature = 1.4f, .forbidden_set = 1};
+  int64_t turn_tokens = 48;
+  ThoughtLimits thoughts;
   RoutingOptions answers;
   LateResponder::Latency latency;  // null: none
   std::shared_ptr<Timeline> timeline = NewVirtualTimeline();
@@ -42,9 +44,10 @@ inline Result<RolloutResult> TryRoll(DeskPolicy* desk, const std::vector<GroupRe
   Executor executor(std::move(executing), setup.timeline.get());
   const auto chains = NewChains();
   const Strategy* strategy = setup.strategy != nullptr ? setup.strategy : chains.get();
-  HONE_ASSIGN_OR_RETURN(
-      const Rollout rollout,
-      Rollout::New(setup.options, &environment, desk->Make(setup.sampling), strategy, &executor));
+  HONE_ASSIGN_OR_RETURN(const Rollout rollout,
+                        Rollout::New(setup.options, &environment,
+                                     desk->Make(setup.sampling, setup.turn_tokens, setup.thoughts),
+                                     strategy, &executor));
   return rollout.Run(requests, stop);
 }
 

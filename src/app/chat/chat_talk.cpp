@@ -140,6 +140,9 @@ Result<void> Talk::Say(const std::string& text) {
     }
     HONE_ASSIGN_OR_RETURN(last_, Draw());
     AgentTurn agent = codec.ReadTurn(TurnEnd::kUnknown, &last_);
+    if (!agent.thought.empty()) {
+      *out_ << terminal_.Styled("2;3", "thinks> " + Printable(agent.thought)) << "\n";
+    }
     for (const Fault& fault : agent.faults) {
       *out_ << terminal_.Red("cannot be read: ") << Printable(fault.message) << "\n";
     }
@@ -219,10 +222,11 @@ Result<Node> Talk::Draw() {
                          .Split("chat")
                          .Split(static_cast<uint64_t>(conversations_))
                          .Split(static_cast<uint64_t>(turns_++));
-  HONE_RETURN_IF_ERROR(sampler_->Generate(sequence_, parts_.policy->RequestFor(stream)));
+  const std::vector<TokenId> before = sampler_->Tokens(sequence_);
+  HONE_RETURN_IF_ERROR(sampler_->Generate(sequence_, parts_.policy->RequestFor(stream, before)));
   while (sampler_->Step().empty()) {
   }
-  return parts_.policy->NodeOf(sampler_->Take(sequence_));
+  return parts_.policy->NodeOf(sampler_->Take(sequence_), before);
 }
 
 // Whether a call may be carried out. What cannot be undone is the person's decision.

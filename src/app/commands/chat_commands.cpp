@@ -25,6 +25,7 @@ struct ChatArguments {
   double temperature = 0;
   uint64_t seed = 0;
   int64_t examples = 5, task = 0, max_tokens = 512;
+  std::optional<int64_t> thought_tokens;
   bool yes = false;
 };
 
@@ -106,6 +107,7 @@ Result<void> ChatAlone(const ChatArguments& arguments) {
   options.sampling.temperature = static_cast<float>(arguments.temperature);
   options.sampling.forbidden_set = model->engine->forbidden().empty() ? 0 : 1;
   options.max_turn_tokens = arguments.max_tokens;
+  options.thoughts.tokens = arguments.thought_tokens;
   HONE_ASSIGN_OR_RETURN(const Policy policy, Policy::New(model->engine.get(), model->dialect.get(),
                                                          model->tokenizer.get(), options));
   TalkParts parts{.policy = &policy,
@@ -149,6 +151,9 @@ void AddChat(Command program, std::shared_ptr<CommandContext> context) {
   chat.AddOption("--max-tokens", &arguments->max_tokens, "of a turn, where no recipe says it")
       .Positive()
       .ShowDefault();
+  chat.AddOption("--thought-tokens", &arguments->thought_tokens,
+                 "after which a thought is closed, where no recipe says it; else none")
+      .NotNegative();
   chat.AddFlag("--yes,-y", &arguments->yes, "do not ask before calls that cannot be undone");
   chat.AddOption("--checkpoint", &choice.checkpoint, "of a run: last, best or a step")
       .ShowDefault();

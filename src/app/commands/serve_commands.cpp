@@ -14,6 +14,7 @@
 #include "app/report.h"
 #include "app/served_model_options.h"
 #include "app/terminal.h"
+#include "rollout/thought_limits.h"
 #include "serve/api_key.h"
 #include "serve/api_service.h"
 
@@ -186,6 +187,11 @@ Result<std::string> Serve(CommandContext* context, ServeArguments arguments) {
   }
   arguments.choice.memory = arguments.memory_mib << 20;
   HONE_ASSIGN_OR_RETURN(const auto model, OpenServedModel(arguments.choice));
+  if (arguments.service.thought_tokens) {
+    const auto limiter = ThoughtLimiter::New(*model->dialect, *model->tokenizer,
+                                             {.tokens = arguments.service.thought_tokens});
+    if (!limiter.ok()) return limiter.error().In("--thought-tokens");
+  }
   std::unique_ptr<ConversationRecorder> recorder;
   if (!arguments.record.empty()) {
     HONE_ASSIGN_OR_RETURN(recorder,
@@ -222,6 +228,10 @@ void AddLimits(Command serve, ServeArguments* arguments) {
   serve.AddOption("--max-tokens", &arguments->service.max_tokens, "of one completion")
       .Between(1, 1 << 30)
       .ShowDefault();
+  serve
+      .AddOption("--thought-tokens", &arguments->service.thought_tokens,
+                 "of a chat's turn, after which its thought is closed; else any")
+      .NotNegative();
   serve.AddOption("--max-batch", &arguments->service.batch.max_live, "completions drawn at a time")
       .Between(1, 4096)
       .ShowDefault();
