@@ -29,6 +29,8 @@ inline constexpr char kMilestoneTerm[] = "milestone";
 inline constexpr char kCostTerm[] = "cost";
 inline constexpr char kLengthTerm[] = "length";
 inline constexpr char kBudgetTerm[] = "budget";
+inline constexpr char kOverlongThoughtTerm[] = "overlong_thought";
+inline constexpr char kShortThoughtTerm[] = "short_thought";  // paid, among right siblings
 inline constexpr char kKlTerm[] = "kl";  // the distance to the reference, per token
 
 // What programs give for methods that read it; no preset does.

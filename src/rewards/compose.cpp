@@ -94,6 +94,7 @@ Result<std::unique_ptr<Rewarder>> NewSource(const RewardOptions& reward, const s
                                             const PresetOptions& options) {
   if (reward.command) return NewCommandRewarder(*reward.command);
   if (reward.costs) return NewCosts(*reward.costs);
+  if (reward.thoughts) return NewThoughtLength(*reward.thoughts);
   if (reward.preset) {
     PresetOptions with = options;
     if (reward.components) with.pays = *reward.components;

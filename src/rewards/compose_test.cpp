@@ -32,6 +32,15 @@ TEST(Compose, ASumHasTheTermsOfItsParts) {
   EXPECT_EQ(Total(scores[1]), -0.5);
 }
 
+TEST(Compose, WhatThoughtsPayStandsBesideTheOutcome) {
+  TreeMaker maker = RightAndWrong();
+  maker.tree.nodes[3].thoughts = {{0, 4}};  // of the one that is right
+  const auto scores = Scored(
+      R"({"sum": ["outcome", {"thoughts": {"most": 4, "buffer": 2}, "weight": 0.5}]})", maker);
+  EXPECT_EQ(Total(scores[0]), 0.5);
+  EXPECT_EQ(Total(scores[1]), 0);
+}
+
 TEST(Compose, AGateLetsCostsCountOnlyWhereTheAnswerIsRight) {
   const char* gated = R"({"sum": ["outcome",
       {"costs": {"per_call": 0.25}, "gate": {"term": "outcome", "at_least": 1}}]})";

@@ -29,6 +29,13 @@ std::set<std::string> OfCosts(const CostOptions& costs) {
   return terms;
 }
 
+std::set<std::string> OfThoughts(const ThoughtPay& pay) {
+  std::set<std::string> terms;
+  if (pay.most > 0) terms.insert(kOverlongThoughtTerm);
+  if (pay.shorter > 0) terms.insert(kShortThoughtTerm);
+  return terms;
+}
+
 Names OfSource(const RewardOptions& reward);
 
 // Only those that are picked; of a program, the ones that are picked are what it is meant to give.
@@ -44,6 +51,7 @@ Names Picked(const RewardOptions& reward) {
 Names OfSource(const RewardOptions& reward) {
   if (reward.preset) return OfPreset(*reward.preset);
   if (reward.costs) return OfCosts(*reward.costs);
+  if (reward.thoughts) return OfThoughts(*reward.thoughts);
   if (!reward.sum) return std::nullopt;
   std::set<std::string> all;
   for (const RewardOptions& part : *reward.sum) {

@@ -14,6 +14,9 @@ std::optional<Names> GivenBy(const char* json) {
 TEST(GivenTerms, OfPresetsCostsAndSums) {
   EXPECT_EQ(GivenBy("\"desk\""), (Names{"call", "outcome"}));
   EXPECT_EQ(GivenBy(R"({"costs": {"per_call": 1, "per_token": 1}})"), (Names{"cost", "length"}));
+  EXPECT_EQ(GivenBy(R"({"thoughts": {"most": 9, "buffer": 3, "shorter": 1}})"),
+            (Names{"overlong_thought", "short_thought"}));
+  EXPECT_EQ(GivenBy(R"({"thoughts": {"shorter": 1}})"), (Names{"short_thought"}));
   EXPECT_EQ(GivenBy(R"({"sum": ["outcome", {"costs": {"over_budget": 1}}]})"),
             (Names{"budget", "outcome"}));
 }

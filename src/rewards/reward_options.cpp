@@ -105,6 +105,23 @@ void Describe(Table* table, CostOptions* costs) {
 }
 
 template <typename Table>
+void Describe(Table* table, ThoughtPay* thoughts) {
+  table->Read("most", &thoughts->most, "tokens of thought that cost all of `overlong`; 0: none do",
+              AtLeast(0));
+  table->Read("buffer", &thoughts->buffer, "tokens before `most`, over which the cost grows",
+              AtLeast(0));
+  table->Read("overlong", &thoughts->overlong, "taken away at `most` and beyond", AtLeast(0));
+  table->Read("shorter", &thoughts->shorter, "paid to the shortest of the right ones of a group",
+              AtLeast(0));
+  if (thoughts->most > 0 && (thoughts->buffer < 1 || thoughts->buffer > thoughts->most)) {
+    table->Problem("buffer", "must be from 1 to most");
+  }
+  if (thoughts->most == 0 && thoughts->shorter == 0) {
+    table->Problem("most", "or shorter says what the length of thoughts pays; set one of them");
+  }
+}
+
+template <typename Table>
 void Describe(Table* table, TermGate* gate) {
   table->Read("term", &gate->term, "of any part, that must be earned for this part to count");
   table->Read("at_least", &gate->at_least, "that much of it");
@@ -213,11 +230,12 @@ void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Rew
   JsonTable table(json, path, errors);
   JsonFields& fields = table.fields();
   int sources = 0;
-  for (const char* key : {"preset", "command", "costs", "sum"}) {
+  for (const char* key : {"preset", "command", "costs", "thoughts", "sum"}) {
     sources += fields.Take(key) != nullptr ? 1 : 0;
   }
   if (sources != 1) {
-    errors->Add(path, "needs exactly one of \"preset\", \"command\", \"costs\", \"sum\"");
+    errors->Add(path,
+                "needs exactly one of \"preset\", \"command\", \"costs\", \"thoughts\", \"sum\"");
   }
   fields.Optional("preset", &part->preset);
   if (const Json* components = fields.Take("components")) {
@@ -227,6 +245,9 @@ void ReadJson(const Json& json, const std::string& path, JsonErrors* errors, Rew
   if (fields.Take("command") != nullptr) Describe(&table, &part->command.emplace());
   if (const Json* costs = fields.Take("costs")) {
     ReadInner(*costs, fields.PathOf("costs"), {}, errors, &part->costs.emplace());
+  }
+  if (const Json* thoughts = fields.Take("thoughts")) {
+    ReadInner(*thoughts, fields.PathOf("thoughts"), {}, errors, &part->thoughts.emplace());
   }
   fields.Optional("sum", &part->sum);
   if (part->sum && part->sum->empty()) errors->Add(fields.PathOf("sum"), "wants a list of rewards");
@@ -261,6 +282,8 @@ RewardOptions ReadRewardPart(RecipeTable* table) {
     Describe(table, &part.command.emplace());
   } else if (table->Has("costs")) {
     ReadInner(table, "costs", &part.costs);
+  } else if (table->Has("thoughts")) {
+    ReadInner(table, "thoughts", &part.thoughts);
   } else {
     table->Read("preset", &part.preset.emplace("default"), "of rewards");
   }
@@ -294,6 +317,7 @@ Json ToJson(const RewardOptions& options) {
   }
   Json& json = writer.json;
   WriteInner("costs", options.costs, &json);
+  WriteInner("thoughts", options.thoughts, &json);
   WriteInner("components", options.components, &json);
   if (options.preset) json.Set("preset", *options.preset);
   if (options.sum) {

@@ -11,6 +11,7 @@
 #include "rewards/cost.h"
 #include "rewards/flipped.h"
 #include "rewards/schedule.h"
+#include "rewards/thought_length.h"
 
 // A reward as data: docs/rewards.md, "Composition". A recipe's [rewards] and a reward file in JSON
 // have the same keys with the same meaning, so both are read by one description; only a weight that
@@ -25,12 +26,14 @@ struct TermGate {
   double at_least = 0;
 };
 
-// One reward, or one part of a sum. Exactly one of preset, command, costs and sum is there.
+// One reward, or one part of a sum. Exactly one of preset, command, costs, thoughts and sum
+// is there.
 struct RewardOptions {
   std::optional<std::string> preset;
   std::optional<ComponentPays> components;  // of the preset "default"
   std::optional<CommandRewarderOptions> command;
   std::optional<CostOptions> costs;
+  std::optional<ThoughtPay> thoughts;
   std::optional<std::vector<RewardOptions>> sum;
   std::vector<std::string> terms;  // only these of its terms; empty: all
   std::optional<TermGate> gate;    // absent: always counts

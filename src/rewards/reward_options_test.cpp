@@ -42,6 +42,7 @@ TEST(RewardOptions, EverySourceSurvivesBeingWritten) {
         R"({"command": ["true", "x"], "term": "mine", "deadline_ms": 5, "processes": 3})",
         R"({"costs": {"per_call": 0.5, "per_token": 0.0, "per_second": 0.0, "money": 0.0,
             "over_budget": 1.0}})",
+        R"({"thoughts": {"most": 96, "buffer": 32, "overlong": 0.5, "shorter": 0.25}})",
         R"({"sum": [{"preset": "outcome"}, {"preset": "tapo", "weight": 2.0}], "terms": ["x"]})"}) {
     EXPECT_EQ(ToJson(Read(json).value()), *ParseJson(json));
   }
@@ -51,6 +52,10 @@ TEST(RewardOptions, EverySourceSurvivesBeingWritten) {
 TEST(RewardOptions, MistakesInJsonAreNamedWithTheirPlace) {
   EXPECT_EQ(ProblemOf(R"({"costs": {"per_call": -1}})"),
             "reward.costs.per_call: must be at least 0");
+  EXPECT_EQ(ProblemOf(R"({"thoughts": {"most": 9, "buffer": 10}})"),
+            "reward.thoughts.buffer: must be from 1 to most");
+  EXPECT_NE(ProblemOf(R"({"thoughts": {}})").find("reward.thoughts.most: or shorter"),
+            std::string::npos);
   EXPECT_NE(ProblemOf(R"({"costs": {"per_cal": 1}})").find("per_call"), std::string::npos);
   EXPECT_EQ(ProblemOf(R"({"sum": ["outcome", {"preset": "x", "flip": {"share": 2}}]})"),
             "reward.sum[1].flip.share: must be from 0 to 1");

@@ -24,7 +24,7 @@ void AddText(const Json& table, std::string_view key, const char* part, Parts* p
 
 void AddRewards(const Json& rewards, Parts* parts) {
   AddText(rewards, "preset", "reward", parts);
-  for (const char* kind : {"command", "costs", "gate", "flip"}) {
+  for (const char* kind : {"command", "costs", "thoughts", "gate", "flip"}) {
     if (rewards.Find(kind) != nullptr) parts->emplace("reward", kind);
   }
   const Json* sum = rewards.Find("sum");
