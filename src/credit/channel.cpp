@@ -137,7 +137,7 @@ class Application {
   void Put(const Member& member, double amount) {
     const Trajectory& trajectory = group_.trajectories[member.trajectory];
     if (channel_.mask != TokenMask::kOwn) {
-      for (const Span& span : MaskSpans(channel_.mask, trajectory)) {
+      for (const Span& span : MaskSpans(channel_.mask, trajectory, channel_.reach)) {
         builder_.Add(member.trajectory, span, amount);
       }
       return;
@@ -149,10 +149,16 @@ class Application {
       case Unit::kTurn:
         builder_.Add(member.trajectory, trajectory.turns[member.unit].tokens, amount);
         break;
-      case Unit::kAction:
-        builder_.Add(member.trajectory, TokensOfAction(trajectory, member.unit), amount);
-        break;
+      case Unit::kAction: PutOnAction(member, amount); break;
     }
+  }
+
+  void PutOnAction(const Member& member, double amount) {
+    const Trajectory& trajectory = group_.trajectories[member.trajectory];
+    builder_.Add(member.trajectory, TokensOfAction(trajectory, member.unit), amount);
+    if (channel_.reach == ActionReach::kAction || member.unit >= trajectory.actions.size()) return;
+    const Span& thought = trajectory.actions[member.unit].thought;
+    if (!thought.empty()) builder_.Add(member.trajectory, thought, amount);
   }
 
   const Channel& channel_;

@@ -27,8 +27,7 @@ enum class GroupKey {
   kSubtree,   // trajectories: the same first turn
 };
 
-// A stream of credit: values, compared in groups, weighed and written onto tokens. Most methods are
-// one or two of these.
+// A stream of credit: values, compared in groups and written onto tokens. Methods have one or two.
 struct Channel {
   std::string name;
   Unit unit = Unit::kTrajectory;
@@ -43,6 +42,7 @@ struct Channel {
   // where the values come without them.
   std::function<double(const Group&)> group_weight;
   TokenMask mask = TokenMask::kAll;
+  ActionReach reach = ActionReach::kAction;
   // Advantages whose sign contradicts the value become 0: positive values are never punished,
   // others never paid.
   bool keep_sign = false;

@@ -38,6 +38,23 @@ bool Executed(const Node& turn, const Node* next) {
                      [](const ToolResult& result) { return result.status == CallStatus::kOk; });
 }
 
+// A thought is that of the action which comes after it, where no other thought comes between. One
+// that a fault overlaps is part of what could not be read.
+void AddThoughts(const Node& node, Trajectory* trajectory) {
+  const Turn& turn = trajectory->turns.back();
+  size_t next = 0;  // thought
+  int32_t end = 0;  // of the actions so far, in the node
+  for (int32_t a = turn.actions.begin; a < turn.actions.end; ++a) {
+    Action& action = trajectory->actions[static_cast<size_t>(a)];
+    for (; next < node.thoughts.size() && node.thoughts[next].end <= action.span.begin; ++next) {
+      const Span& thought = node.thoughts[next];
+      if (thought.begin < end) continue;
+      action.thought = {turn.tokens.begin + thought.begin, turn.tokens.begin + thought.end};
+    }
+    end = std::max(end, action.span.end);
+  }
+}
+
 void AddActions(const Node& node, bool folds, Trajectory* trajectory) {
   Turn& turn = trajectory->turns.back();
   const auto index = static_cast<int32_t>(trajectory->turns.size()) - 1;
@@ -60,6 +77,7 @@ void AddActions(const Node& node, bool folds, Trajectory* trajectory) {
   std::stable_sort(trajectory->actions.begin() + first, trajectory->actions.end(),
                    [](const Action& a, const Action& b) { return a.span.begin < b.span.begin; });
   turn.actions = {first, static_cast<int32_t>(trajectory->actions.size())};
+  AddThoughts(node, trajectory);
 }
 
 Trajectory TrajectoryOf(const Tree& tree, int32_t leaf) {

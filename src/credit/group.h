@@ -20,9 +20,10 @@ enum class ActionKind {
 
 struct Action {
   ActionKind kind = ActionKind::kCall;
-  int32_t turn = 0;  // index into Trajectory::turns
-  Span span;         // in the tokens of the turn's node
-  Span tokens;       // flat
+  int32_t turn = 0;   // index into Trajectory::turns
+  Span span;          // in the tokens of the turn's node
+  Span tokens;        // flat
+  Span thought = {};  // flat: the thought right before it in its turn; empty: none
 };
 
 // A policy node on a trajectory's path.

@@ -154,6 +154,65 @@ TEST(ToolPoPerCall, BaselinesArePositionPooledOrNone) {
   EXPECT_NEAR(call("toolpo-per-call:baseline=none", 0, 0), 1, 1e-6);
 }
 
+// Turns of eight tokens: a thought, a stray token, a call, more; the second one thinks twice.
+ShortGroup Thinking() {
+  ShortGroup group = GroupFrom(R"({"group":[
+      {"terms":{"outcome":1},"turns":[
+        {"tokens":8,"calls":[{"begin":4,"end":6,"terms":{"call":1}}]},{"author":"tool","tokens":1},
+        {"tokens":8,"calls":[{"begin":5,"end":7,"terms":{"call":0}}]},{"author":"tool","tokens":1},
+        {"tokens":3}]},
+      {"terms":{"outcome":0},"turns":[
+        {"tokens":8,"calls":[{"begin":4,"end":6,"terms":{"call":0}}]},{"author":"tool","tokens":1},
+        {"tokens":3}]}]})");
+  std::vector<Node>& nodes = group.record.tree.nodes;
+  std::vector<size_t> policy;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].author == Author::kPolicy) policy.push_back(i);
+  }
+  nodes[policy[0]].thoughts = {{0, 3}};
+  nodes[policy[1]].thoughts = {{0, 2}, {2, 4}};
+  nodes[policy[2]].thoughts = {{0, 1}};  // before no call
+  nodes[policy[3]].thoughts = {{0, 3}};
+  return group;
+}
+
+std::vector<float> CallLayer(const std::string& spec, size_t leaf) {
+  const Credit credit = CreditOf(spec, Thinking(), true);
+  return credit.layers[1].advantages[leaf].values;
+}
+
+TEST(ToolPo, TheThoughtRightBeforeACallIsCreditedAsTheCallWhereThatIsAsked) {
+  const std::vector<float> calls = {0, 0, 0, 0, .5f, .5f, 0, 0};
+  const std::vector<float> thoughts = {.5f, .5f, .5f, 0, .5f, .5f, 0, 0};
+  const auto first_turn = [](const std::vector<float>& values) {
+    return std::vector<float>(values.begin(), values.begin() + 8);
+  };
+  for (const std::string method : {"toolpo", "toolpo-per-call", "toolpo-split"}) {
+    EXPECT_EQ(first_turn(CallLayer(method, 0)), calls) << method;
+    EXPECT_EQ(CallLayer(method + ":thoughts=no", 0), CallLayer(method, 0)) << method;
+    const std::string with = method + ":thoughts=yes";
+    EXPECT_EQ(first_turn(CallLayer(with, 0)), thoughts) << method;
+    std::vector<float> other = thoughts;
+    for (float& value : other) value = -value;
+    EXPECT_EQ(first_turn(CallLayer(with, 1)), other) << method;
+  }
+  // The earlier of two thoughts is not the one right before the call; one before an answer is none.
+  const std::vector<float> whole = CallLayer("toolpo:thoughts=yes", 0);
+  EXPECT_EQ(std::vector<float>(whole.begin() + 8, whole.end()),
+            (std::vector<float>{0, 0, .5f, .5f, 0, .5f, .5f, 0, 0, 0, 0}));
+}
+
+TEST(ToolPoSplit, KeepsTheOutcomeOffWhatTheCallsAreCreditedOn) {
+  const auto outcome = [](const std::string& spec) {
+    const Credit credit = CreditOf(spec, Thinking(), true);
+    const std::vector<float>& values = credit.layers[0].advantages[0].values;
+    return std::vector<float>(values.begin(), values.begin() + 8);
+  };
+  EXPECT_EQ(outcome("toolpo-split"), (std::vector<float>{.5f, .5f, .5f, .5f, 0, 0, .5f, .5f}));
+  EXPECT_EQ(outcome("toolpo-split:thoughts=yes"),
+            (std::vector<float>{0, 0, 0, .5f, 0, 0, .5f, .5f}));
+}
+
 // The second sibling answered instead of making its second and third call.
 TEST(ToolPoPerCall, CallsThatWereLeftOutAreComparedWithThoseThatWereMade) {
   ShortGroup group = GroupFrom(R"({"group":[

@@ -5,10 +5,13 @@
 namespace hone {
 namespace {
 
-std::vector<Span> ActionSpans(const Trajectory& trajectory) {
+std::vector<Span> ActionSpans(const Trajectory& trajectory, ActionReach reach) {
   std::vector<Span> spans;
   int32_t end = 0;  // a fault may overlap a call: no token twice
   for (const Action& action : trajectory.actions) {
+    if (reach == ActionReach::kWithThought && !action.thought.empty()) {
+      spans.push_back(action.thought);
+    }
     const Span span{std::max(action.tokens.begin, end), action.tokens.end};
     if (span.empty()) continue;
     spans.push_back(span);
@@ -34,8 +37,8 @@ int64_t Size(const std::vector<Span>& spans) {
   return size;
 }
 
-std::vector<Span> PlaceboSpans(const Trajectory& trajectory) {
-  const std::vector<Span> actions = ActionSpans(trajectory);
+std::vector<Span> PlaceboSpans(const Trajectory& trajectory, ActionReach reach) {
+  const std::vector<Span> actions = ActionSpans(trajectory, reach);
   const std::vector<Span> others = Complement(actions, trajectory.tokens);
   const int64_t room = Size(others), wanted = std::min(Size(actions), room);
   std::vector<Span> spans;
@@ -56,17 +59,18 @@ std::vector<Span> If(bool condition, const Span& span) {
 
 }  // namespace
 
-std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory) {
+std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory, ActionReach reach) {
   const Span all{0, trajectory.tokens};
   switch (mask) {
-    case TokenMask::kActions: return ActionSpans(trajectory);
-    case TokenMask::kOffActions: return Complement(ActionSpans(trajectory), trajectory.tokens);
+    case TokenMask::kActions: return ActionSpans(trajectory, reach);
+    case TokenMask::kOffActions:
+      return Complement(ActionSpans(trajectory, reach), trajectory.tokens);
     case TokenMask::kBeforeResult: return If(trajectory.has_result, {0, trajectory.before_result});
     case TokenMask::kAfterResult:
       return If(trajectory.has_result, {trajectory.before_result, trajectory.tokens});
     case TokenMask::kWithResult: return If(trajectory.has_result, all);
     case TokenMask::kWithoutResult: return If(!trajectory.has_result, all);
-    case TokenMask::kPlacebo: return PlaceboSpans(trajectory);
+    case TokenMask::kPlacebo: return PlaceboSpans(trajectory, reach);
     case TokenMask::kAll:
     case TokenMask::kOwn: break;
   }

@@ -19,7 +19,11 @@ enum class TokenMask {
   kPlacebo,        // as many as kActions, evenly spread over kOffActions: a control
 };
 
+// What belongs to an action: its own tokens, or the thought right before it as well.
+enum class ActionReach { kAction, kWithThought };
+
 // Flat spans, ascending and disjoint. For every mask but kOwn.
-std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory);
+std::vector<Span> MaskSpans(TokenMask mask, const Trajectory& trajectory,
+                            ActionReach reach = ActionReach::kAction);
 
 }  // namespace hone

@@ -33,6 +33,23 @@ TEST(TokenMask, ActionsOffActionsAndResults) {
   EXPECT_EQ(MaskSpans(TokenMask::kWithoutResult, other), (std::vector<Span>{{0, 2}}));
 }
 
+TEST(TokenMask, TheThoughtBeforeAnActionMayBelongToIt) {
+  ShortGroup made = GroupFrom(R"({"group":[{"turns":[
+      {"tokens":9,"calls":[{"begin":3,"end":5},{"begin":7,"end":8}],
+       "faults":[{"begin":4,"end":6}]}]}]})");
+  for (Node& node : made.record.tree.nodes) {
+    if (node.author == Author::kPolicy) node.thoughts = {{0, 2}, {4, 7}, {8, 9}};
+  }
+  const Trajectory one = GroupOf(made.record)->trajectories[0];
+  constexpr ActionReach kReach = ActionReach::kWithThought;
+  EXPECT_EQ(MaskSpans(TokenMask::kActions, one, kReach),
+            (std::vector<Span>{{0, 2}, {3, 5}, {5, 6}, {7, 8}}))
+      << "a thought that an action overlaps stays what it is";
+  EXPECT_EQ(MaskSpans(TokenMask::kOffActions, one, kReach),
+            (std::vector<Span>{{2, 3}, {6, 7}, {8, 9}}));
+  EXPECT_EQ(MaskSpans(TokenMask::kActions, one), (std::vector<Span>{{3, 5}, {5, 6}, {7, 8}}));
+}
+
 TEST(TokenMask, ThePlaceboHasAsManyTokensAndNoneOfACall) {
   const ShortGroup made = GroupFrom(R"({"group":[
       {"turns":[{"tokens":20,"calls":[{"begin":3,"end":8}]}]},

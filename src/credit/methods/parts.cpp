@@ -66,6 +66,16 @@ void ReadBoth(const Selection& outcome, const TermNeed& more, Method* method) {
   method->term_needs = {{outcome}, more};
 }
 
+void ReadNorm(MethodOptions* options, Method* method) {
+  if (options->Choice("norm", {"mean", "mean_std"}, "mean") == "mean") return;
+  for (Channel& channel : method->channels) channel.normaliser.scale = Scale::kGroupDeviation;
+}
+
+void ReadThoughts(MethodOptions* options, Method* method) {
+  if (!options->Flag("thoughts", false)) return;
+  for (Channel& channel : method->channels) channel.reach = ActionReach::kWithThought;
+}
+
 UnitValues GroupNormalised(UnitValues values, const Normaliser& normaliser, bool alone_group) {
   std::vector<double> present;
   for (const auto& units : values) {

@@ -35,6 +35,14 @@ bool StandOnCalls(const Selection& terms);
 // The method reads the outcome and these terms, and needs both.
 void ReadBoth(const Selection& outcome, const TermNeed& more, Method* method);
 
+// Setting "norm" of ToolPO. The paper subtracts means only. Where outcome and calls are paid on
+// scales of their own, dividing each channel by its deviation in the group (mean_std) gives both
+// the same say.
+void ReadNorm(MethodOptions* options, Method* method);
+// Setting "thoughts". With yes, what is said of the tokens of actions holds for the thoughts right
+// before them, in every channel: they are credited as the calls that they led to.
+void ReadThoughts(MethodOptions* options, Method* method);
+
 // GRPO's normalisation of one number per trajectory where they are not written by a channel.
 // Absent stays absent.
 UnitValues GroupNormalised(UnitValues values, const Normaliser& normaliser, bool alone_group);

@@ -82,13 +82,6 @@ Channel PerCallChannel(MethodOptions* options, const Selection& calls) {
   return channel;
 }
 
-// The paper subtracts means only. Where outcome and calls are paid on scales of their own, dividing
-// each channel by its deviation in the group gives both the same say.
-void ReadNorm(MethodOptions* options, Method* method) {
-  if (options->Choice("norm", {"mean", "mean_std"}, "mean") == "mean") return;
-  for (Channel& channel : method->channels) channel.normaliser.scale = Scale::kGroupDeviation;
-}
-
 Method TwoChannels(MethodOptions* options, TokenMask outcome_mask, TokenMask action_mask) {
   Method method;
   const Selection outcome = OutcomeTerms(options), calls = CallTerms(options);
@@ -105,6 +98,7 @@ Method TwoChannels(MethodOptions* options, TokenMask outcome_mask, TokenMask act
 
 Method ToolPo(MethodOptions* options) {
   Method method = TwoChannels(options, TokenMask::kAll, TokenMask::kActions);
+  ReadThoughts(options, &method);
   method.about = "outcome on all tokens, the sum of what calls earned on their tokens";
   return method;
 }
@@ -117,6 +111,7 @@ Method ToolPoPerCall(MethodOptions* options) {
   ReadBoth(outcome, {calls, /*on_calls=*/true}, &method);
   method.channels = {OutcomeChannel(outcome, TokenMask::kAll), PerCallChannel(options, calls)};
   ReadNorm(options, &method);
+  ReadThoughts(options, &method);
   method.promises.shift_invariant = true;
   return method;
 }
@@ -139,6 +134,7 @@ Method Smeared(MethodOptions* options) {
 
 Method Placebo(MethodOptions* options) {
   Method method = TwoChannels(options, TokenMask::kAll, TokenMask::kPlacebo);
+  ReadThoughts(options, &method);
   method.about = "control: ToolPO's action credit on tokens outside the calls";
   return method;
 }
