@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "data/conversation_file.h"
 #include "data/played_conversation.h"
+#include "data/preference_file.h"
 #include "evaluate/played_tree.h"
 #include "record/final_state.h"
 #include "rewards/compose.h"
@@ -138,6 +139,15 @@ class Lesson {
     std::string lines;
     for (const Json& one : found.summary.conversations) lines += DumpJson(one) + "\n";
     HONE_RETURN_IF_ERROR(WriteFileAtomic(choice_.out, lines));
+    if (choice_.pairs.empty()) return found;
+    std::string rows;
+    for (const Json& pair :
+         PreferencePairsOf(log_->Attempts(tasks_, choice_.samples), {.at_least = choice_.at_least},
+                           choice_.pairs_per_task)) {
+      ++found.pairs[pair.Find("because")->AsString()];
+      rows += DumpJson(pair) + "\n";
+    }
+    HONE_RETURN_IF_ERROR(WriteFileAtomic(choice_.pairs, rows));
     return found;
   }
 
@@ -308,6 +318,10 @@ Result<Distilled> Distil(const DistillationChoice& choice) {
     return Error(ErrorCode::kInvalidArgument,
                  "several samples at temperature 0 are the same; raise --temperature, or leave "
                  "--samples out");
+  }
+  if (!choice.pairs.empty() && choice.samples < 2) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--pairs compares trajectories of the same task; say --samples 2 or more");
   }
   WatchInterrupts();
   return IsEndpoint(choice.teacher.model) ? DistilEndpoint(choice, split)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -21,12 +22,15 @@ struct DistillationChoice {
   std::optional<double> at_least;  // so much reward, instead of success
   bool thoughts = false;           // of an endpoint: its thoughts are kept, too
   std::string out;
+  std::string pairs;           // preferences are written there, too; empty: they are not
+  int64_t pairs_per_task = 4;  // at most
 };
 
 struct Distilled {
   std::string teacher, environment;
   int64_t wanted = 0;  // trajectories
   bool stopped = false;
+  std::map<std::string, int64_t> pairs;  // by why one is preferred
   AttemptSummary summary;
 };
 

@@ -169,6 +169,14 @@ Result<void> AttemptLog::Add(PlayedAttempt attempt) {
   return {};
 }
 
+std::vector<PlayedAttempt> AttemptLog::Attempts(int64_t tasks, int64_t samples) const {
+  std::vector<PlayedAttempt> attempts;
+  for (const auto& [place, attempt] : attempts_) {
+    if (attempt.task < tasks && attempt.sample < samples) attempts.push_back(attempt);
+  }
+  return attempts;
+}
+
 AttemptSummary AttemptLog::Summarise(int64_t tasks, int64_t samples,
                                      const AttemptChoice& choice) const {
   AttemptSummary sum;

@@ -66,6 +66,8 @@ class AttemptLog {
   // On the disk when it returns.
   Result<void> Add(PlayedAttempt attempt);
 
+  // Of the first `tasks` tasks and `samples` samples of each, in the order of the tasks.
+  std::vector<PlayedAttempt> Attempts(int64_t tasks, int64_t samples) const;
   // Of the first `tasks` tasks and `samples` samples of each.
   AttemptSummary Summarise(int64_t tasks, int64_t samples, const AttemptChoice& choice) const;
 

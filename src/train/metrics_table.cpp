@@ -129,6 +129,13 @@ constexpr Metric kMetrics[] = {
 
     {kTime, "time/step", "seconds", kLower, "all of it"},
     {kTime, "time/sampling", "seconds", kLower, "drawing tokens"},
+    {kImitation, "preference/loss", "nats", kLower, "of a stage of preferences, per pair"},
+    {kImitation, "preference/accuracy", "share", kHigher,
+     "pairs whose chosen side gained more on the reference than the rejected one"},
+    {kImitation, "preference/margin", "", kHigher, "`preference/chosen` - `preference/rejected`"},
+    {kImitation, "preference/chosen", "", kNeither,
+     "beta times what the policy's log-probability of the chosen side has gained on the reference"},
+    {kImitation, "preference/rejected", "", kLower, "the same of the rejected side"},
     {kTime, "time/tools", "seconds", kLower, "waiting for tools or the simulator"},
     {kTime, "time/rollout", "seconds", kLower, "the rest of the rollout"},
     {kTime, "time/push", "seconds", kLower, "writing weights for an endpoint, which loads them"},

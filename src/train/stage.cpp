@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "learn/shares.h"
 #include "train/stages/journal_stage.h"
+#include "train/stages/preference_stage.h"
 #include "train/stages/rl_stage.h"
 #include "train/stages/sft_stage.h"
 #include "train/stages/simulator_stage.h"
@@ -16,6 +17,7 @@ namespace hone {
 std::span<const StageKind> BuiltInStages() {
   static constexpr StageKind kKinds[] = {
       {"sft", {.shared = true}, ReadSftStage},
+      {"preference", {.shared = true}, ReadPreferenceStage},
       {"simulator", {.product = StageProduct::kSimulator, .shared = true}, ReadSimulatorStage},
       {"record", {.product = StageProduct::kJournal, .shared = true}, ReadJournalStage},
       {"rl", {.practice = true}, ReadRlStage},

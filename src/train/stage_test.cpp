@@ -77,8 +77,9 @@ TEST(StageSettings, KeysOfAnotherKindAreProblems) {
 }
 
 TEST(Stage, WithoutAKindThereIsNone) {
-  EXPECT_NE(Read("steps = 1", "desk").problems.find("is missing: sft, simulator, record, rl"),
-            std::string::npos);
+  EXPECT_NE(
+      Read("steps = 1", "desk").problems.find("is missing: sft, preference, simulator, record, rl"),
+      std::string::npos);
   EXPECT_NE(Read("kind = \"slf\"", "desk").problems.find("not one of"), std::string::npos);
 }
 

@@ -210,7 +210,8 @@ void ReadStages(std::span<const StageKind> kinds, bool known_method, RecipeTable
   for (RecipeTable& stage : stages) {
     std::shared_ptr<const Stage> one = ReadStage(stage, read->environment, kinds);
     if (one == nullptr) continue;  // the recipe has a problem
-    if (read->environment.kind == kNoEnvironment && one->kind() != "sft") {
+    if (read->environment.kind == kNoEnvironment && one->kind() != "sft" &&
+        one->kind() != "preference") {
       stage.Problem("kind", fmt::format("there is nowhere for a stage {} to act: write an "
                                         "[environment] (docs/environments.md)",
                                         one->kind()));

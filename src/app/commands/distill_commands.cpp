@@ -36,6 +36,11 @@ std::string DistilledView(const Distilled& found, const DistillationChoice& choi
   view += row("repeated", sum.repeated, "say what another one of the task says");
   view += row("left out", sum.unreadable, "cannot be written as a conversation");
   view += row("kept", std::ssize(sum.conversations), choice.out);
+  for (const auto& [because, pairs] : found.pairs) {
+    view += row("pairs", pairs,
+                because == "right" ? "of what went well and what did not, " + choice.pairs
+                                   : "of few calls and more, " + choice.pairs);
+  }
   if (sum.attempts < found.wanted) {
     view += found.stopped ? "interrupted; "
                           : "the others could not be played, and nobody here is "
@@ -51,6 +56,11 @@ Result<std::string> RunDistillation(const DistillationChoice& choice, CommandCon
   if (!context->json) return DistilledView(found, choice);
   Json json = found.summary.ToJson();
   json.Set("out", choice.out);
+  if (!choice.pairs.empty()) {
+    Json pairs = Json::Object();
+    for (const auto& [because, count] : found.pairs) pairs.Set(because, count);
+    json.Set("pairs", std::move(pairs));
+  }
   json.Set("teacher", found.teacher);
   json.Set("environment", found.environment);
   json.Set("wanted", found.wanted);
@@ -77,6 +87,12 @@ void AddDistill(Command data, std::shared_ptr<CommandContext> context) {
                  "conversations, as stage sft imitates them; every attempt is in "
                  "OUT.attempts.jsonl")
       .Required();
+  distill.AddOption("--pairs", &choice->pairs,
+                    "write pairs to this file, too, as stage preference learns from them: right "
+                    "before wrong, few calls before more");
+  distill.AddOption("--pairs-per-task", &choice->pairs_per_task, "at most")
+      .Between(1, 1024)
+      .ShowDefault();
   distill.AddOption("--split", &choice->split, "whose tasks are played").ShowDefault();
   distill
       .AddOption("--tasks,-n", &choice->tasks,
@@ -110,7 +126,8 @@ void AddDistill(Command data, std::shared_ptr<CommandContext> context) {
   distill.Footer(
       "Killed or interrupted, the same command goes on where it was.\nExamples:\n"
       "  hone data distill http://127.0.0.1:8000/v1 --env mine.toml -k 4 -o taught.jsonl\n"
-      "  hone data distill runs/large --env mine.toml --at-least 0.9 -o taught.jsonl\n");
+      "  hone data distill runs/large --env mine.toml --at-least 0.9 -o taught.jsonl\n"
+      "  hone data distill runs/mine -k 8 -o good.jsonl --pairs pairs.jsonl\n");
   distill.Action([=] { Finish(context.get(), RunDistillation(*choice, context.get())); });
 }
 

@@ -42,7 +42,8 @@ std::vector<Picture> Pictures() {
           {"Speed", "tokens per second", {{"tokens_per_second", "tokens per second"}}},
           {"Imitation",
            "loss per token",
-           {{"sft/loss", "of the agent's tokens"}, {"sft/other_loss", "of other tokens"}}}};
+           {{"sft/loss", "of the agent's tokens"}, {"sft/other_loss", "of other tokens"}}},
+          {"Preferences", "share of pairs", {{"preference/accuracy", "preferred as wanted"}}}};
 }
 
 Curve CurveOf(const RunHistory& run, const std::string& metric, std::string name, bool dots) {

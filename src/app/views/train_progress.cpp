@@ -52,6 +52,8 @@ class PeoplesTraining final : public TrainObserver {
       Practice(step);
     } else if (step.values.contains("sft/loss")) {
       Imitation(step);
+    } else if (step.values.contains("preference/loss")) {
+      Preferences(step);
     } else if (step.step == step.steps) {
       Numbers(step);
     }
@@ -129,6 +131,14 @@ class PeoplesTraining final : public TrainObserver {
     Line(fmt::format("step {:>5}  loss {:.4f}{}  {:>6.0f} tokens/s{}", Number(step),
                      Of(step.values, "sft/loss"), others, Of(step.values, "tokens_per_second"),
                      measured ? HeldOut(step.values) : ""));
+  }
+
+  void Preferences(const StepReport& step) {
+    if (lines_++ % 8 != 0 && step.step != step.steps) return;
+    Line(fmt::format("step {:>5}  loss {:.4f}  {:.0f} % preferred as wanted, margin {:+.3f}",
+                     Number(step), Of(step.values, "preference/loss"),
+                     100 * Of(step.values, "preference/accuracy"),
+                     Of(step.values, "preference/margin")));
   }
 
   // What it says to rows that it never saw.

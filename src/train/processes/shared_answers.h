@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "cluster/cluster.h"
+#include "cluster/wire.h"
 #include "learn/together/slices.h"
 #include "simulate/players/answer_training.h"
 
