@@ -1,5 +1,7 @@
 #include "evaluate/endpoint_agent.h"
 
+#include "rollout/no_calls.h"
+
 #include <fmt/format.h>
 
 namespace hone {
@@ -78,6 +80,7 @@ Json EndpointAgent::Conversation(const Opening& opening,
 
 Json EndpointAgent::ToolsOf(const Opening& opening) const {
   Json::Array shown;
+  if (options_.without_tools) return shown;
   const Json& listed = opening.tools.AsArray().empty() ? options_.tools : opening.tools;
   for (const Json& tool : listed.AsArray()) shown.push_back(ApiTool(tool));
   return shown;
@@ -112,6 +115,7 @@ AgentTurn EndpointAgent::Act(const Opening& opening, const std::vector<PlayedTur
   if (!got.calls.AsArray().empty()) message.Set("tool_calls", got.calls);
   said_.push_back(std::move(message));
   for (const Json& call : got.calls.AsArray()) ReadCall(call, &turn);
+  if (options_.without_tools) NoCalls::Deny(&turn, {});
   if (got.calls.AsArray().empty()) turn.answer = got.text;
   turn.tokens = got.usage.completion;
   turn.context_tokens = got.usage.prompt + got.usage.completion;

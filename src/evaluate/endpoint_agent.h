@@ -15,6 +15,7 @@ struct EndpointAgentOptions {
   // Schemas that it is shown where the opening lists none: an agent that was not trained in a place
   // cannot know its tools by heart.
   Json tools = Json::Array();
+  bool without_tools = false;  // it is shown none, and what it calls is a fault
 };
 
 // A model behind an endpoint as an agent: the conversation goes out as chat messages, calls and

@@ -123,7 +123,8 @@ Result<EndpointEpisode> EndpointPlayer::One(const EndpointTask& task, size_t ind
                       {.temperature = options_.temperature,
                        .max_tokens = options_.turn_tokens,
                        .seed = Rng(task.seed).Split(static_cast<uint64_t>(task.sample)).NextU64(),
-                       .tools = VisibleTools(environment.For(task.task))});
+                       .tools = VisibleTools(environment.For(task.task)),
+                       .without_tools = options_.without_tools});
   const std::string path =
       fmt::format("{}{}{}", task.scope, task.scope.empty() ? "" : "/", task.sample);
   EndpointEpisode episode{.index = index};
@@ -151,6 +152,13 @@ Result<void> EndpointPlayer::Play(std::span<const EndpointTask> tasks,
 }
 
 Result<Evaluation> EndpointPlayer::Evaluate(const EvaluationOptions& options) const {
+  EndpointPlayOptions own = options_;
+  own.without_tools = options.without_tools;
+  if (own.without_tools) own.run += std::string("-") + kWithoutTools;
+  return EndpointPlayer(environment_, caller_, model_, own).EvaluateOnce(options);
+}
+
+Result<Evaluation> EndpointPlayer::EvaluateOnce(const EvaluationOptions& options) const {
   HONE_ASSIGN_OR_RETURN(const std::vector<GroupRequest> requests,
                         EvaluationRequests(options, *environment_->tasks));
   std::vector<EndpointTask> tasks;
@@ -163,6 +171,7 @@ Result<Evaluation> EndpointPlayer::Evaluate(const EvaluationOptions& options) co
   evaluation.split = options.split;
   evaluation.temperature = static_cast<float>(options_.temperature);
   evaluation.samples = options.samples;
+  evaluation.without_tools = options.without_tools;
   evaluation.tasks = std::ssize(requests);
   evaluation.measures.resize(tasks.size());
   const auto begun = std::chrono::steady_clock::now();

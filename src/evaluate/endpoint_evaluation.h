@@ -18,6 +18,7 @@ struct EndpointPlayOptions {
   double temperature = 0;
   int64_t turn_tokens = 1024;    // at most, of a turn
   int64_t at_once = 4;           // episodes under way at a time
+  bool without_tools = false;    // taken away
   int64_t max_turns = 256;       // of episodes that no rule of the environment ends
   std::string run = "endpoint";  // in the identity of calls
   // So many episodes in a row without an answer are the end: nobody is there any more.
@@ -66,6 +67,7 @@ class EndpointPlayer {
 
  private:
   Result<EndpointEpisode> One(const EndpointTask& task, size_t index) const;
+  Result<Evaluation> EvaluateOnce(const EvaluationOptions& options) const;
 
   const LoadedEnvironment* const environment_;
   Caller* const caller_;

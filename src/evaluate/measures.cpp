@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/check.h"
 #include "record/final_state.h"
 #include "rewards/labels.h"
 #include "rewards/matching/call_match.h"
-#include "rewards/trajectory_view.h"
 
 namespace hone {
 namespace {
@@ -37,6 +37,7 @@ void CountCalls(const TrajectoryView& trajectory, const Labels& labels, const Ta
     out->ran += run == CallRun::kRan ? 1 : 0;
     out->money += tools.PriceOf(made.call->name);
   }
+  for (const TrajectoryView::MadeCall& made : trajectory.calls) ++out->calls_of[made.call->name];
   if (!trajectory.calls.empty()) out->first_tool = trajectory.calls[0].call->name;
   if (!labels.calls) return;
   const std::vector<GoldCall>& gold = labels.calls->calls;
@@ -59,6 +60,7 @@ void CountTurn(const Node& node, Measures* out) {
   out->thoughtful_turns += node.thoughts.empty() ? 0 : 1;
   out->thoughts += static_cast<int64_t>(node.thoughts.size());
   out->closed_thoughts += node.closed_thoughts;
+  out->entropy = std::accumulate(node.entropies.begin(), node.entropies.end(), out->entropy);
 }
 
 // A figure is a sum over trajectories divided by another.
@@ -89,6 +91,14 @@ double Succeeded(const Measures& m) { return If(m.success == true); }
 constexpr ShareKind kShares[] = {
     {"outcome", "success", "tasks that were done", Succeeded,
      [](const Measures& m) { return If(m.success.has_value()); }},
+    {"outcome", "success_with_need", "of tasks that need a tool, those that were done",
+     [](const Measures& m) { return If(Needed(m) && m.success == true); },
+     [](const Measures& m) { return If(Needed(m) && m.success.has_value()); }},
+    {"outcome", "success_without_need", "of tasks that need no tool, those that were done",
+     [](const Measures& m) { return If(NotNeeded(m) && m.success == true); },
+     [](const Measures& m) { return If(NotNeeded(m) && m.success.has_value()); }},
+    {"outcome", "unaided", "of tasks that were done, those without a call",
+     [](const Measures& m) { return If(m.success == true && !m.called); }, Succeeded},
     {"when", "when", "of tasks that say whether a tool is needed, those where that was done",
      [](const Measures& m) { return If(m.tool_needed == m.called); },
      [](const Measures& m) { return If(m.tool_needed.has_value()); }},
@@ -105,6 +115,9 @@ constexpr ShareKind kShares[] = {
     {"which", "which_recall", "of needed calls, those whose tool was called", Matched, GoldCount},
     {"which", "repeats", "of calls, those that repeat an earlier one",
      [](const Measures& m) { return static_cast<double>(m.repeats); }, Calls},
+    {"which", "unused_calls", "of calls, those that brought nothing that the task needs",
+     [](const Measures& m) { return static_cast<double>(m.unused); },
+     [](const Measures& m) { return static_cast<double>(m.weighed); }},
     {"how", "how", "of calls of a needed tool, those with right arguments", Right, Matched},
     {"how", "arguments", "how right the arguments of such calls are",
      [](const Measures& m) { return m.argument_score; }, Matched},
@@ -127,6 +140,9 @@ constexpr ShareKind kShares[] = {
      [](const Measures& m) { return static_cast<double>(m.tokens); }, One},
     {"cost", "thought_tokens", "of the agent's thoughts, per task",
      [](const Measures& m) { return static_cast<double>(m.thought_tokens); }, One, true},
+    {"cost", "entropy", "of the tokens that it wrote, in nats",
+     [](const Measures& m) { return m.entropy; },
+     [](const Measures& m) { return static_cast<double>(m.tokens); }},
     {"cost", "latency_ms", "of all calls, per task",
      [](const Measures& m) { return static_cast<double>(m.latency_us) / 1000; }, One},
     {"cost", "money", "per task", [](const Measures& m) { return m.money; }, One},
@@ -173,6 +189,20 @@ Ratio RatioOf(std::span<const Measures> measures, const ShareKind& share, int64_
 
 }  // namespace
 
+std::optional<std::vector<bool>> CallsThatHelped(const TrajectoryView& trajectory,
+                                                 const Labels& labels) {
+  if (std::optional<std::vector<bool>> said = trajectory.said_right()) return said;
+  if (!labels.calls) return std::nullopt;
+  const std::vector<const Call*> calls = trajectory.bare_calls();
+  const CallScore score = ScoreCalls(calls, *labels.calls);
+  std::vector<bool> helped(calls.size(), false);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (score.gold_of[i] < 0) continue;
+    helped[i] = IsRightCall(*calls[i], labels.calls->calls[static_cast<size_t>(score.gold_of[i])]);
+  }
+  return helped;
+}
+
 Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
   const Result<Labels> labels = LabelsOf(tree.task);
   if (!labels.ok()) return labels.error().In("task \"" + tree.task.id + "\"");
@@ -194,6 +224,10 @@ Result<std::vector<Measures>> MeasureTree(const Tree& tree) {
     m.called = m.calls > 0;
     m.unreadable = static_cast<int64_t>(trajectory.faults.size());
     CountCalls(trajectory, *labels, tools, &m);
+    if (const auto helped = CallsThatHelped(trajectory, *labels)) {
+      m.weighed = std::ssize(*helped);
+      m.unused = std::count(helped->begin(), helped->end(), false);
+    }
     for (const NodeId node : WholePathTo(tree, tree.leaves[leaf].node)) {
       CountTurn(tree.nodes[static_cast<size_t>(node)], &m);
     }

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "evaluate/statistics.h"
 #include "record/tree.h"
+#include "rewards/trajectory_view.h"
 
 namespace hone {
 
@@ -39,11 +40,17 @@ struct Measures {
   int64_t misfits = 0;                // calls of unknown tools, or with arguments that do not fit
   int64_t judged = 0;                 // calls of which it is known whether they ran
   int64_t ran = 0;                    // of them
-  std::string gold_tool;              // of tasks of one gold call; empty for others
-  std::string first_tool;             // that was called first; empty: none
+  std::map<std::string, int64_t> calls_of;  // by tool
+  // Calls of which it is known whether they brought something that the task needs, and those that
+  // brought nothing (CallsThatHelped).
+  int64_t weighed = 0;
+  int64_t unused = 0;
+  std::string gold_tool;   // of tasks of one gold call; empty for others
+  std::string first_tool;  // that was called first; empty: none
 
   int64_t turns = 0;             // of the agent
   int64_t tokens = 0;            // that it wrote
+  double entropy = 0;            // of them, in nats; 0 where nobody measured it
   int64_t thought_tokens = 0;    // of them, those of its thoughts
   int64_t thoughtful_turns = 0;  // with a thought
   int64_t thoughts = 0;
@@ -56,6 +63,12 @@ struct Measures {
 
 // The tree must be valid (record/validate.h). The error names a task whose labels cannot be read.
 Result<std::vector<Measures>> MeasureTree(const Tree& tree);
+
+// Of each call of a trajectory, whether it brought something that the task needs: as the
+// environment says (final_state.call_scores), else whether it is a gold call with right arguments.
+// Absent: neither is known.
+std::optional<std::vector<bool>> CallsThatHelped(const TrajectoryView& trajectory,
+                                                 const Labels& labels);
 
 // The figures that there are, in a fixed order. A share is between 0 and 1; a cost is per task.
 struct FigureInfo {

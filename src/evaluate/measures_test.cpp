@@ -64,6 +64,29 @@ std::vector<Measures> All() {
   return all;
 }
 
+TEST(MeasuresTest, WhetherACallBroughtSomethingTheEnvironmentSaysWhereItDoes) {
+  TreeMaker maker = Weather("a");
+  Json state = State(true);
+  state.Set("call_scores", *ParseJson("[0, 1]"));
+  maker.Begin()
+      .Call("weather", R"({"city": "Oslo", "day": "Mon"})")
+      .Call("clock")
+      .End(Ending::kAnswered, state);
+  const Measures m = MeasureTree(maker.tree).value().at(0);
+  EXPECT_EQ(m.weighed, 2);
+  EXPECT_EQ(m.unused, 1);
+  TreeMaker unknown;  // no labels, no scores
+  unknown.Begin().Call("clock").End(Ending::kAnswered, State(true));
+  EXPECT_EQ(MeasureTree(unknown.tree).value().at(0).weighed, 0);
+}
+
+TEST(MeasuresTest, SuccessIsToldApartByWhetherAToolIsNeeded) {
+  const std::vector<Figure> figures = FiguresOf(All(), Rng(1));
+  EXPECT_DOUBLE_EQ(Value(figures, "success_with_need"), 0.25) << "one of four";
+  EXPECT_DOUBLE_EQ(Value(figures, "success_without_need"), 1);
+  EXPECT_DOUBLE_EQ(Value(figures, "unaided"), 1.0 / 3) << "of three that were done";
+}
+
 TEST(MeasuresTest, CountsWhatATrajectoryShows) {
   const std::vector<Measures> all = All();
   ASSERT_EQ(all.size(), 7u);
@@ -76,6 +99,11 @@ TEST(MeasuresTest, CountsWhatATrajectoryShows) {
   EXPECT_EQ(all[1].repeats, 1);
   EXPECT_EQ(all[1].unreadable, 1);
   EXPECT_EQ(all[1].turns, 3);
+  EXPECT_EQ(all[1].calls_of.at("weather"), 2);
+  EXPECT_EQ(all[1].weighed, 2);
+  EXPECT_EQ(all[1].unused, 2) << "wrong arguments bring nothing";
+  EXPECT_EQ(all[0].unused, 0);
+  EXPECT_DOUBLE_EQ(all[0].entropy, 5) << "half a nat for each of ten tokens";
   EXPECT_EQ(all[2].misfits, 1);
   EXPECT_EQ(all[2].gold_tool, "weather");
   EXPECT_EQ(all[2].first_tool, "clock");

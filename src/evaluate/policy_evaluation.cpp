@@ -21,6 +21,7 @@ std::string EnvironmentNameOf(const Measures& m) { return m.environment; }
 // The numbers that programs look for first; what there was nothing to count of is absent.
 Json ShortJson(std::span<const Measures> measures) {
   int64_t trajectories = 0, faults = 0, failed_calls = 0, tokens = 0, turns = 0;
+  std::map<std::string, int64_t> calls_of;
   for (const Measures& m : measures) {
     if (!m.counts) continue;
     ++trajectories;
@@ -28,6 +29,7 @@ Json ShortJson(std::span<const Measures> measures) {
     failed_calls += m.calls - m.ran;
     tokens += m.tokens;
     turns += m.turns;
+    for (const auto& [tool, calls] : m.calls_of) calls_of[tool] += calls;
   }
   Json out = Json::Of({{"trajectories", trajectories}});
   for (const auto& [key, figure] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -37,10 +39,20 @@ Json ShortJson(std::span<const Measures> measures) {
            {"how", "how"},
            {"needless_calls", "needless_calls"},
            {"missed_calls", "missed_calls"},
+           {"unused_calls", "unused_calls"},
+           {"unaided", "unaided"},
+           {"entropy", "entropy"},
            {"calls_per_task", "calls"},
            {"gold_calls_per_task", "gold_calls"},
            {"wasted_calls_per_task", "wasted_calls"}}) {
     if (const std::optional<double> value = ValueOf(measures, figure)) out.Set(key, *value);
+  }
+  if (!calls_of.empty()) {
+    Json by_tool = Json::Object();
+    for (const auto& [tool, calls] : calls_of) {
+      by_tool.Set(tool, static_cast<double>(calls) / static_cast<double>(trajectories));
+    }
+    out.Set("calls_of_tools", std::move(by_tool));  // per task
   }
   out.Set("faults", faults);
   out.Set("failed_calls", failed_calls);
@@ -116,6 +128,7 @@ Json Evaluation::ToJson() const {
        {"outcomes", OutcomesOf(measures)},
        {"calls_by_task", std::move(calls)},
        {"seconds", seconds}});
+  if (without_tools) out.Set("without_tools", true);
   if (counts.unread_calls > 0) {
     out.Set("unread_calls", counts.unread_calls);
     out.Set("unread_note", counts.unread_note);
@@ -156,8 +169,7 @@ Result<std::vector<GroupRequest>> EvaluationRequests(const EvaluationOptions& op
 
 Result<RolloutResult> PlayEvaluation(const EvaluationOptions& options,
                                      const Environment& environment, const Policy& policy,
-                                     Executor* executor,
-                                     std::span<const GroupRequest> requests) {
+                                     Executor* executor, std::span<const GroupRequest> requests) {
   const std::unique_ptr<Strategy> chains = NewChains();
   RolloutOptions how{.run = options.run, .max_live = options.max_live};
   if (options.progress) {
@@ -167,7 +179,8 @@ Result<RolloutResult> PlayEvaluation(const EvaluationOptions& options,
   }
   HONE_ASSIGN_OR_RETURN(
       const Rollout rollout,
-      Rollout::New(std::move(how), &environment, policy, chains.get(), executor));
+      Rollout::New(std::move(how), &environment,
+                   options.without_tools ? policy.WithoutCalls() : policy, chains.get(), executor));
   return rollout.Run(requests, options.stop);
 }
 
@@ -178,13 +191,14 @@ Result<Evaluation> EvaluatePolicy(const EvaluationOptions& options,
   evaluation.split = options.split;
   evaluation.temperature = policy.options().sampling.temperature;
   evaluation.samples = options.samples;
+  evaluation.without_tools = options.without_tools;
   HONE_ASSIGN_OR_RETURN(const std::vector<GroupRequest> requests,
                         EvaluationRequests(options, *environment.tasks));
   const size_t count = requests.size();
-  HONE_ASSIGN_OR_RETURN(const RolloutResult result,
-                        options.play ? options.play(requests)
-                                     : PlayEvaluation(options, *environment.environment, policy,
-                                                      executor, requests));
+  HONE_ASSIGN_OR_RETURN(
+      const RolloutResult result,
+      options.play ? options.play(requests)
+                   : PlayEvaluation(options, *environment.environment, policy, executor, requests));
   evaluation.tasks = static_cast<int64_t>(count);
   evaluation.counts = result.counts;
   evaluation.seconds = result.counts.seconds.total;

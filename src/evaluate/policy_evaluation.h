@@ -13,11 +13,16 @@
 
 namespace hone {
 
+// How an evaluation with the tools taken away is called where it is kept and shown.
+inline constexpr char kWithoutTools[] = "without-tools";
+
 struct EvaluationOptions {
   Split split = Split::kDev;
   int64_t tasks = 256;  // the first of the split; fewer where it has fewer; of each environment
   int64_t samples = 1;  // trajectories per task
-  uint64_t seed = 0;    // of what is drawn and of the episodes: the same for all that are compared
+  bool without_tools =
+      false;          // taken away (rollout/no_calls.h); of the same tasks in the same worlds
+  uint64_t seed = 0;  // of what is drawn and of the episodes: the same for all that are compared
   std::string run = "evaluation";  // in the identity of calls
   int64_t max_live = 256;
   // Told how many trajectories have ended, and of how many.
@@ -29,7 +34,8 @@ struct EvaluationOptions {
 
 struct Evaluation {
   Split split = Split::kDev;
-  float temperature = 1;  // 0: greedy
+  float temperature = 1;       // 0: greedy
+  bool without_tools = false;  // the agent could call none
   int64_t tasks = 0;
   int64_t samples = 1;
   // In the order of the tasks, `samples` of each. One that others broke does not count, and is here
@@ -44,12 +50,13 @@ struct Evaluation {
   std::map<std::string, std::vector<Measures>> ByKind() const;
   std::map<std::string, std::vector<Measures>> ByEnvironment() const;
 
-  // {"split", "temperature", "tasks", "samples", "broken", "seconds",
-  //  "all": {"success": 0.5, "calls_per_task": ...}, without what there was nothing to count of,
-  //  "families": {"A": {the same, and "low", "high" of the success}}, "kinds": {...},
-  //  "environments": the same, each with its "outcomes", where there are several,
-  //  "figures": {"success": {"value", "low", "high", "trajectories"}, ...},
-  //  "outcomes": "10-1", one character per trajectory in the order of the tasks: done, not done, or
+  // {"split", "temperature", "without_tools" (only where true), "tasks", "samples", "broken",
+  //  "seconds",
+  //  "all": {"success": 0.5, "calls_per_task": ..., "calls_of_tools": {"search": 0.75}}, without
+  //  what there was nothing to count of, "families": {"A": {the same, and "low", "high" of the
+  //  success}}, "kinds": {...}, "environments": the same, each with its "outcomes", where there are
+  //  several, "figures": {"success": {"value", "low", "high", "trajectories"}, ...}, "outcomes":
+  //  "10-1", one character per trajectory in the order of the tasks: done, not done, or
   //              nothing known (ended by the fault of others, or without a verdict),
   //  "calls_by_task": [1, 0, ...], in the same order,
   //  "unread_calls": turns that look like a call which was not read, and "unread_note", what to
@@ -65,8 +72,7 @@ Result<std::vector<GroupRequest>> EvaluationRequests(const EvaluationOptions& op
 // Lets the policy play some of them.
 Result<RolloutResult> PlayEvaluation(const EvaluationOptions& options,
                                      const Environment& environment, const Policy& policy,
-                                     Executor* executor,
-                                     std::span<const GroupRequest> requests);
+                                     Executor* executor, std::span<const GroupRequest> requests);
 
 // Lets the policy do every task. The executor decides who answers; it may have no other user
 // meanwhile. When others broke every single trajectory nothing was measured: the error says why.

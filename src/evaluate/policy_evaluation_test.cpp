@@ -36,6 +36,28 @@ TEST(PolicyEvaluation, MeasuresEveryTaskOnceTheSameEachTime) {
   EXPECT_NE(one->measures, other->measures) << "the seed is of what is drawn";
 }
 
+TEST(PolicyEvaluation, WithoutToolsTheSameTasksAreDoneWithoutACall) {
+  DeskPolicy desk({.tasks = 4, .least_calls = 1, .steps = 80});
+  const LoadedEnvironment environment = NewBuiltIn("desk").value();
+  const auto timeline = NewVirtualTimeline();
+  Executor executor(OptionsFor({}, *environment.environment->tools(), timeline.get()).value(),
+                    timeline.get());
+  EvaluationOptions options{.split = Split::kTrain, .tasks = 6};
+  const Evaluation with = EvaluatePolicy(options, environment, desk.Make(), &executor).value();
+  options.without_tools = true;
+  const Evaluation without = EvaluatePolicy(options, environment, desk.Make(), &executor).value();
+  ASSERT_EQ(with.measures.size(), without.measures.size());
+  int64_t calls = 0;
+  for (size_t i = 0; i < with.measures.size(); ++i) {
+    EXPECT_EQ(with.measures[i].task, without.measures[i].task);
+    EXPECT_EQ(without.measures[i].calls, 0);
+    calls += with.measures[i].calls;
+  }
+  EXPECT_GT(calls, 0);
+  EXPECT_EQ(with.ToJson().Find("without_tools"), nullptr);
+  EXPECT_EQ(*without.ToJson().Find("without_tools"), Json(true));
+}
+
 TEST(PolicyEvaluation, SaysForEveryTrajectoryHowItEndedAndWhatItCalled) {
   Evaluation evaluation{.tasks = 4, .samples = 1};
   const auto add = [&](std::optional<bool> success, int64_t calls, bool counts) {

@@ -167,6 +167,12 @@ std::vector<Alarm> BuiltInAlarms() {
        "tools are called where none is needed; weigh \"when\" more, or use a method with a call "
        "channel",
        {R::kReweight, 1.5, kWhenTerm}},
+      {"unused-calls",
+       {C::kRisesBy, "unused_call_rate", 0.2, 5},
+       kWarning,
+       "more calls than before bring nothing that the task needs; look at hollow_reward, and pay "
+       "calls for what they bring (docs/rewards.md)",
+       {}},
       {"wrong-tools",
        {C::kFallsTo, "which_accuracy", 0.7, 5},
        kWarning,

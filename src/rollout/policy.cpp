@@ -279,6 +279,13 @@ Result<Policy> Policy::New(Engine* engine, const Dialect* dialect, const Tokeniz
   return policy;
 }
 
+Policy Policy::WithoutCalls(const ToolsAway& tools) const {
+  Policy without = *this;
+  without.no_calls_ =
+      NoCalls::Of(codec_.dialect(), codec_.tokenizer(), engine_->forbidden(), tools);
+  return without;
+}
+
 Sampling Policy::SamplingOf(bool greedy) const {
   if (!greedy) return options_.sampling;
   return {.temperature = 0, .forbidden_set = options_.sampling.forbidden_set};
@@ -292,6 +299,10 @@ TurnRequest Policy::RequestFor(const Rng& rng, std::span<const TokenId> before, 
   request.stop_tokens = codec_.stop_tokens();
   request.stop = codec_.StopFunction();
   if (thoughts_) request.allow = thoughts_->Allow(before);
+  if (no_calls_ != nullptr) {
+    request.allow = NoCalls::Within(no_calls_, std::move(request.allow));
+    request.supports = false;  // almost the vocabulary for each token
+  }
   return request;
 }
 

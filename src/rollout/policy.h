@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "envs/environment.h"
 #include "record/tree.h"
+#include "rollout/no_calls.h"
 #include "rollout/thought_limits.h"
 #include "text/call_format.h"
 #include "text/dialect.h"
@@ -109,6 +110,11 @@ class Policy {
   const TurnCodec& codec() const { return codec_; }
   const PolicyOptions& options() const { return options_; }
 
+  // The same policy with tools taken away (no_calls.h). Which tokens could have been drawn is not
+  // on its turns, so they are not to be trained on.
+  Policy WithoutCalls(const ToolsAway& tools = {}) const;
+  const NoCalls* no_calls() const { return no_calls_.get(); }  // null: it may call
+
   // How a turn behind these tokens is drawn in the trajectory with this stream: as the options say,
   // or greedily.
   TurnRequest RequestFor(const Rng& rng, std::span<const TokenId> before,
@@ -127,6 +133,7 @@ class Policy {
   TurnCodec codec_;
   PolicyOptions options_;
   std::optional<ThoughtLimiter> thoughts_;  // where there are limits
+  std::shared_ptr<const NoCalls> no_calls_;
 };
 
 // That the dialect cannot spell a turn, and why. Of a turn with calls where a model's own template

@@ -116,7 +116,8 @@ Result<TurnWork::Opened> TurnWork::OpenOne(const GroupRequest& request, Spent* s
                           environment_.Open(request.task, EpisodeSeed(request.seed)));
   }
   const Stopwatch watch(clock_, &spent->text);
-  const Opening& opening = opened.episode->opening();
+  Opening opening = opened.episode->opening();
+  if (policy_.no_calls() != nullptr) policy_.no_calls()->Hide(&opening.tools);
   HONE_ASSIGN_OR_RETURN(opened.prompt, policy_.codec().Prompt(opening));
   if (!always_appends_) {
     HONE_ASSIGN_OR_RETURN(Conversation said, ConversationOf(opening));
@@ -129,7 +130,13 @@ void TurnWork::ReadOne(LiveTrajectory* trajectory, Spent* spent) const {
   const Stopwatch watch(clock_, &spent->text);
   Node& node = trajectory->group->tree.At(trajectory->progress.node);
   trajectory->agent = policy_.codec().ReadTurn(trajectory->turn_end, &node);
-  trajectory->ahead.unread = policy_.codec().UnreadIn(trajectory->agent, node);
+  if (policy_.no_calls() == nullptr) {
+    trajectory->ahead.unread = policy_.codec().UnreadIn(trajectory->agent, node);
+  } else {
+    NoCalls::Deny(&trajectory->agent, policy_.no_calls()->tools());
+    node.calls = trajectory->agent.calls;
+    node.faults = trajectory->agent.faults;
+  }
   trajectory->agent.context_tokens = trajectory->progress.tokens;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "evaluate/measures.h"
+#include "evaluate/policy_evaluation.h"
 
 namespace hone {
 namespace {
@@ -42,6 +43,19 @@ int64_t TasksOf(const Json* evaluation) {
   return tasks != nullptr && tasks->is_integer() ? tasks->AsInteger() : 0;
 }
 
+// The same tasks with the tools taken away, where that was measured.
+void AddWithoutTools(const Pair& without, BeforeAfterTable* table) {
+  AddFigure("success without tools", "success", without, true, 0, table);
+  const Json* some = without.after != nullptr ? without.after : without.before;
+  AddFigure("where a tool is needed", "success_with_need", without, false, 1, table);
+  AddFigure("where none is needed", "success_without_need", without, false, 1, table);
+  for (const std::string& kind : GroupsIn(some, "kinds")) {
+    Add({"kind " + kind, "", GroupIn(without.before, "kinds", kind),
+         GroupIn(without.after, "kinds", kind), false, 1},
+        table);
+  }
+}
+
 BeforeAfterTable TableOf(const Json& evaluations, const std::string& split, bool all) {
   const Pair sampled = PairOf(evaluations, split, "sampled");
   const Pair greedy = PairOf(evaluations, split, "greedy");
@@ -62,6 +76,7 @@ BeforeAfterTable TableOf(const Json& evaluations, const std::string& split, bool
     }
   }
   AddFigure("success, greedy", "success", greedy, true, 0, &table);
+  AddWithoutTools(PairOf(evaluations, split, kWithoutTools), &table);
   AddFigure("needless calls", "needless_calls", sampled, true, 0, &table);
   if (!all) return table;
   AddFigure("missed calls", "missed_calls", sampled, false, 0, &table);
@@ -70,6 +85,8 @@ BeforeAfterTable TableOf(const Json& evaluations, const std::string& split, bool
   AddFigure("calls per task", "calls", sampled, true, 0, &table);
   AddFigure("needed", "gold_calls", sampled, false, 1, &table);
   AddFigure("wasted", "wasted_calls", sampled, false, 1, &table);
+  AddFigure("brought nothing", "unused_calls", sampled, false, 1, &table);
+  AddFigure("done without a call", "unaided", sampled, false, 0, &table);
   AddFigure("tokens per task", "tokens", sampled, false, 0, &table);
   return table;
 }

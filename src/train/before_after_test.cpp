@@ -43,6 +43,23 @@ TEST(BeforeAfterTest, StandsBesideEachOtherWhatWasMeasured) {
   EXPECT_EQ(RowOf(tables[1], "family A"), nullptr);
 }
 
+TEST(BeforeAfterTest, WithoutToolsItSaysHowEachKindFares) {
+  Json evaluations = Json::Object();
+  evaluations.Set("before/test/sampled", Measured("0.25"));
+  Json without = Measured("0.125");
+  without.Set("kinds", *ParseJson(R"({"sky": {"success": 0.5, "low": 0, "high": 1}})"));
+  evaluations.Set("after/test/without-tools", without);
+  const std::vector<BeforeAfterTable> tables = BeforeAndAfter(evaluations);
+  const BeforeAfterRow* row = RowOf(tables.at(0), "success without tools");
+  ASSERT_NE(row, nullptr);
+  EXPECT_TRUE(row->main);
+  EXPECT_FALSE(row->before);
+  EXPECT_DOUBLE_EQ(row->after->value, 0.125);
+  const BeforeAfterRow* kind = RowOf(tables[0], "kind sky");
+  ASSERT_NE(kind, nullptr);
+  EXPECT_DOUBLE_EQ(kind->after->value, 0.5);
+}
+
 TEST(BeforeAfterTest, NothingMeasuredIsNoTable) {
   EXPECT_TRUE(BeforeAndAfter(Json::Object()).empty());
 }

@@ -21,6 +21,10 @@ constexpr Metric kMetrics[] = {
     {kAgent, "how", "share", kHigher, "calls of a right tool that have the right arguments"},
     {kAgent, "needless_call_rate", "share", kLower, "tasks that need no tool, with a call"},
     {kAgent, "missed_call_rate", "share", kLower, "tasks that need a tool, without a call"},
+    {kAgent, "unused_call_rate", "share", kLower,
+     "calls that brought nothing that the task needs, where that is known"},
+    {kAgent, "hollow_reward", "reward", kLower,
+     "paid for such calls, per trajectory with a call; absent: nothing was"},
     {kAgent, "tool_calls", "calls", kNeither, "per trajectory"},
     {kAgent, "num_turns", "turns", kNeither, "of the agent, per trajectory"},
     {kAgent, "response_length", "tokens", kNeither, "of the agent, per trajectory"},
@@ -125,10 +129,6 @@ constexpr Metric kMetrics[] = {
 
     {kImitation, "sft/loss", "nats", kLower, "per token of the agent"},
     {kImitation, "sft/other_loss", "nats", kLower, "per token of others"},
-    {kImitation, "tokens", "tokens", kNeither, "trained on since the line before"},
-
-    {kTime, "time/step", "seconds", kLower, "all of it"},
-    {kTime, "time/sampling", "seconds", kLower, "drawing tokens"},
     {kImitation, "preference/loss", "nats", kLower, "of a stage of preferences, per pair"},
     {kImitation, "preference/accuracy", "share", kHigher,
      "pairs whose chosen side gained more on the reference than the rejected one"},
@@ -136,6 +136,10 @@ constexpr Metric kMetrics[] = {
     {kImitation, "preference/chosen", "", kNeither,
      "beta times what the policy's log-probability of the chosen side has gained on the reference"},
     {kImitation, "preference/rejected", "", kLower, "the same of the rejected side"},
+    {kImitation, "tokens", "tokens", kNeither, "trained on since the line before"},
+
+    {kTime, "time/step", "seconds", kLower, "all of it"},
+    {kTime, "time/sampling", "seconds", kLower, "drawing tokens"},
     {kTime, "time/tools", "seconds", kLower, "waiting for tools or the simulator"},
     {kTime, "time/rollout", "seconds", kLower, "the rest of the rollout"},
     {kTime, "time/push", "seconds", kLower, "writing weights for an endpoint, which loads them"},

@@ -190,12 +190,14 @@ Result<Evaluation> StageContext::Evaluate(EvaluationOptions options, double temp
                     ? "evaluation"
                     : fmt::format("evaluation-{}-{}-{}", engine->WeightsHash().substr(0, 16),
                                   temperature, SplitName(options.split));
+  if (options.without_tools) options.run += "-without-tools";
   if (crew != nullptr) {
     options.play = [&](std::span<const GroupRequest> requests) -> Result<RolloutResult> {
       const PlayOrder order{.practice = false,
                             .run = options.run,
                             .max_live = options.max_live,
-                            .temperature = temperature};
+                            .temperature = temperature,
+                            .without_tools = options.without_tools};
       HONE_ASSIGN_OR_RETURN(Played played,
                             crew->Play(order, *this, nullptr, requests, options.progress));
       return std::move(played.result);

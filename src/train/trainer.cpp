@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "evaluate/forgetting.h"
 #include "train/device_busy.h"
+#include "train/evaluation_manners.h"
 #include "train/folder/run_inputs.h"
 #include "train/processes/crew.h"
 #include "train/rehearsal.h"
@@ -195,21 +196,20 @@ Result<void> Trainer::MayStop() {
                                                 state_.step));
 }
 
-// Sampled and greedy.
 Result<void> Trainer::Measure(const std::string& name, Split split, int64_t tasks) {
-  for (const double temperature : {recipe_.evaluation.temperature, 0.0}) {
-    const std::string full =
-        fmt::format("{}/{}/{}", name, SplitName(split), temperature == 0 ? "greedy" : "sampled");
+  for (const EvaluationManner& manner : MannersOf(recipe_.evaluation, split)) {
+    const std::string full = fmt::format("{}/{}/{}", name, SplitName(split), manner.name);
     HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, times_.Run("evaluation", [&] {
       Result<Evaluation> made =
           context_->Evaluate({.split = split,
                               .tasks = tasks,
+                              .without_tools = manner.without_tools,
                               .seed = recipe_.evaluation.seed,
                               .progress =
                                   [&](int64_t ended, int64_t wanted) {
                                     observer().OnEvaluationProgress(full, ended, wanted);
                                   }},
-                             temperature);
+                             manner.temperature);
       if (made.ok()) state_.evaluations.Set(full, made->ToJson());
       return made;
     }));

@@ -189,6 +189,8 @@ RunEvaluationOptions ReadEvaluation(RecipeTable table) {
   table.Read("dev_tasks", &settings.dev_tasks, "", AtLeast(1));
   table.Read("test_tasks", &settings.test_tasks, "before and after; 0: none", AtLeast(0));
   table.Read("temperature", &settings.temperature, "beside greedy", Between(1e-4, 100));
+  table.Read("without_tools", &settings.without_tools,
+             "test once more with the tools taken away, before and after");
   table.Read("more", &settings.more, "further splits to be measured at the end");
   for (const std::string& split : settings.more) {
     if (const auto known = SplitFromName(split); !known.ok()) {

@@ -64,6 +64,7 @@ struct RunEvaluationOptions {
   int64_t dev_tasks = 128;
   int64_t test_tasks = 512;  // before and after; 0: none
   double temperature = 1;    // of the sampled evaluation; greedy is measured besides
+  bool without_tools = false;  // test once more with the tools taken away, sampled
   std::vector<std::string> more = {"unseen-kinds", "unseen-phrases"};  // splits, at the end
   int64_t more_tasks = 256;
   uint64_t seed = 0;  // the same for all runs that are to be compared

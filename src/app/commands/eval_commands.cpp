@@ -14,6 +14,7 @@
 #include "app/report.h"
 #include "app/suite_options.h"
 #include "app/views/evaluation_view.h"
+#include "app/views/tool_benefit_view.h"
 #include "base/file.h"
 #include "envs/environments.h"
 #include "evaluate/suites/suite_tasks.h"
@@ -31,6 +32,7 @@ struct EvalArguments {
   std::optional<uint64_t> seed;
   int64_t samples = 1;
   bool greedy = false;
+  bool without_tools = false;
   SuiteOptions suite;
 };
 
@@ -45,8 +47,20 @@ std::vector<double> TemperaturesOf(const EvalArguments& arguments, double usual)
   return temperatures;
 }
 
-std::string NameOf(double temperature) {
-  return temperature == 0 ? "greedy" : fmt::format("sampled at {}", temperature);
+std::string NameOf(double temperature, bool without_tools) {
+  return (temperature == 0 ? "greedy" : fmt::format("sampled at {}", temperature)) +
+         (without_tools ? ", no tools" : "");
+}
+
+// As programs are told.
+std::string KeyOf(const Evaluation& evaluation) {
+  return std::string(evaluation.temperature == 0 ? "greedy" : "sampled") +
+         (evaluation.without_tools ? std::string("-") + kWithoutTools : "");
+}
+
+// With tools, and where that is asked for without.
+std::vector<bool> ConditionsOf(const EvalArguments& arguments) {
+  return arguments.without_tools ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
 // Who is measured, and where.
@@ -124,21 +138,23 @@ Result<std::string> Found(const EvalArguments& arguments, const Measured& who, u
                           const std::vector<ShownEvaluation>& shown, bool json) {
   Json::Object evaluations;
   for (const ShownEvaluation& one : shown) {
-    evaluations.emplace_back(one.evaluation.temperature == 0 ? "greedy" : "sampled",
-                             ShownJson(one));
+    evaluations.emplace_back(KeyOf(one.evaluation), ShownJson(one));
   }
+  const std::vector<ShownToolBenefit> uses = ToolBenefitsOf(shown);
   Json found = who.identity;
   found.Set("environment", who.environment);
   found.Set("split", SplitName(shown[0].evaluation.split));
   found.Set("seed", seed);
   found.Set("evaluations", std::move(evaluations));
+  if (!uses.empty()) found.Set("tool_use", ToolBenefitsJson(uses));
   if (!arguments.out.empty()) {
     HONE_RETURN_IF_ERROR(
         WriteFileAtomic(arguments.out, DumpJson(found, JsonStyle::kPretty) + "\n"));
   }
   if (json) return DumpJson(found) + "\n";
   const Terminal terminal = Terminal::Of(stdout);
-  return Head(who, shown[0].evaluation, terminal) + EvaluationsView(shown, terminal);
+  return Head(who, shown[0].evaluation, terminal) + EvaluationsView(shown, terminal) +
+         KindsView(shown[0].name, &shown[0].json, terminal) + ToolBenefitsView(uses, terminal);
 }
 
 // A model of this machine.
@@ -154,17 +170,20 @@ Result<std::string> EvaluateHere(const EvalArguments& arguments, Split split, bo
   std::vector<ShownEvaluation> shown;
   ProgressBar bar(stderr);
   for (const double temperature : TemperaturesOf(arguments, usual.temperature)) {
-    const std::string name = NameOf(temperature);
-    HONE_ASSIGN_OR_RETURN(
-        Evaluation evaluation,
-        setup->context->Evaluate(
-            {.split = split,
-             .tasks = arguments.tasks.value_or(usual.TasksOf(split)),
-             .samples = temperature == 0 ? 1 : arguments.samples,  // greedy is the same each time
-             .seed = seed,
-             .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }},
-            temperature));
-    shown.push_back(MakeShown(name, std::move(evaluation)));
+    for (const bool without_tools : ConditionsOf(arguments)) {
+      const std::string name = NameOf(temperature, without_tools);
+      HONE_ASSIGN_OR_RETURN(
+          Evaluation evaluation,
+          setup->context->Evaluate(
+              {.split = split,
+               .tasks = arguments.tasks.value_or(usual.TasksOf(split)),
+               .samples = temperature == 0 ? 1 : arguments.samples,  // greedy is the same each time
+               .without_tools = without_tools,
+               .seed = seed,
+               .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }},
+              temperature));
+      shown.push_back(MakeShown(name, std::move(evaluation)));
+    }
   }
   bar.Erase();
   const std::string folder = setup->place.folder.string();
@@ -184,19 +203,23 @@ Result<std::string> EvaluateThere(const EvalArguments& arguments, Split split, b
   const uint64_t seed = arguments.seed.value_or(usual.seed);
   const bool sampled = !arguments.greedy && (arguments.temperature || arguments.samples > 1);
   const double temperature = sampled ? arguments.temperature.value_or(usual.temperature) : 0;
-  const std::string name = NameOf(temperature);
-  ProgressBar bar(stderr);
-  HONE_ASSIGN_OR_RETURN(
-      Evaluation evaluation,
-      setup->PlayerAt(temperature, arguments.suite.endpoint)
-          .Evaluate({.split = split,
-                     .tasks = arguments.tasks.value_or(usual.TasksOf(split)),
-                     .samples = temperature == 0 ? 1 : arguments.samples,
-                     .seed = seed,
-                     .progress = [&](int64_t ended, int64_t all) { bar.Show(name, ended, all); }}));
-  bar.Erase();
   std::vector<ShownEvaluation> shown;
-  shown.push_back(MakeShown(name, std::move(evaluation)));
+  ProgressBar bar(stderr);
+  for (const bool without_tools : ConditionsOf(arguments)) {
+    const std::string name = NameOf(temperature, without_tools);
+    HONE_ASSIGN_OR_RETURN(Evaluation evaluation,
+                          setup->PlayerAt(temperature, arguments.suite.endpoint)
+                              .Evaluate({.split = split,
+                                         .tasks = arguments.tasks.value_or(usual.TasksOf(split)),
+                                         .samples = temperature == 0 ? 1 : arguments.samples,
+                                         .without_tools = without_tools,
+                                         .seed = seed,
+                                         .progress = [&](int64_t ended, int64_t all) {
+                                           bar.Show(name, ended, all);
+                                         }}));
+    shown.push_back(MakeShown(name, std::move(evaluation)));
+  }
+  bar.Erase();
   return Found(arguments,
                {.name = setup->model->name(),
                 .environment = setup->environment(),
@@ -208,6 +231,10 @@ Result<std::string> EvaluateThere(const EvalArguments& arguments, Split split, b
 Result<std::string> Evaluate(const EvalArguments& given, bool json) {
   EvalArguments arguments = given;
   HONE_RETURN_IF_ERROR(PlaceTasks(&arguments));
+  if (!arguments.suite.suite.empty() && arguments.without_tools) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--without-tools is for environments; of a suite leave out --tool");
+  }
   if (!arguments.suite.suite.empty()) return EvaluateOnSuite(arguments, json);
   if (arguments.suite.AnyGiven()) {
     return Error(ErrorCode::kInvalidArgument,
@@ -240,6 +267,8 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
                  "only sampled, at this one; else sampled and greedy (of an endpoint: greedy)")
       .Between(0.0, 100.0);
   eval.AddFlag("--greedy", &arguments->greedy, "only greedy");
+  eval.AddFlag("--without-tools", &arguments->without_tools,
+               "also with the tools taken away: what they bring, and where they are overused");
   eval.AddOption("--samples,-k", &arguments->samples,
                  "trajectories per task: pass@k (one of k does it) and pass^k (all k do)")
       .Between(1, 1024)
@@ -257,6 +286,7 @@ void AddEval(Command program, std::shared_ptr<CommandContext> context) {
       "Nothing is trained and nothing is written to the run. docs/evaluation.md says what the\n"
       "figures are, docs/suites.md which suites there are.\nExamples:\n"
       "  hone eval runs/quickstart\n"
+      "  hone eval runs/quickstart --without-tools\n"
       "  hone eval runs/quickstart --split unseen-kinds --samples 8\n"
       "  hone eval my-model --env desk --dialect tagged:desk --split dev --tasks 200\n"
       "  hone eval runs/mine tasks.jsonl\n"

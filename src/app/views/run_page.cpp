@@ -8,6 +8,7 @@
 #include "app/views/credit_view.h"
 #include "app/views/run_curves.h"
 #include "app/views/text_views.h"
+#include "app/views/tool_benefit_view.h"
 #include "app/views/train_progress.h"
 #include "base/file.h"
 #include "base/html.h"
@@ -309,7 +310,8 @@ std::string RunPage(const RunHistory& run) {
   const std::string name = NameOf(run);
   std::string html =
       fmt::format("<h1>{}</h1>\n<p class=\"state\">{}</p>\n", Text(name), StateOf(run));
-  html += Cards(tables) + BeforeAfterHtml(tables) + ForgettingHtml(run) + CurvesHtml(run) +
+  html += Cards(tables) + BeforeAfterHtml(tables) + ForgettingHtml(run) +
+          (run.state ? ToolBenefitHtml(run.state->evaluations) : "") + CurvesHtml(run) +
           ChecksHtml(run) + TimeHtml(run) + AlarmsHtml(run) + ExamplesHtml(run);
   html += fmt::format(
       "<h2>Recipe</h2>\n<details><summary>every key with the value it had"

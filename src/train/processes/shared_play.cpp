@@ -90,11 +90,13 @@ Result<Played> PlayShare(const PlayOrder& order, const StageContext& context,
     HONE_RETURN_IF_ERROR(GiveScores(order, context, *tools, &played));
   } else {
     HONE_ASSIGN_OR_RETURN(const Policy policy, context.PolicyAt(order.temperature, 0));
-    HONE_ASSIGN_OR_RETURN(
-        played.result,
-        PlayEvaluation(
-            {.run = order.run, .max_live = order.max_live, .progress = progress, .play = nullptr},
-            *context.environment.environment, policy, context.real->executor(), requests));
+    HONE_ASSIGN_OR_RETURN(played.result, PlayEvaluation({.without_tools = order.without_tools,
+                                                         .run = order.run,
+                                                         .max_live = order.max_live,
+                                                         .progress = progress,
+                                                         .play = nullptr},
+                                                        *context.environment.environment, policy,
+                                                        context.real->executor(), requests));
   }
   played.seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
   return played;

@@ -18,13 +18,15 @@ namespace hone {
 struct PlayOrder {
   bool practice = true;
   int64_t version = 0, schedule = 0;  // of practice: DrawingLane::Begin
-  std::string run;                    // of an evaluation, with the next two: EvaluationOptions
+  std::string run;                    // of an evaluation, with the next: EvaluationOptions
   int64_t max_live = 256;
   double temperature = 1;
+  bool without_tools = false;
 };
 template <typename Wire>
 void Fields(Wire& wire, PlayOrder& order) {
-  wire(order.practice, order.version, order.schedule, order.run, order.max_live, order.temperature);
+  wire(order.practice, order.version, order.schedule, order.run, order.max_live, order.temperature,
+       order.without_tools);
 }
 
 struct Played {

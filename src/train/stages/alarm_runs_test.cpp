@@ -178,7 +178,7 @@ TEST_F(AlarmRuns, EveryAlarmIsFiredByARunMadeToFailThatWay) {
       {"paid-for-wrong-calls",
        {"environment.train=" + mixed, "rewards.preset=call-f1", "rewards.weight=-1",
         "credit.method=grpo:terms=call", "stage.1.learning_rate=0.003", "stage.1.group=8"},
-       {"wrong-tools"}},
+       {"wrong-tools", "unused-calls"}},
       {"paid-for-errors",
        {"environment={kind='desk', tasks={kinds=['day_after', 'clock'], chatter=0.0}}", "tools=[]",
         "stage.0.steps=300", "rewards.weight=-1", "stage.1.learning_rate=0.003"},

@@ -53,7 +53,45 @@ void AddRewards(const std::vector<ScoredTree>& records, StepValues* values) {
   }
 }
 
+// What was paid for calls that brought nothing: terms above 0 that stand on such a call.
+double HollowReward(const TrajectoryView& trajectory, const Labels& labels, const Score& score) {
+  const auto helped = CallsThatHelped(trajectory, labels);
+  if (!helped) return 0;
+  double paid = 0;
+  for (size_t i = 0; i < helped->size(); ++i) {
+    if ((*helped)[i]) continue;
+    const TrajectoryView::MadeCall& made = trajectory.calls[i];
+    for (const RewardTerm& term : score.terms) {
+      if (term.value && term.node == made.node && term.span == made.call->span) {
+        paid += std::max(0.0, term.weight * *term.value);
+      }
+    }
+  }
+  return paid;
+}
+
+// Per trajectory with calls; absent where no reward stands on calls that brought nothing.
+void AddHollowReward(const std::vector<ScoredTree>& records, StepValues* values) {
+  double paid = 0;
+  int64_t calling = 0;
+  for (const ScoredTree& record : records) {
+    const Result<Labels> labels = LabelsOf(record.tree.task);
+    if (!labels.ok()) continue;  // measuring says so
+    for (const Score& score : record.scores) {
+      const TrajectoryView trajectory = TrajectoryOf(record.tree, score.leaf);
+      if (trajectory.calls.empty() || trajectory.failed_by_others()) continue;
+      ++calling;
+      paid += HollowReward(trajectory, *labels, score);
+    }
+  }
+  if (paid > 0) (*values)["hollow_reward"] = paid / static_cast<double>(calling);
+}
+
 }  // namespace
+
+bool IsWrittenSince(std::string_view name) {
+  return name == "unused_call_rate" || name == "hollow_reward";
+}
 
 void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
                       const RolloutCounts& counts, StepValues* values) {
@@ -80,6 +118,7 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
       {"how", "how"},
       {"needless_call_rate", "needless_calls"},
       {"missed_call_rate", "missed_calls"},
+      {"unused_call_rate", "unused_calls"},
       {"tool_calls", "calls"},
       {"response_length", "tokens"},
       {"num_turns", "turns"},
@@ -93,6 +132,7 @@ void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<
   AddShare("faults", faults, trajectories, values);
   AddShare("execution_failure_rate", calls - ran, calls, values);  // whoever is to blame
   AddRewards(records, values);
+  AddHollowReward(records, values);
   // An action is a call, an answer or what could not be read.
   const int64_t actions = calls + faults + trajectories;
   const int64_t broken = counts.dropped + leaves - trajectories;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "credit/credit.h"
@@ -16,6 +17,8 @@ namespace hone {
 // endings and counts. A figure that nothing was measured for is absent.
 void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
                       const RolloutCounts& counts, StepValues* values);
+// Whether runs of older programs did not write this number: who derives them again passes it over.
+bool IsWrittenSince(std::string_view name);
 
 // Share of the groups whose credit is all zero: nothing is learned from them.
 // How many steps the weights that drew a token were behind those of the step, on average.

@@ -38,6 +38,28 @@ TEST(RlValues, AreMeansOverWhatWasScored) {
   EXPECT_EQ(values.at("unread_call_rate"), 0.25);
 }
 
+TEST(RlValues, WhatIsPaidForCallsThatBroughtNothingIsToldApart) {
+  TreeMaker maker;
+  maker.tree.task.reward = *ParseJson(R"({"calls": [{"name": "clock", "arguments": {}}]})");
+  maker.Begin().Call("clock").Call("clock").Answer("1");
+  maker.Begin().Answer("1");
+  ScoredTree record{.tree = maker.tree};
+  const auto paid = [&](NodeId node, double value) {
+    return RewardTerm{
+        .name = "call", .value = value, .weight = 2, .node = node, .span = Span{2, 8}};
+  };
+  record.scores = {{0, {paid(1, 1), paid(3, 0.5)}}, {1, {{.name = "outcome", .value = 1}}}};
+  StepValues values;
+  AddRolloutValues({record}, MeasureTree(record.tree).value(), {}, &values);
+  EXPECT_EQ(values.at("unused_call_rate"), 0.5) << "one gold call: the second brought nothing";
+  EXPECT_EQ(values.at("hollow_reward"), 1)
+      << "half of a point with weight 2; the answer is no call";
+  record.scores[0].terms[1].value = -0.5;
+  StepValues punished;
+  AddRolloutValues({record}, MeasureTree(record.tree).value(), {}, &punished);
+  EXPECT_FALSE(punished.contains("hollow_reward")) << "nothing was paid";
+}
+
 // A figure of nothing is absent: 0 would look like a collapse.
 TEST(RlValues, WhatNothingWasMeasuredForIsAbsent) {
   TreeMaker maker;
