@@ -42,6 +42,7 @@ void AddEnv(Command program, std::shared_ptr<CommandContext> context);
 void AddData(Command program, std::shared_ptr<CommandContext> context);
 // Below `hone data`.
 void AddDistill(Command data, std::shared_ptr<CommandContext> context);
+void AddNeeds(Command data, std::shared_ptr<CommandContext> context);
 void AddInit(Command program, std::shared_ptr<CommandContext> context);
 void AddTrain(Command program, std::shared_ptr<CommandContext> context);
 void AddLearn(Command program, std::shared_ptr<CommandContext> context);

@@ -58,6 +58,43 @@ TEST_F(EvalTest, ARunIsMeasuredForPeopleAndForProgramsAndHasAPage) {
   EXPECT_EQ(*ReadFile(run + "/report.html"), page);
 }
 
+TEST_F(EvalTest, WithoutToolsTheSameTasksAreDoneOnceMoreAndBothAreCompared) {
+  const std::string run = TrainedRun();
+  const SubprocessResult people = Hone({"eval", run, "--tasks", "6", "--without-tools"});
+  ASSERT_EQ(people.exit_code, 0) << people.standard_error;
+  for (const char* part : {"sampled at 1, no tools", "greedy, no tools", "calls by kind, sampled",
+                           "with tools and without, greedy", "overuse", "myopia"}) {
+    EXPECT_NE(people.standard_output.find(part), std::string::npos) << people.standard_output;
+  }
+  const SubprocessResult programs =
+      Hone({"eval", run, "--tasks", "6", "--without-tools", "--greedy", "--json"});
+  ASSERT_EQ(programs.exit_code, 0) << programs.standard_error;
+  const Json found = *ParseJson(programs.standard_output);
+  const Json* without = found.Find("evaluations")->Find("greedy-without-tools");
+  ASSERT_NE(without, nullptr);
+  EXPECT_EQ(without->Find("all")->Find("calls_per_task")->AsDouble(), 0);
+  EXPECT_EQ(found.Find("tool_use")->Find("greedy")->Find("pairs")->AsInteger(), 6);
+  ExpectError(Hone({"eval", run, "gsm8k:/nowhere", "--without-tools"}), 1, "is for environments");
+}
+
+TEST_F(EvalTest, WhatARunDoesNotKnowIsShownAndItsAttemptsArePaired) {
+  const std::string run = TrainedRun();
+  const auto path = [&](const char* name) { return (directory_.path() / name).string(); };
+  const SubprocessResult needs =
+      Hone({"data", "needs", run, "-n", "4", "-k", "2", "-o", path("needs.jsonl"), "--json"});
+  ASSERT_EQ(needs.exit_code, 0) << needs.standard_error;
+  EXPECT_EQ(ParseJson(needs.standard_output)->Find("tasks")->AsArray().size(), 4u);
+  EXPECT_EQ(Hone({"data", "check", path("needs.jsonl")}).exit_code, 0);
+  const SubprocessResult pairs = Hone({"data", "distill", run, "-n", "8", "-k", "6", "-o",
+                                       path("good.jsonl"), "--pairs", path("pairs.jsonl")});
+  ASSERT_EQ(pairs.exit_code, 0) << pairs.standard_error;
+  EXPECT_TRUE(std::filesystem::exists(path("pairs.jsonl")));
+  ExpectError(Hone({"data", "distill", run, "-o", path("a.jsonl"), "--pairs", path("b.jsonl")}), 1,
+              "--samples 2 or more");
+  ExpectError(Hone({"data", "needs", "http://127.0.0.1:1/v1", "-o", path("c.jsonl")}), 1,
+              "a model of this machine");
+}
+
 TEST_F(EvalTest, TheCreditOfARunIsAudited) {
   const std::string run = TrainedRun(), page = (directory_.path() / "audit.html").string();
   const SubprocessResult some =

@@ -197,6 +197,7 @@ void AddData(Command program, std::shared_ptr<CommandContext> context) {
   split.Action([=] { Finish(context.get(), CutInTwo(*arguments, context->json)); });
 
   AddDistill(data, context);
+  AddNeeds(data, context);
 }
 
 }  // namespace hone
