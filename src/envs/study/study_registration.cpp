@@ -56,12 +56,16 @@ EnvironmentOptions ReadStudy(RecipeTable table, bool /*has_user*/) {
   RecipeTable task_table = table.Table("tasks");
   ReadTaskOptions(&task_table, &tasks);
   const ThoughtStyle thoughts = ReadThoughts(&task_table);
+  int64_t shown = 0;
+  task_table.Read("teacher_calls", &shown,
+                  "that the teacher makes at most, before it answers with what it has read; 0: all",
+                  AtLeast(0));
   const Rules rules = ReadRules(table.Table("rules"), StudyRules());
   EnvironmentOptions environment{.rules = rules};
   environment.make = [=](const std::shared_ptr<const Toolbox>&) -> Result<LoadedEnvironment> {
     const auto library = std::make_shared<const Library>(library_options);
     HONE_ASSIGN_OR_RETURN(auto made, NewStudy(library, tools, list_tools));
-    const TeacherMaker teacher = NewStudyTeacher(library, tools, thoughts);
+    const TeacherMaker teacher = NewStudyTeacher(library, tools, thoughts, shown);
     const TeacherMaker gold = NewStudyTeacher(library, tools, ThoughtStyle::kGood);
     return LoadedEnvironment{
         .environment = WithRules(std::move(made), rules),

@@ -1,6 +1,7 @@
 #include "envs/study/study_teacher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,6 +71,7 @@ class StudyTeacher final : public Agent {
     std::shared_ptr<const Library> library;
     StudyToolNames tools;
     ThoughtStyle thoughts = ThoughtStyle::kMixed;
+    int64_t calls = 0;  // of a plan, at most; 0: all
   };
 
   StudyTeacher(Way way, Manner manner, double error, Rng rng)
@@ -81,6 +83,7 @@ class StudyTeacher final : public Agent {
     const std::vector<PlannedCall>& calls = way_.plan.calls;
     if (calls.empty() && turns.empty() && HasTools() && Chance(error_)) return NeedlessCall();
     if (made_ == calls.size()) return LastTurn();
+    if (manner_.calls > 0 && std::cmp_equal(made_, manner_.calls)) return Answer(Guess(), "");
     return NextCall();
   }
 
@@ -284,8 +287,8 @@ class StudyTeacher final : public Agent {
 }  // namespace
 
 TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, const StudyToolNames& tools,
-                             ThoughtStyle thoughts) {
-  return [manner = StudyTeacher::Manner{std::move(library), tools, thoughts}](
+                             ThoughtStyle thoughts, int64_t calls) {
+  return [manner = StudyTeacher::Manner{std::move(library), tools, thoughts, calls}](
              const Task& task, double error, Rng rng) -> Result<std::unique_ptr<Agent>> {
     Result<Way> way = WayOf(task);
     if (!way.ok()) return way.error().In(fmt::format("task \"{}\"", task.id));

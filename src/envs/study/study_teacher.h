@@ -20,7 +20,10 @@ namespace hone::study {
 // another line, a guess instead of "unknown", the first value instead of "disputed". With mixed
 // thoughts some name a wrong thing, which is then done half of the time. The error says what is
 // wrong with the task.
+//
+// `calls` of a plan are the most it makes; then it answers with something that it has read, so that
+// nobody sees how a longer task is done. 0: all of them.
 TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, const StudyToolNames& tools,
-                             ThoughtStyle thoughts);
+                             ThoughtStyle thoughts, int64_t calls = 0);
 
 }  // namespace hone::study

@@ -82,6 +82,20 @@ TEST(StudyTeacherTest, ErrsAsOftenAsItIsTold) {
   }
 }
 
+TEST(StudyTeacherTest, ShowsNoMoreCallsThanItIsTold) {
+  const auto tasks = NewStudyTasks(Usual(), {.families = {0, 0, 1, 1, 0, 1, 0, 0}}, {});
+  const TeacherMaker teacher = NewStudyTeacher(Usual(), {}, ThoughtStyle::kMixed, 1);
+  int64_t called = 0;
+  for (uint64_t i = 0; i < 200; ++i) {
+    const Task task = tasks->Make(Split::kTrain, i);
+    const Playthrough played = Player().Run(task, teacher(task, 0, Rng(7).Split(i)).value());
+    EXPECT_FALSE(played.success()) << task.id;
+    EXPECT_EQ(played.ending, Ending::kAnswered);
+    called += played.CountCalls();
+  }
+  EXPECT_EQ(called, 200);
+}
+
 TEST(StudyTeacherTest, ThinksAsItIsTold) {
   const Outcome good = Teach(0, 300, ThoughtStyle::kGood),
                 none = Teach(0, 300, ThoughtStyle::kNone),
