@@ -74,6 +74,22 @@ TEST(StudyTasksTest, FamiliesComeByTheirWeights) {
       << "gold calls per task, as docs/environments/study.md says";
 }
 
+// docs/environments/study.md says how much they are worth.
+TEST(StudyTasksTest, OneAnswerForEverythingIsSeldomRight) {
+  const auto tasks = Tasks();
+  std::map<std::string, int> answers;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    ++answers[PlainText(tasks->Make(Split::kTest, i).answer)];
+  }
+  EXPECT_NEAR(answers["unknown"], 90, 5);
+  EXPECT_NEAR(answers["disputed"], 40, 5);
+  for (const auto& [answer, count] : answers) {
+    if (answer != "unknown" && answer != "disputed") {
+      EXPECT_LT(count, 20) << answer;
+    }
+  }
+}
+
 TEST(StudyTasksTest, OnlyTasksThatTheToolsCanDoAreMade) {
   const auto families = [](const StudyToolNames& tools) {
     const auto tasks = Tasks({}, tools);
