@@ -7,9 +7,19 @@ namespace {
 
 class PlanAgent final : public Agent {
  public:
-  explicit PlanAgent(Plan plan) : plan_(std::move(plan)) {}
+  PlanAgent(Plan plan, std::vector<std::string> thoughts)
+      : plan_(std::move(plan)), thoughts_(std::move(thoughts)) {}
 
   AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
+    AgentTurn turn = Next(turns);
+    // While a call is under way its number is that of the results.
+    const size_t number = turn.calls.empty() ? plan_.calls.size() : results_.size();
+    if (number < thoughts_.size()) turn.thought = thoughts_[number];
+    return turn;
+  }
+
+ private:
+  AgentTurn Next(const std::vector<PlayedTurn>& turns) {
     if (waiting_) {
       const ToolResult& result = turns.back().agent.results[0];
       if (result.status != CallStatus::kOk) return Says("none");
@@ -32,8 +42,8 @@ class PlanAgent final : public Agent {
     return Says(answer.ok() ? answer->value_or("done") : "none");
   }
 
- private:
   const Plan plan_;
+  const std::vector<std::string> thoughts_;  // before each call and before the answer; or none
   PlanResults results_;
   bool waiting_ = false;  // for the result of the call that was made last
 };
@@ -118,15 +128,19 @@ AgentTurn Says(std::string text) {
   return turn;
 }
 
-std::unique_ptr<Agent> NewPlanAgent(Plan plan) {
-  return std::make_unique<PlanAgent>(std::move(plan));
+std::unique_ptr<Agent> NewPlanAgent(Plan plan, std::vector<std::string> thoughts) {
+  return std::make_unique<PlanAgent>(std::move(plan), std::move(thoughts));
 }
 Result<std::unique_ptr<Agent>> NewPlanAgentFor(const Task& task) {
   HONE_ASSIGN_OR_RETURN(std::optional<Plan> plan, PlanOf(task));
   if (!plan) {
     return Error(ErrorCode::kNotFound, fmt::format("task \"{}\" has no plan", task.id));
   }
-  return NewPlanAgent(std::move(*plan));
+  std::vector<std::string> thoughts;
+  if (const Json* said = task.metadata.Find("thoughts"); said != nullptr && said->is_array()) {
+    for (const Json& thought : said->AsArray()) thoughts.push_back(PlainText(thought));
+  }
+  return NewPlanAgent(std::move(*plan), std::move(thoughts));
 }
 std::unique_ptr<Agent> NewIdleAgent() { return std::make_unique<IdleAgent>(); }
 std::unique_ptr<Agent> NewRandomAgent(Json tools, Rng rng) {

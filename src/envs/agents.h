@@ -16,9 +16,11 @@ namespace hone {
 AgentTurn Says(std::string text);
 
 // Carries out the plan call by call and gives its answer. A call that fails ends it: it answers
-// nothing more than "none".
-std::unique_ptr<Agent> NewPlanAgent(Plan plan);
-// The same with the plan that the task has; an error when it has none.
+// nothing more than "none". Of `thoughts` the first stands before the first call, and the one
+// behind those of all calls before the answer; calls that a condition leaves out keep theirs.
+std::unique_ptr<Agent> NewPlanAgent(Plan plan, std::vector<std::string> thoughts = {});
+// The same with the plan that the task has, and with its "metadata.thoughts"; an error when it has
+// no plan.
 Result<std::unique_ptr<Agent>> NewPlanAgentFor(const Task& task);
 
 // Makes no call and answers "none" whenever it is asked for something.

@@ -51,5 +51,19 @@ TEST_F(AgentsTest, APlanThatFailsGivesUp) {
   EXPECT_EQ(*played.final_state.Find("answer"), Json("none"));
 }
 
+TEST_F(AgentsTest, AThoughtStandsBeforeEveryCallAndBeforeTheAnswer) {
+  Task task = task_;
+  task.metadata =
+      *ParseJson(R"({"plan": {"calls": [{"name": "clock", "arguments": {"city": "Oslo"}}],
+      "answer": "noon"}, "thoughts": ["I look at the clock.", "It is noon."]})");
+  const Playthrough played = player_.Run(task, NewPlanAgentFor(task).value());
+  ASSERT_EQ(played.turns.size(), 2u);
+  EXPECT_EQ(played.turns[0].agent.thought, "I look at the clock.");
+  EXPECT_EQ(played.turns[1].agent.thought, "It is noon.");
+  EXPECT_EQ(*played.final_state.Find("answer"), Json("noon"));
+  task.metadata = *ParseJson(R"({"plan": {"calls": [], "answer": "noon"}})");
+  EXPECT_EQ(player_.Run(task, NewPlanAgentFor(task).value()).turns[0].agent.thought, "");
+}
+
 }  // namespace
 }  // namespace hone

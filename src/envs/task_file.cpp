@@ -173,6 +173,21 @@ class RowReader {
       Add("metadata.plan." + problem);
     }
     CheckAgreement(*plan);
+    if (const Json* thoughts = task_.metadata.Find("thoughts")) CheckThoughts(*thoughts, *plan);
+  }
+
+  // Who plays the plan thinks them aloud.
+  void CheckThoughts(const Json& thoughts, const Plan& plan) {
+    const size_t wanted = plan.calls.size() + 1;
+    const bool list = thoughts.is_array() && thoughts.AsArray().size() == wanted;
+    if (list && std::all_of(thoughts.AsArray().begin(), thoughts.AsArray().end(),
+                            [](const Json& one) { return one.is_string(); })) {
+      return;
+    }
+    Add(
+        fmt::format("metadata.thoughts: wants a list of {} text{}: one before each call of the "
+                    "plan, and one before the answer",
+                    wanted, wanted == 1 ? "" : "s"));
   }
 
   // A plan that says the answer outright must say the task's.

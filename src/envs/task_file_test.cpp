@@ -348,5 +348,18 @@ TEST(TaskFileTest, TheRecipeNamesTheKindOfAnswersThatRowsDoNotName) {
   EXPECT_EQ(own.tasks[0].reward, Json("qa-f1"));
 }
 
+TEST(TaskFileTest, ThoughtsStandBeforeEveryCallOfThePlanAndBeforeTheAnswer) {
+  const auto problems = [](const std::string& thoughts) {
+    return ProblemsOf(R"({"id": "a", "prompt": "p", "answer": "1", "metadata": {"plan": {"calls": )"
+                      R"([{"name": "x", "arguments": {}}], "answer": "1"}, "thoughts": )" +
+                          thoughts + "}}",
+                      false);
+  };
+  EXPECT_EQ(problems(R"(["I look.", "It is 1."])"), Problems{});
+  EXPECT_EQ(problems(R"(["I look."])").size(), 1u);
+  EXPECT_EQ(problems(R"(["I look.", 1])").size(), 1u);
+  EXPECT_EQ(problems(R"("I look.")").size(), 1u);
+}
+
 }  // namespace
 }  // namespace hone
