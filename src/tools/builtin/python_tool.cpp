@@ -24,7 +24,7 @@ constexpr const char* kParameters = R"({
 
 ToolSpec SpecFor(const PythonOptions& options) {
   ToolSpec spec;
-  spec.name = "python";
+  spec.name = options.name;
   spec.description = fmt::format(
       "Runs Python 3 code and returns what it prints and the value of its last expression. {} "
       "There "
@@ -190,6 +190,8 @@ class PythonToolkit final : public Toolkit {
 
 PythonOptions ReadPythonOptions(RecipeTable table) {
   PythonOptions options;
+  table.Read("name", &options.name, "of the tool, as the dialect's tags call it");
+  if (options.name.empty()) table.Problem("name", "wants the name of the tool, such as code");
   table.Read("state", &options.state, "variables live from call to call of a trajectory");
   table.Read("timeout_ms", &options.timeout_ms, "of one call", Between(1, 3600000));
   table.Read("memory_mb", &options.memory_mb, "of a process, and of all together",

@@ -13,6 +13,7 @@ namespace hone {
 // The tool `python`: code in, out comes what it printed and, as on a console, the value of its last
 // expression. It runs confined (tools/sandbox/sandbox.h).
 struct PythonOptions {
+  std::string name = "python";       // of the tool
   bool state = false;                // variables live from call to call of a trajectory
   int64_t timeout_ms = 10000;        // of one call
   int64_t memory_mb = 512;           // of a process, and of all together

@@ -44,6 +44,14 @@ TEST_P(PythonToolTest, GivesOutputErrorAndTheValueOfTheLastExpression) {
   EXPECT_EQ(Call(*python, "import os; os.write(1, b'\\xff raw')"), Answered("\xEF\xBF\xBD raw\n5"));
 }
 
+TEST_P(PythonToolTest, ItIsCalledAsTheRecipeSays) {
+  PythonOptions options = Options();
+  options.name = "code";
+  const auto python = New(options);
+  EXPECT_EQ(python->tools()[0].name, "code");
+  EXPECT_EQ(python->Call("code", Json::Of({{"code", "6 * 7"}}), nullptr, {}), Answered("42"));
+}
+
 TEST_P(PythonToolTest, ErrorsAreTheirLastLineAndRepliesShortWhereARecipeSaysSo) {
   PythonOptions options = Options();
   options.last_line_of_errors = true;
