@@ -158,6 +158,12 @@ Json NodeToJson(const Node& node, const Tokenizer* tokenizer) {
     }
     json.Set("calls", std::move(calls));
     json.Set("faults", std::move(faults));
+    if (!node.thoughts.empty()) {
+      Json::Array thoughts;
+      for (const Span& span : node.thoughts) thoughts.push_back(SpanToJson(span));
+      json.Set("thoughts", std::move(thoughts));
+      json.Set("closed_thoughts", node.closed_thoughts);
+    }
   }
   if (!node.results.empty()) {
     Json::Array results;

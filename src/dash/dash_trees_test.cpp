@@ -155,6 +155,19 @@ TEST_F(DashTreesTest, CreditThatCannotBeGivenSaysWhy) {
       nullptr);
 }
 
+TEST(DashTreesTextTest, ThoughtsAreToldWhereThereAreAny) {
+  ScoredTree record = Group("t", "?", 1, 0);
+  const auto first_turn = [&] {
+    const Json group = GroupToJson(record, nullptr, CreditOf(record, "grpo", 0));
+    return group.Find("nodes")->AsArray()[1];
+  };
+  EXPECT_EQ(first_turn().Find("thoughts"), nullptr);
+  record.tree.nodes[1].thoughts = {{0, 2}};
+  record.tree.nodes[1].closed_thoughts = 1;
+  EXPECT_EQ(DumpJson(*first_turn().Find("thoughts")), "[[0,2]]");
+  EXPECT_EQ(*first_turn().Find("closed_thoughts"), Json(1));
+}
+
 TEST(DashTreesTextTest, AnyRecordCanBeShown) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const ScoredTree record = RandomRecord(Rng(seed));

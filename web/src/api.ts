@@ -142,6 +142,8 @@ export interface TreeNode {
   version?: number;
   calls?: Call[];
   faults?: { kind: string; message: string; span: [number, number] }[];
+  thoughts?: [number, number][];
+  closed_thoughts?: number;
   results?: ToolResult[];
 }
 

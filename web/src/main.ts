@@ -26,6 +26,7 @@ const KEYS: [string, string][] = [
   ["j  k", "next, previous run or group"],
   ["[  ]", "previous, next trajectory of a group"],
   ["1 … 9", "channel of credit"],
+  ["o", "open or fold the thoughts of a trajectory"],
   ["s", "smoothing"],
   ["d", "light, dark, or as the system wants it"],
   ["?", "this list"],

@@ -87,7 +87,10 @@ export const sections: Section[] = [
       {
         title: "Length",
         about: "Tokens that the policy writes per trajectory.",
-        lines: [{ metric: "response_length", name: "tokens" }],
+        lines: [
+          { metric: "response_length", name: "tokens" },
+          { metric: "thought_tokens", name: "of thoughts" },
+        ],
       },
       {
         title: "Entropy",

@@ -29,14 +29,37 @@ function paint(element: HTMLElement, channel: Channel, value: number): void {
   element.style.setProperty("--heat", (0.1 + 0.62 * strength).toFixed(3));
 }
 
+/** Where a turn thinks, and whether that is open. */
+export interface Thoughts {
+  spans: [number, number][];
+  open: boolean;
+}
+
+/** A thought, folded into one line that has its length and the channel's mean. */
+function fold(span: [number, number], first: number, channel: Channel, open: boolean): HTMLElement {
+  const [begin, end] = span;
+  const values = channel.values.slice(first + begin, first + end);
+  const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+  const told = channel.kind === "credit" ? signed(mean) : short(mean);
+  const length = `${end - begin} token${end - begin === 1 ? "" : "s"}`;
+  const summary = h("summary", { title: "what it thought; o opens and folds all" }, `thought, ${length}`, h("small", {}, ` ${channel.name} ${told}`));
+  const details = h("details", { class: "thought" }, summary) as HTMLDetailsElement;
+  details.open = open;
+  return details;
+}
+
 /** Tokens of the policy, each with its colour; pointing at one tells all about it. */
-export function heat(tokens: string[], first: number, channel: Channel, facts: (token: number) => TokenFacts, tell: (facts: TokenFacts | null) => void): HTMLElement {
+export function heat(tokens: string[], first: number, channel: Channel, thoughts: Thoughts, facts: (token: number) => TokenFacts, tell: (facts: TokenFacts | null) => void): HTMLElement {
   const line = h("div", { class: "tokens" });
+  let place: HTMLElement = line; // where the next token goes
   tokens.forEach((text, i) => {
+    const begun = thoughts.spans.find(([begin]) => begin === i);
+    if (begun) line.append((place = fold(begun, first, channel, thoughts.open)));
     const value = channel.values[first + i] ?? 0;
     const span = h("span", { "data-token": first + i }, visible(text));
     paint(span, channel, value);
-    line.append(span);
+    place.append(span);
+    if (thoughts.spans.some(([, end]) => end === i + 1)) place = line;
   });
   const over = (event: Event): void => {
     const at = (event.target as HTMLElement).closest<HTMLElement>("[data-token]")?.dataset["token"];

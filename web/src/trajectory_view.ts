@@ -25,6 +25,7 @@ export class TrajectoryView implements View {
   private channel: string;
   private method: string;
   private begun = false;
+  private thoughtsOpen = false;
 
   constructor(
     private readonly page: Page,
@@ -60,6 +61,7 @@ export class TrajectoryView implements View {
   key(key: string): boolean {
     if (key === "/") this.list.focus();
     else if (key === "j" || key === "k") this.list.step(key === "j" ? 1 : -1);
+    else if (key === "o") this.openThoughts();
     else if (key === "]" || key === "[") this.chooseLeaf(this.leaf + (key === "]" ? 1 : -1));
     else if (/^[1-9]$/.test(key)) {
       const channel = this.channels()[Number(key) - 1];
@@ -112,6 +114,11 @@ export class TrajectoryView implements View {
     this.channel = key;
     this.remember();
     this.draw();
+  }
+
+  private openThoughts(): void {
+    this.thoughtsOpen = !this.thoughtsOpen;
+    if (this.group) this.draw();
   }
 
   private async chooseMethod(method: string): Promise<void> {
@@ -222,6 +229,9 @@ export class TrajectoryView implements View {
         "div",
         { class: "bar small" },
         h("span", { class: "dim" }, `${channel.name}: ${channel.about}`),
+        group.nodes.some((node) => (node.thoughts ?? []).length > 0)
+          ? h("button", { type: "button", class: "quiet", "aria-pressed": String(this.thoughtsOpen), title: "( o )", onclick: () => this.openThoughts() }, this.thoughtsOpen ? "fold thoughts" : "open thoughts")
+          : null,
         channel.kind === "credit"
           ? h("span", { class: "scale" }, signed(-channel.largest), h("i", { class: "ramp" }), signed(channel.largest), h("span", { class: "dim" }, " charged ← → earned"))
           : h("span", { class: "scale" }, "0", h("i", { class: "ramp one" }), short(channel.largest)),
@@ -281,13 +291,14 @@ export class TrajectoryView implements View {
         {},
         h("b", {}, AUTHORS.policy),
         h("span", { class: "dim" }, `${node.tokens.length} tokens`),
+        (node.closed_thoughts ?? 0) > 0 ? h("span", { class: "chip dim", title: "rollout.thought_tokens or thought_repeats closed it, not the agent" }, "thought closed by a limit") : null,
         ...channels.filter((one) => one.kind === "credit").map((one) => {
           const value = mean(one);
           return h("span", { class: `chip ${value > 0 ? "up" : value < 0 ? "down" : "dim"}`, title: "mean over the turn's tokens" }, `${one.name} ${signed(value)}`);
         }),
         ...terms.map((term) => termChip(term)),
       ),
-      heat(node.tokens, first, channel, factsOf, (facts) => this.tell(facts)),
+      heat(node.tokens, first, channel, { spans: node.thoughts ?? [], open: this.thoughtsOpen }, factsOf, (facts) => this.tell(facts)),
       ...(node.faults ?? []).map((fault) => h("p", { class: "fault" }, h("span", { class: "pill broken" }, fault.kind.replace(/_/g, " ")), ` ${fault.message}`)),
       ...(node.calls ?? []).map((call, i) => callCard(call.name, call.arguments, results.find((result) => result.call === i))),
     );

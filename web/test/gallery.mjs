@@ -15,9 +15,9 @@ const browser = await chromium.launch({
 for (const [name, hash, ready, colorScheme = "light"] of [
   ["dash-runs", "#/runs", "tr[data-run]"],
   ["dash-curves", `#/curves?run=${one}`, ".chart canvas"],
-  ["dash-trajectory", `#/trajectories?run=${one}`, ".tokens span"],
+  ["dash-trajectory", `#/trajectories?run=${one}`, ".tokens"],
   ["dash-compare", `#/compare?runs=${both}`, ".chart canvas"],
-  ["dash-dark", `#/trajectories?run=${one}`, ".tokens span", "dark"],
+  ["dash-dark", `#/trajectories?run=${one}`, ".tokens", "dark"],
 ]) {
   const context = await browser.newContext({ viewport: { width: 1366, height: 768 }, colorScheme });
   const page = await context.newPage();

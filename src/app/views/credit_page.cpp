@@ -24,6 +24,24 @@ std::string Colour(float value, float largest) {
   return fmt::format("background:rgba({},{:.2f})", value > 0 ? "22,163,74" : "220,38,38", share);
 }
 
+// The thought that a token is part of; null: none.
+const Span* ThoughtAt(const Node& node, size_t token) {
+  const auto at = static_cast<int32_t>(token);
+  for (const Span& thought : node.thoughts) {
+    if (thought.begin <= at && at < thought.end) return &thought;
+  }
+  return nullptr;
+}
+
+// The beginning of what is shown when one opens it.
+std::string Folded(const Span& thought) {
+  const int32_t tokens = thought.end - thought.begin;
+  return fmt::format(
+      "<details style=\"font-style:italic;color:var(--dim)\"><summary>thought, {} token{}"
+      "</summary>",
+      tokens, tokens == 1 ? "" : "s");
+}
+
 std::string TermsOf(const ScoredTree& record, int32_t leaf) {
   std::string text;
   for (const Score& score : record.scores) {
@@ -63,11 +81,15 @@ std::string CreditTokens(const ScoredTree& record, int32_t leaf, const std::vect
       continue;
     }
     for (size_t t = 0; t < node.tokens.size(); ++t, ++next) {
+      const Span* thought = ThoughtAt(node, t);
+      if (thought != nullptr && thought->begin == static_cast<int32_t>(t)) html += Folded(*thought);
       run += texts[t];
-      if (t + 1 < node.tokens.size() && values[next + 1] == values[next]) continue;
+      const bool same = t + 1 < node.tokens.size() && values[next + 1] == values[next];
+      if (same && ThoughtAt(node, t + 1) == thought) continue;
       html += fmt::format("<span style=\"{}\" title=\"{:+.6f}\">{}</span>",
                           Colour(values[next], largest), values[next], EscapeHtml(Printable(run)));
       run.clear();
+      if (thought != nullptr && thought->end == static_cast<int32_t>(t) + 1) html += "</details>";
     }
   }
   return html + "</div>";

@@ -51,6 +51,21 @@ TEST(CreditPage, EscapesWhatItShows) {
   EXPECT_NE(page.find("title=\"+1.000000\">12 13 </span>"), std::string::npos) << page;
 }
 
+TEST(CreditPage, AThoughtIsFolded) {
+  ScoredTree record;
+  record.tree.nodes.push_back({kNoNode, Author::kUser, {1}});
+  record.tree.nodes.push_back({0, Author::kPolicy, {2, 3, 4, 5}});
+  record.tree.leaves.push_back({1});
+  const std::string plain = CreditTokens(record, 0, {1, 1, 1, 1}, 1, nullptr);
+  EXPECT_EQ(plain.find("details"), std::string::npos);
+  record.tree.nodes[1].thoughts = {{0, 1}, {1, 3}};
+  const std::string page = CreditTokens(record, 0, {1, 1, 1, 1}, 1, nullptr);
+  EXPECT_NE(page.find("<summary>thought, 1 token</summary><span"), std::string::npos) << page;
+  EXPECT_NE(page.find(">2 </span></details><details"), std::string::npos) << page;
+  EXPECT_NE(page.find("<summary>thought, 2 tokens</summary>"), std::string::npos);
+  EXPECT_NE(page.find(">3 4 </span></details><span"), std::string::npos) << page;
+}
+
 TEST(CreditPage, ACharacterOfSeveralTokensIsShownWhole) {
   Tokenizer::Parts parts;  // one token per byte
   for (int byte = 0; byte < 256; ++byte) {

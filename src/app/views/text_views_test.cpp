@@ -1,5 +1,6 @@
 #include "app/views/text_views.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/random_record.h"
@@ -86,6 +87,25 @@ TEST(TreeView, CreditStandsBeforeTheTokensThatHaveIt) {
   EXPECT_NE(TreeView(record, &Golden(), {}).find("{+0.50}ab{-1.00}<|im_end|>"), std::string::npos);
   const std::string coloured = TreeView(record, &Golden(), {.colour = true});
   EXPECT_NE(coloured.find("\x1b[48;5;28mab\x1b[0m\x1b[48;5;124m<|im_end|>"), std::string::npos);
+}
+
+TEST(TreeView, ThoughtsAreSetApartOnATerminal) {
+  ScoredTree record = OneTurn();
+  const std::string before = TreeView(record, &Golden(), {});
+  EXPECT_EQ(before.find("thought"), std::string::npos);
+  Node& turn = record.tree.nodes[1];
+  turn.thoughts = {{0, static_cast<int32_t>(turn.tokens.size()) - 1}};
+  turn.closed_thoughts = 1;
+  const std::string plain = TreeView(record, &Golden(), {});
+  EXPECT_NE(plain.find(fmt::format("thought {} tokens, closed by a limit", turn.tokens.size() - 1)),
+            std::string::npos);
+  EXPECT_NE(plain.find("ab<|im_end|>"), std::string::npos) << "not a sign in what was said";
+  EXPECT_NE(TreeView(record, &Golden(), {.colour = true}).find("\x1b[2;3mab\x1b[0m<|im_end|>"),
+            std::string::npos);
+  record.advantages = {{0, std::vector<float>(turn.tokens.size(), 0.5f)}};
+  EXPECT_NE(TreeView(record, &Golden(), {.colour = true}).find("\x1b[3;48;5;34mab\x1b[0m"),
+            std::string::npos)
+      << "in its credit's colour";
 }
 
 TEST(TreeView, CreditNeverCutsACharacter) {

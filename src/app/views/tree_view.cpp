@@ -121,6 +121,10 @@ class TreePainter {
           node.entropies.empty() ? 0.0 : entropy / static_cast<double>(node.entropies.size()),
           node.policy_version);
     }
+    if (!node.thoughts.empty()) {
+      details += fmt::format("  thought {} tokens", ThoughtTokens(node));
+      if (node.closed_thoughts > 0) details += ", closed by a limit";
+    }
     if (node.folded_from != kNoNode) {
       details += fmt::format("  {} #{}", IsFold(node) ? "folds" : "rewrites", node.folded_from);
     }
@@ -226,6 +230,20 @@ class TreePainter {
                        [&](const Fault& fault) { return fault.span == span; });
   }
 
+  // How a run of tokens is shown: credit behind it, thoughts in italics, and dim where no credit
+  // is.
+  std::string CodesOf(float credit, bool thought) const {
+    const std::string codes = CreditCodes(credit, largest_credit_);
+    if (!thought) return codes;
+    return codes.empty() ? "2;3" : "3;" + codes;
+  }
+
+  static bool IsThought(const Node& node, size_t token) {
+    const auto at = static_cast<int32_t>(token);
+    return std::any_of(node.thoughts.begin(), node.thoughts.end(),
+                       [&](const Span& span) { return span.begin <= at && at < span.end; });
+  }
+
   // The node's tokens, credit shown where there is any.
   std::string TextOfNode(NodeId id) const {
     const Node& node = tree_.nodes[id];
@@ -233,17 +251,20 @@ class TreePainter {
     const std::vector<float>* credit = found == credit_.end() ? nullptr : &found->second;
     std::string text, run;
     float run_credit = 0;
+    bool run_thought = false;
     auto flush = [&] {
       if (run.empty()) return;
       const std::string shown = Printable(run);
-      const std::string codes = credit != nullptr ? CreditCodes(run_credit, largest_credit_) : "";
+      const std::string codes = CodesOf(run_credit, run_thought);
       if (!terminal_.colour && credit != nullptr) text += fmt::format("{{{:+.2f}}}", run_credit);
       text += codes.empty() ? shown : StyledLines(codes, shown);
       run.clear();
     };
     for (size_t t = 0; t < node.tokens.size(); ++t) {
       const float value = credit != nullptr ? (*credit)[t] : 0;
-      if (value != run_credit) {
+      // Without colours a thought is not told apart, and so begins no run.
+      const bool thought = terminal_.colour && IsThought(node, t);
+      if (value != run_credit || thought != run_thought) {
         // A character that goes on in the next token is shown with that.
         const std::string begun = run.substr(run.size() - Utf8IncompleteSuffix(run));
         run.resize(run.size() - begun.size());
@@ -251,6 +272,7 @@ class TreePainter {
         run = begun;
       }
       run_credit = value;
+      run_thought = thought;
       run += Spelled(node.tokens[t], t);
     }
     flush();
