@@ -62,7 +62,9 @@ TEST_F(ServeAnswerTest, ArgumentsOfATemplateAreRefusedWhereThereIsNone) {
 TEST(ServeThoughtsTest, AThoughtIsClosedWhereTheServerOrTheRequestSaysSo) {
   const TemporaryDirectory model;
   ASSERT_TRUE(WriteFileAtomic(model.path() / "chat_template.jinja",
-                              "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+                              "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+                              "{% if m.role == 'assistant' %}<think>\n{{ m.reasoning_content }}"
+                              "\n</think>\n\n{% endif %}{{ m.content }}"
                               "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
                               "<|im_start|>assistant\n<think>\n{% endif %}")
                   .ok());
