@@ -14,7 +14,8 @@ class KnownStepsTest : public testing::Test {
     const auto timeline = NewVirtualTimeline();
     Executor executor(OptionsFor({}, *environment_.environment->tools(), timeline.get()).value(),
                       timeline.get());
-    DeskPolicy desk({.tasks = 4});
+    // A dialect that writes thoughts.
+    DeskPolicy desk({.dialect = "hermes", .tasks = 4, .positions = 1024});
     return FindKnownSteps(options, environment_, desk.Make(), &executor);
   }
 
