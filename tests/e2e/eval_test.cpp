@@ -63,7 +63,7 @@ TEST_F(EvalTest, WithoutToolsTheSameTasksAreDoneOnceMoreAndBothAreCompared) {
   const SubprocessResult people = Hone({"eval", run, "--tasks", "6", "--without-tools"});
   ASSERT_EQ(people.exit_code, 0) << people.standard_error;
   for (const char* part : {"sampled at 1, no tools", "greedy, no tools", "calls by kind, sampled",
-                           "with tools and without, greedy", "overuse", "myopia"}) {
+                           "with tools and without, greedy", "not done without", "gain"}) {
     EXPECT_NE(people.standard_output.find(part), std::string::npos) << people.standard_output;
   }
   const SubprocessResult programs =
