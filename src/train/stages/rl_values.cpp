@@ -90,7 +90,8 @@ void AddHollowReward(const std::vector<ScoredTree>& records, StepValues* values)
 }  // namespace
 
 bool IsWrittenSince(std::string_view name) {
-  return name == "unused_call_rate" || name == "hollow_reward";
+  return name == "unused_call_rate" || name == "hollow_reward" || name == "thought_tokens" ||
+         name == "thoughtful_turns" || name == "closed_thoughts";
 }
 
 void AddRolloutValues(const std::vector<ScoredTree>& records, const std::vector<Measures>& shown,
