@@ -79,7 +79,7 @@ class StudyTeacher final : public Agent {
 
   AgentTurn Act(const Opening&, const std::vector<PlayedTurn>& turns) override {
     if (!turns.empty()) Observe(turns.back());
-    if (surrenders_) return Answer(Guess(), "");
+    if (surrenders_) return GuessedAnswer();
     const std::vector<PlannedCall>& calls = way_.plan.calls;
     if (calls.empty() && turns.empty() && HasTools() && Chance(error_)) return NeedlessCall();
     if (made_ == calls.size()) return LastTurn();
@@ -89,7 +89,7 @@ class StudyTeacher final : public Agent {
 
  private:
   // Slips, and wordy thoughts: episodes with many calls have fewer, so that they keep their size.
-  int Most() const { return way_.plan.calls.size() < 3 ? 2 : 1; }
+  int Most() const { return way_.plan.calls.size() < 2 ? 2 : 1; }
 
   bool HasTools() const { return manner_.tools.search || manner_.tools.python; }
 
@@ -104,6 +104,21 @@ class StudyTeacher final : public Agent {
       if (style == ThoughtStyle::kWordy && wordy_++ >= Most()) style = ThoughtStyle::kGood;
     }
     return ThoughtIn(style, good, way_.question, &rng_);
+  }
+
+  // As sure of itself as a right one.
+  AgentTurn GuessedAnswer() {
+    const std::string guess = Guess();
+    const std::string thought = ThoughtBefore(guess);
+    return Answer(guess, thought);
+  }
+
+  // The good thought before the answer, as if this were right.
+  std::string ThoughtBefore(const std::string& answer) const {
+    std::string thought = way_.thoughts.back();
+    if (thought.find(way_.answer) == std::string::npos) return fmt::format("It is {}.", answer);
+    ReplaceAll(way_.answer, answer, &thought);
+    return thought;
   }
 
   AgentTurn Answer(std::string text, const std::string& good) {
@@ -133,7 +148,7 @@ class StudyTeacher final : public Agent {
           return CallOf(planned, way_.thoughts[made_]);  // and not counted
         }
         if (drawn < kTwice + kForAll) return SearchForAll();
-        if (drawn < kTwice + kForAll + kEarly) return Answer(Guess(), "");
+        if (drawn < kTwice + kForAll + kEarly) return GuessedAnswer();
         return WrongCall(planned);
       }
       if (Misleads()) return MisledCall(planned);
@@ -249,26 +264,24 @@ class StudyTeacher final : public Agent {
     const double wrong = way_.answer == "unknown"    ? kGuesses
                          : way_.answer == "disputed" ? kTakesFirst
                                                      : kOtherLine;
-    if (!way_.plan.calls.empty() && Chance(wrong * error_)) return Answer(Guess(), "");
+    if (!way_.plan.calls.empty() && Chance(wrong * error_)) return GuessedAnswer();
     if (Misleads()) {
       const std::string guess = Guess();
-      std::string thought = good;
-      ReplaceAll(way_.answer, guess, &thought);
       AgentTurn turn = Says(Chance(kFollows) ? guess : way_.answer);
-      turn.thought = std::move(thought);
+      turn.thought = ThoughtBefore(guess);
       return turn;
     }
     return Answer(way_.answer, good);
   }
 
-  // Something like the answer, but not the answer, from what was read last: of a disputed fact the
-  // first value.
+  // Something like the answer from what was read last, and not the answer where that had to be
+  // read: of a disputed fact the first value.
   std::string Guess() {
     const bool doubtful = way_.answer == "unknown" || way_.answer == "disputed";
     const std::string& like = doubtful && !way_.values.empty() ? way_.values.back() : way_.answer;
     std::vector<std::string> values = ValuesLike(like, read_);
     if (way_.answer == "disputed" && !values.empty()) return values.front();
-    std::erase(values, way_.answer);
+    if (!way_.plan.calls.empty()) std::erase(values, way_.answer);
     return values.empty() ? "unknown" : values[rng_.Below(values.size())];
   }
 
