@@ -40,7 +40,7 @@ KindTable KindTableOf(const Json* evaluation) {
   std::set<std::string> tools;
   bool known = false;
   for (const auto& [kind, figures] : kinds->AsObject()) {
-    known = known || figures.Find("entropy") != nullptr;
+    known = known || figures.Find("entropy") != nullptr || figures.Find("unaided") != nullptr;
     const Json* calls = figures.Find("calls_of_tools");
     if (calls == nullptr || !calls->is_object()) continue;
     for (const auto& [tool, count] : calls->AsObject()) tools.insert(tool);

@@ -142,7 +142,7 @@ constexpr ShareKind kShares[] = {
      [](const Measures& m) { return static_cast<double>(m.thought_tokens); }, One, true},
     {"cost", "entropy", "of the tokens that it wrote, in nats",
      [](const Measures& m) { return m.entropy; },
-     [](const Measures& m) { return static_cast<double>(m.tokens); }},
+     [](const Measures& m) { return m.entropy > 0 ? static_cast<double>(m.tokens) : 0; }},
     {"cost", "latency_ms", "of all calls, per task",
      [](const Measures& m) { return static_cast<double>(m.latency_us) / 1000; }, One},
     {"cost", "money", "per task", [](const Measures& m) { return m.money; }, One},
