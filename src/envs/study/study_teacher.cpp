@@ -83,7 +83,7 @@ class StudyTeacher final : public Agent {
     const std::vector<PlannedCall>& calls = way_.plan.calls;
     if (calls.empty() && turns.empty() && HasTools() && Chance(error_)) return NeedlessCall();
     if (made_ == calls.size()) return LastTurn();
-    if (manner_.calls > 0 && std::cmp_equal(made_, manner_.calls)) return Answer(Guess(), "");
+    if (manner_.calls > 0 && std::cmp_equal(made_, manner_.calls)) return GuessedAnswer();
     return NextCall();
   }
 
