@@ -94,6 +94,30 @@ TEST(HowTo, AddATool) {
   EXPECT_TRUE(result.standard_output.ends_with(reader.Block("text"))) << result.standard_output;
 }
 
+// Trained in earnest by tests/slow/own_library_test.cpp; here every command is typed, and few steps
+// are taken.
+TEST(HowTo, OwnLibrary) {
+  const Reader reader("own-library.md");
+  reader.Save("python", "make_data.py");
+  reader.Save("toml", "recipe.toml");
+  reader.ExpectAsWritten("check");
+  const auto briefly = [&](const std::string& block, const std::string& behind,
+                           const std::string& more) {
+    std::string commands = reader.Block("sh " + block);
+    const size_t at = commands.find(behind);
+    ASSERT_NE(at, std::string::npos) << block;
+    commands.insert(at + behind.size(), more);
+    const SubprocessResult typed = reader.Type(commands);
+    EXPECT_EQ(typed.exit_code, 0) << commands << typed.standard_output << typed.standard_error;
+  };
+  briefly("train", "hone train recipe.toml",
+          " stage.0.steps=2 stage.1.steps=1 stage.1.groups=2 stage.1.group=2"
+          " evaluation.dev_tasks=2 evaluation.test_tasks=2");
+  EXPECT_TRUE(Exists(reader.File("runs/huts/inputs/texts/aran.md")));
+  briefly("ask", "hone chat runs/huts", " --max-tokens 4");
+  briefly("reads", "--split test", " -n 2");
+}
+
 // What a person types, and what the program writes in between, out of a transcript.
 std::pair<std::string, std::vector<std::string>> ReadTranscript(const std::string& text) {
   std::string typed;
