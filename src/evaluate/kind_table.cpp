@@ -31,11 +31,23 @@ std::string CellOf(const Json* object, std::string_view key, bool share) {
                : fmt::format("{:.2f}", found->AsDouble());
 }
 
+constexpr size_t kMostKinds = 12;
+
+const Json* GroupsOf(const Json* evaluation) {
+  if (evaluation == nullptr) return nullptr;
+  const Json *kinds = evaluation->Find("kinds"), *families = evaluation->Find("families");
+  const bool many = kinds != nullptr && kinds->is_object() && kinds->AsObject().size() > kMostKinds;
+  const bool fewer = many && families != nullptr && families->is_object() &&
+                     families->AsObject().size() > 1 &&
+                     families->AsObject().size() < kinds->AsObject().size();
+  return fewer ? families : kinds;
+}
+
 }  // namespace
 
 KindTable KindTableOf(const Json* evaluation) {
   KindTable table;
-  const Json* kinds = evaluation == nullptr ? nullptr : evaluation->Find("kinds");
+  const Json* kinds = GroupsOf(evaluation);
   if (kinds == nullptr || !kinds->is_object()) return table;
   std::set<std::string> tools;
   bool known = false;

@@ -18,7 +18,8 @@ struct KindTable {
   std::vector<Row> rows;
 };
 
-// Empty where the evaluation is null, or older than these figures.
+// Empty where the evaluation is null, or older than these figures. Of more than a dozen kinds with
+// families it is of the families.
 KindTable KindTableOf(const Json* evaluation);
 
 }  // namespace hone

@@ -40,6 +40,20 @@ TEST(KindTableTest, SaysWhatIsCalledForEachKind) {
   EXPECT_EQ(table.rows[1].cells[6], "50.0 %") << "one of two was done without a call";
 }
 
+TEST(KindTableTest, OfManyKindsItIsOfTheFamilies) {
+  Evaluation evaluation{.tasks = 26};
+  for (int i = 0; i < 26; ++i) {
+    Measures& m =
+        evaluation.measures.emplace_back(Of(i % 2 == 0 ? "fact" : "sum", true, {{"search", 1}}, i));
+    m.family = m.kind;
+    m.kind += std::to_string(i / 2);
+  }
+  const Json json = evaluation.ToJson();
+  const KindTable table = KindTableOf(&json);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].kind, "fact");
+}
+
 TEST(KindTableTest, AnOlderEvaluationHasNone) {
   const Json older = *ParseJson(R"({"kinds": {"fact": {"success": 1}}})");
   EXPECT_TRUE(KindTableOf(&older).rows.empty());

@@ -49,9 +49,11 @@ void AddWithoutTools(const Pair& without, BeforeAfterTable* table) {
   const Json* some = without.after != nullptr ? without.after : without.before;
   AddFigure("where a tool is needed", "success_with_need", without, false, 1, table);
   AddFigure("where none is needed", "success_without_need", without, false, 1, table);
-  for (const std::string& kind : GroupsIn(some, "kinds")) {
-    Add({"kind " + kind, "", GroupIn(without.before, "kinds", kind),
-         GroupIn(without.after, "kinds", kind), false, 1},
+  const char* groups = GroupsIn(some, "families").empty() ? "kinds" : "families";
+  const std::string word = GroupsIn(some, "families").empty() ? "kind " : "family ";
+  for (const std::string& name : GroupsIn(some, groups)) {
+    Add({word + name, "", GroupIn(without.before, groups, name),
+         GroupIn(without.after, groups, name), false, 1},
         table);
   }
 }

@@ -43,11 +43,11 @@ TEST(BeforeAfterTest, StandsBesideEachOtherWhatWasMeasured) {
   EXPECT_EQ(RowOf(tables[1], "family A"), nullptr);
 }
 
-TEST(BeforeAfterTest, WithoutToolsItSaysHowEachKindFares) {
+TEST(BeforeAfterTest, WithoutToolsItSaysHowEachFamilyFares) {
   Json evaluations = Json::Object();
   evaluations.Set("before/test/sampled", Measured("0.25"));
   Json without = Measured("0.125");
-  without.Set("kinds", *ParseJson(R"({"sky": {"success": 0.5, "low": 0, "high": 1}})"));
+  without.Set("families", *ParseJson(R"({"sky": {"success": 0.5, "low": 0, "high": 1}})"));
   evaluations.Set("after/test/without-tools", without);
   const std::vector<BeforeAfterTable> tables = BeforeAndAfter(evaluations);
   const BeforeAfterRow* row = RowOf(tables.at(0), "success without tools");
@@ -55,7 +55,7 @@ TEST(BeforeAfterTest, WithoutToolsItSaysHowEachKindFares) {
   EXPECT_TRUE(row->main);
   EXPECT_FALSE(row->before);
   EXPECT_DOUBLE_EQ(row->after->value, 0.125);
-  const BeforeAfterRow* kind = RowOf(tables[0], "kind sky");
+  const BeforeAfterRow* kind = RowOf(tables[0], "family sky");
   ASSERT_NE(kind, nullptr);
   EXPECT_DOUBLE_EQ(kind->after->value, 0.5);
 }
