@@ -32,8 +32,8 @@ Result<std::string> HashFile(const std::filesystem::path& path) {
   return hash;
 }
 
-Result<std::string> HashFolder(const std::filesystem::path& folder) {
-  std::map<std::string, std::filesystem::path> files;  // by name, in order
+Result<std::map<std::string, std::filesystem::path>> FilesIn(const std::filesystem::path& folder) {
+  std::map<std::string, std::filesystem::path> files;
   std::error_code failed;
   std::filesystem::recursive_directory_iterator entry(folder, failed), end;
   for (; !failed && entry != end; entry.increment(failed)) {
@@ -49,6 +49,11 @@ Result<std::string> HashFolder(const std::filesystem::path& folder) {
     return Error(ErrorCode::kIo,
                  fmt::format("cannot list {}: {}", folder.string(), failed.message()));
   }
+  return files;
+}
+
+Result<std::string> HashFolder(const std::filesystem::path& folder) {
+  HONE_ASSIGN_OR_RETURN(const auto files, FilesIn(folder));
   std::string all;
   for (const auto& [name, path] : files) {
     HONE_ASSIGN_OR_RETURN(const std::string hash, HashFile(path));

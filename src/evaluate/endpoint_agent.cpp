@@ -112,7 +112,10 @@ AgentTurn EndpointAgent::Act(const Opening& opening, const std::vector<PlayedTur
   latency_us_ += got.latency_us;
   Json message = Json::Of({{"role", "assistant"}, {"content", got.text}});
   if (!got.reasoning.empty()) message.Set("reasoning_content", got.reasoning);
-  if (!got.calls.AsArray().empty()) message.Set("tool_calls", got.calls);
+  // A call that is denied has no result, and endpoints refuse calls without one.
+  if (!got.calls.AsArray().empty() && !options_.without_tools) {
+    message.Set("tool_calls", got.calls);
+  }
   said_.push_back(std::move(message));
   for (const Json& call : got.calls.AsArray()) ReadCall(call, &turn);
   if (options_.without_tools) NoCalls::Deny(&turn, {});

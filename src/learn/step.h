@@ -137,8 +137,7 @@ struct CreditedGroups {
 Result<CreditedGroups> CreditGroups(const CreditOptions& options, std::vector<ScoredTree> records,
                                     ModelViews views);
 
-// What UpdatePolicy takes: those that something can be learned from, with all that a loss needs.
-// To learn results, too, it must be known what the policy says now (views.now; CHECK).
+// What UpdatePolicy takes, with all that a loss needs. To learn results wants views.now (CHECK).
 Result<std::vector<TrainingGroup>> TrainingGroupsOf(const Method& method,
                                                     const CreditedGroups& credited,
                                                     bool learn_results = false);

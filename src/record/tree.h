@@ -108,9 +108,8 @@ std::vector<NodeId> WholePathTo(const Tree& tree, NodeId node);
 // The path's tokens one after the other: the context as the policy saw it.
 std::vector<TokenId> TokensOf(const Tree& tree, const std::vector<NodeId>& path);
 
-// Tokens of all nodes, each counted once.
+// Tokens of all nodes, each counted once; and those of a node's thoughts.
 int64_t CountTokens(const Tree& tree);
-// Those of a node's thoughts.
 int64_t ThoughtTokens(const Node& node);
 
 }  // namespace hone

@@ -75,8 +75,10 @@ class ThoughtLimiter::Turn {
     LookForClosing();
   }
 
-  // A thought stands at the beginning of a turn, or behind another one.
+  // A thought stands at the beginning of a turn or, where there may be several, anywhere before an
+  // action or the answer.
   void LookForOpening() {
+    if (rules_->thinks_again) return LookForOpeningAnywhere();
     const std::string_view begun = TrimLeft(text_);
     if (begun.empty()) return;
     if (begun.starts_with(rules_->open)) {
@@ -86,6 +88,26 @@ class ThoughtLimiter::Turn {
       LookForClosing();
     } else if (!rules_->open.starts_with(begun)) {
       place_ = Place::kBehind;
+    }
+  }
+
+  void LookForOpeningAnywhere() {
+    const size_t at = text_.find(rules_->open);
+    size_t act = text_.npos, longest = rules_->open.size();
+    for (const std::string& one : rules_->acts) {
+      act = std::min(act, text_.find(one));
+      longest = std::max(longest, one.size());
+    }
+    if (act < at) {
+      place_ = Place::kBehind;
+    } else if (at == text_.npos) {
+      // What could be the beginning of a marker stays.
+      if (text_.size() >= longest) text_.erase(0, text_.size() - longest + 1);
+    } else {
+      place_ = Place::kInside;
+      text_.erase(0, at + rules_->open.size());
+      thought_.clear();
+      LookForClosing();
     }
   }
 
@@ -162,7 +184,9 @@ Result<ThoughtLimiter> ThoughtLimiter::New(const Dialect& dialect, const Tokeniz
                                              .open = marks.think_open,
                                              .close = marks.think_close,
                                              .thinks_again = marks.thinks_again,
+                                             .acts = marks.call_opens,
                                              .closing = {}});
+  if (!marks.answer_open.empty()) rules->acts.push_back(marks.answer_open);
   // Behind other tokens: some vocabularies put a space before a text.
   const std::vector<TokenId> words = tokenizer.Encode("a");
   const Piece marker{.author = Author::kPolicy, .text = rules->close};

@@ -55,7 +55,8 @@ class ThoughtLimiter {
     const Tokenizer* tokenizer = nullptr;
     ThoughtLimits limits;
     std::string open, close;
-    bool thinks_again = false;
+    bool thinks_again = false;  // then a thought may begin anywhere before one of these:
+    std::vector<std::string> acts;
     std::vector<TokenId> closing;  // how the tokenizer spells `close`
   };
   class Turn;

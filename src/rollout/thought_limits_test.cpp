@@ -69,8 +69,16 @@ TEST(ThoughtLimits, SeveralThoughtsOfATurnShareTheTokens) {
             "<think>ab</think>\n<think>c</think>defg</think>");
   EXPECT_EQ(writer.closed(), 1);
   EXPECT_EQ(writer.Write("<think>abcdefgh</think> <think>c"),
-            "<think>abc</think>defgh</think> <think>c")
-      << "text behind the thought is no place for another";
+            "<think>abc</think>defgh</think> <think></think>c")
+      << "text in front of a thought does not hide it";
+}
+
+TEST(ThoughtLimits, TextInFrontOfAThoughtDoesNotHideIt) {
+  Writer writer("tagged:search-r1", {.tokens = 2});
+  EXPECT_EQ(writer.Write("Well, well. <think>abcdef"), "Well, well. <think>ab</think>cdef");
+  EXPECT_EQ(writer.closed(), 1);
+  EXPECT_EQ(writer.Write("<search><think>abcdef</search>"), "<search><think>abcdef</search>")
+      << "an action's own text is no thought";
 }
 
 TEST(ThoughtLimits, OneThatIsOpenedWithoutTokensLeftIsClosedAtOnce) {

@@ -106,6 +106,9 @@ void CheckResults(const TrainingRecipe& recipe, RecipeTable table) {
                   "wants a policy that draws with the weights it learns with: without "
                   "rollout.ahead and without policy.kind");
   }
+  if (recipe.replay.on) {
+    table.Problem("learn_results", "is not of what replay shows again; leave one of them out");
+  }
 }
 
 }  // namespace

@@ -13,10 +13,12 @@
 #include "rewards/given_terms.h"
 #include "rewards/presets.h"
 #include "rollout/policy.h"
+#include "rollout/thought_limits.h"
 #include "text/bpe_trainer.h"
 #include "text/template_dialect.h"
 #include "train/backend.h"
 #include "train/folder/model_place.h"
+#include "train/folder/run_inputs.h"
 
 namespace hone {
 namespace {
@@ -172,6 +174,31 @@ void CheckModel(const PolicyModelOptions& model, RecipeTable* table) {
   if (dialect.ok()) CheckTokenizer(model, **dialect, table);
 }
 
+void CheckThoughts(const TrainingRecipe& recipe, RecipeTable rollout) {
+  const ThoughtLimits& limits = recipe.rollout.policy.thoughts;
+  if (!limits.any()) return;
+  const auto dialect = NewDialect(DialectIn(recipe.model.dialect, recipe.model.folder));
+  if (!dialect.ok()) return;  // said elsewhere
+  const Tokenizer bytes = TrainBpe({"a"}, {.vocab_size = 256}).value();
+  if (const auto limiter = ThoughtLimiter::New(**dialect, bytes, limits); !limiter.ok()) {
+    rollout.Problem(limits.tokens ? "thought_tokens" : "thought_repeats",
+                    limiter.error().message());
+  }
+}
+
+// What a tool reads must not be what the run writes.
+void CheckInputs(const TrainingRecipe& recipe, RecipeTable* root) {
+  std::error_code ignored;
+  for (const RecipePath& path : recipe.paths) {
+    if (path.use != PathUse::kInput || !std::filesystem::is_directory(path.place, ignored))
+      continue;
+    if (!LiesIn(recipe.Folder(), path.place)) continue;
+    root->Problem("run", fmt::format("its folder {} lies in {}, which a tool reads; name a folder "
+                                     "of texts alone there, or another run.out",
+                                     recipe.Folder().string(), path.written));
+  }
+}
+
 void CheckGroup(const TrainingRecipe& recipe, int64_t group, RecipeTable* table) {
   const Method& method = recipe.method;
   if (group > 1) return;
@@ -316,6 +343,8 @@ void CheckRemote(const TrainingRecipe& recipe, RecipeTable* root) {
 }
 
 void CheckRules(const TrainingRecipe& recipe, RecipeTable* root) {
+  CheckInputs(recipe, root);
+  CheckThoughts(recipe, root->Table("rollout"));
   if (recipe.environment.kind == kNoEnvironment) return;  // nobody acts
   if (recipe.rollout.ahead > 0 && recipe.replay.on) {
     root->Table("rollout").Problem(

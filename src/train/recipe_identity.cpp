@@ -1,5 +1,6 @@
 #include "train/recipe_identity.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/file.h"
@@ -45,6 +46,13 @@ Json HashesOfOtherInputs(const TrainingRecipe& recipe) {
     hashes.push_back(HashOfInput(path.place));
   }
   return hashes;
+}
+
+bool HasInputFolders(const TrainingRecipe& recipe) {
+  std::error_code ignored;
+  return std::any_of(recipe.paths.begin(), recipe.paths.end(), [&](const RecipePath& path) {
+    return path.use == PathUse::kInput && std::filesystem::is_directory(path.place, ignored);
+  });
 }
 
 // Whether somebody else's journal answers. As it was written: whoever verifies a run lets its own
@@ -129,9 +137,8 @@ Json StageInputs(const TrainingRecipe& recipe, size_t number,
     imitated.push_back(HashOfFile(file));
   }
   if (!imitated.empty()) inputs.Set("imitated", std::move(imitated));
-  if (Json others = HashesOfOtherInputs(recipe); !others.AsArray().empty()) {
-    inputs.Set("inputs", std::move(others));
-  }
+  // Folders alone: what was made from single files is found as it was before these were counted.
+  if (HasInputFolders(recipe)) inputs.Set("inputs", HashesOfOtherInputs(recipe));
   // Where whoever shows how asks somebody outside of this program, what is said there is imitated.
   if (!HasToolsInProcess(recipe)) {
     for (const char* part : {"user", "redact"}) inputs.Set(part, SaidPart(recipe, part));

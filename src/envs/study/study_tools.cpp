@@ -6,9 +6,9 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "tools/builtin/builtin.h"
-#include "tools/builtin/passages.h"
 #include "tools/builtin/python_tool.h"
 #include "tools/builtin/search_index.h"
+#include "tools/builtin/search_tool.h"
 #include "tools/sandbox/sandbox.h"
 
 namespace hone::study {
@@ -57,11 +57,13 @@ class LibrarySearch final : public Toolkit {
     const auto hits = index_->Search(query, kPassages, /*snippet_words=*/0, limits.stop);
     if (!hits.ok()) return FromError(hits.error());
     if (hits->empty()) return Answered("nothing found");
-    std::vector<Passage> passages;
+    std::string lines;
     for (const SearchIndex::Hit& hit : *hits) {
-      passages.push_back({hit.title, library_->Document(hit.id).Find("text")->AsString()});
+      const std::string& text = library_->Document(hit.id).Find("text")->AsString();
+      if (!lines.empty()) lines += '\n';
+      lines += PassageLine(SearchOptions::Reply::kPassages, 1, hit.title, text);
     }
-    return Answered(PassageLines(passages));
+    return Answered(std::move(lines));
   }
 
  private:
@@ -76,6 +78,9 @@ PythonOptions ShortCode() {
   options.timeout_ms = 2000;
   options.memory_mb = 256;
   options.max_output_bytes = 4096;
+  // Every character is a token of the agent's context.
+  options.last_line_of_errors = true;
+  options.max_reply_chars = 200;
   options.scratch_mb = 8;
   return options;
 }
@@ -94,11 +99,7 @@ class StudyPython final : public Toolkit {
     const auto python = Started();
     if (!python.ok()) return Unavailable(python.error().message(), Blame::kInfrastructure);
     ToolReply reply = (*python)->Call("python", arguments, nullptr, limits);
-    const std::string_view text = Trim(reply.content);
-    // Of an error the last line says what was wrong; the others cost tokens.
-    reply.content = reply.status == CallStatus::kToolError
-                        ? std::string(text.substr(text.find_last_of('\n') + 1))
-                        : std::string(text);
+    reply.content = Trim(reply.content);
     return reply;
   }
 

@@ -61,7 +61,10 @@ std::vector<ToolSpec> SpecsFor(const SearchOptions& options) {
       BuiltinSpecs(options.reply == SearchOptions::Reply::kJson
                        ? fmt::format(kSearchSpecs, options.max_k, options.k)
                        : fmt::format(kPassageSpecs, options.k));
-  for (ToolSpec& spec : specs) spec.resource = options.corpus;
+  // The agent reads it, so it must not change with the place where a run keeps the corpus.
+  for (ToolSpec& spec : specs) {
+    spec.resource = options.name.empty() ? options.corpus : options.name;
+  }
   return specs;
 }
 
@@ -162,8 +165,10 @@ std::string PassageLine(SearchOptions::Reply reply, size_t number, std::string_v
 
 SearchOptions ReadSearchOptions(RecipeTable table) {
   SearchOptions options;
-  table.ReadPath("corpus", &options.corpus, "JSONL file of documents, or a folder of texts",
-                 PathUse::kInput);
+  table.Read("corpus", &options.name, "JSONL file of documents, or a folder of texts");
+  if (!options.name.empty()) {
+    options.corpus = table.PathAt("corpus", options.name, PathUse::kInput);
+  }
   table.Read("fields", &options.fields, "that are searched");
   table.Read("k", &options.k, "hits when the agent does not say", Between(1, 1000));
   table.Read("max_k", &options.max_k, "hits it may ask for", Between(1, 1000));

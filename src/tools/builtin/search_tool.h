@@ -17,6 +17,7 @@ namespace hone {
 // (tools/builtin/search_index.h).
 struct SearchOptions {
   std::string corpus;  // JSONL: {"id", "title"?, "text", ...}; or a folder of texts
+  std::string name;    // of the corpus, for the agent: the path as the recipe has it
   std::vector<std::string> fields = {"title", "text"};  // that are searched
   int64_t k = 5;               // hits; with kJson only when the agent does not say
   int64_t max_k = 20;          // that it may ask for

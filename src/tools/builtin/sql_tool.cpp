@@ -33,7 +33,10 @@ constexpr char kSqlSpecs[] = R"([{
 class SqlToolkit final : public Toolkit {
  public:
   explicit SqlToolkit(const SqlOptions& options) : options_(options) {
-    for (ToolSpec& spec : tools_) spec.resource = options.file;
+    // The agent reads it, so it must not change with the place that the recipe is read at.
+    for (ToolSpec& spec : tools_) {
+      spec.resource = options.name.empty() ? options.file : options.name;
+    }
   }
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
@@ -124,7 +127,8 @@ class SqlToolkit final : public Toolkit {
 
 SqlOptions ReadSqlOptions(RecipeTable table) {
   SqlOptions options;
-  table.ReadPath("file", &options.file, "SQLite file", PathUse::kPlace);
+  table.Read("file", &options.name, "SQLite file");
+  if (!options.name.empty()) options.file = table.PathAt("file", options.name, PathUse::kPlace);
   table.Read("max_rows", &options.max_rows, "of one result", Between(1, 1000000));
   table.Read("max_result_bytes", &options.max_result_bytes, "of one result", Between(100, 1 << 30));
   table.Read("max_steps", &options.max_steps, "of SQLite's virtual machine", AtLeast(1000));

@@ -16,6 +16,7 @@ namespace hone {
 // of the call; that too is the agent's error.)
 struct SqlOptions {
   std::string file;
+  std::string name;                  // of the file, for the agent: the path as the recipe has it
   int64_t max_rows = 100;            // of one result; more are left out and "truncated" is true
   int64_t max_result_bytes = 65536;  // of the rows, likewise
   int64_t max_steps = 20000000;      // of SQLite's virtual machine: about a second

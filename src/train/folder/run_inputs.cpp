@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "base/json.h"
 
 namespace hone {
@@ -25,21 +26,14 @@ std::optional<int64_t> SizeOf(const std::filesystem::path& input) {
     return failed ? std::nullopt : std::optional(size);
   }
   if (!std::filesystem::is_directory(input, failed)) return std::nullopt;
+  const auto files = FilesIn(input);
+  if (!files.ok()) return std::nullopt;
   int64_t size = 0;
-  std::filesystem::recursive_directory_iterator entry(input, failed), end;
-  for (; !failed && entry != end; entry.increment(failed)) {
-    std::error_code ignored;
-    if (!entry->is_regular_file(ignored)) continue;
-    size += static_cast<int64_t>(entry->file_size(ignored));
+  for (const auto& [name, file] : *files) {
+    size += static_cast<int64_t>(std::filesystem::file_size(file, failed));
+    if (failed) return std::nullopt;
   }
-  return failed ? std::nullopt : std::optional(size);
-}
-
-bool LiesIn(const std::filesystem::path& inner, const std::filesystem::path& outer) {
-  std::error_code ignored;
-  const auto below = std::filesystem::weakly_canonical(inner, ignored)
-                         .lexically_relative(std::filesystem::weakly_canonical(outer, ignored));
-  return !below.empty() && *below.begin() != "..";
+  return size;
 }
 
 Result<void> CopyInput(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -47,7 +41,9 @@ Result<void> CopyInput(const std::filesystem::path& from, const std::filesystem:
   std::filesystem::create_directories(to.parent_path(), failed);
   if (std::filesystem::is_directory(from, failed)) {
     std::filesystem::remove_all(to, failed);  // what is no longer there is not kept
-    return CopyFolder(from, to);
+    HONE_ASSIGN_OR_RETURN(const auto files, FilesIn(from));
+    for (const auto& [name, file] : files) HONE_RETURN_IF_ERROR(CopyInput(file, to / name));
+    return {};
   }
   std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
   if (failed) return CannotCopy(from, to, failed);
@@ -64,6 +60,13 @@ std::string FreeName(const std::filesystem::path& file, std::set<std::string>* t
 }
 
 }  // namespace
+
+bool LiesIn(const std::filesystem::path& inner, const std::filesystem::path& outer) {
+  std::error_code ignored;
+  const auto below = std::filesystem::weakly_canonical(inner, ignored)
+                         .lexically_relative(std::filesystem::weakly_canonical(outer, ignored));
+  return !below.empty() && *below.begin() != "..";
+}
 
 Result<void> CopyFolder(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code failed;

@@ -10,10 +10,13 @@
 
 namespace hone {
 
-// Copies the inputs among the paths, files and folders, to folder/inputs, and writes folder/places.json, by which the
-// recipe in the folder finds them there (base/recipe.h). All other paths are written down whole:
-// they lead where they led from any folder of this machine. Inputs larger than `largest` bytes
-// count among those.
+// Whether a place is below another one, or the same.
+bool LiesIn(const std::filesystem::path& inner, const std::filesystem::path& outer);
+
+// Copies the inputs among the paths, files and folders, to folder/inputs, and writes
+// folder/places.json, by which the recipe in the folder finds them there (base/recipe.h). All other
+// paths are written down whole: they lead where they led from any folder of this machine. Inputs
+// larger than `largest` bytes count among those.
 Result<void> KeepInputs(std::span<const RecipePath> paths, const std::filesystem::path& folder,
                         int64_t largest = int64_t{256} << 20);
 

@@ -1,6 +1,7 @@
 #include "train/folder/run_inputs.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 
@@ -35,6 +36,21 @@ TEST_F(RunInputsTest, AFolderOfTextsIsKeptWholeAndAsItIsNow) {
   EXPECT_EQ(Kept("texts/"), "inputs/texts");
   EXPECT_FALSE(Exists(run_ / "inputs/texts/oslo.md"));
   EXPECT_EQ(*ReadFile(run_ / "inputs/texts/trips/turku.txt"), "two rivers");
+}
+
+TEST_F(RunInputsTest, OfAFolderNothingIsKeptThatNobodyReads) {
+  Write("texts/oslo.md", "a city");
+  Write("texts/.git/config", "a secret");
+  const std::filesystem::path texts = place_.path() / "texts";
+  std::filesystem::create_symlink("/nonexistent", texts / "dangling.txt");
+  std::filesystem::create_directory_symlink(".", texts / "round");
+  ASSERT_EQ(mkfifo((texts / "pipe.txt").c_str(), 0600), 0);
+  EXPECT_EQ(Kept("texts"), "inputs/texts");
+  std::vector<std::string> kept;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run_ / "inputs")) {
+    if (!entry.is_directory()) kept.push_back(entry.path().filename().string());
+  }
+  EXPECT_EQ(kept, std::vector<std::string>{"oslo.md"});
 }
 
 TEST_F(RunInputsTest, WhatIsTooLargeOrHoldsTheRunItselfStaysWhereItIs) {

@@ -20,6 +20,9 @@ Result<void> CanBeShared(const TrainingRecipe& recipe) {
   if (recipe.rollout.ahead > 0) return refuse("rollout.ahead");
   if (recipe.policy.on) return refuse("policy.kind = \"endpoint\"");
   if (!recipe.answers.conditions.empty()) return refuse("[[conditions]] of tools");
+  for (const auto& stage : recipe.stages) {
+    if (stage->kind() == "preference") return refuse("a [[stage]] of preferences");
+  }
   if (const auto& simulator = recipe.answers.simulator) {
     const LanguageModelOptions& limits = simulator->model.language_model;
     if (limits.max_money > 0) return refuse("simulator.max_money");

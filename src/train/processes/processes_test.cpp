@@ -72,6 +72,10 @@ TEST(Processes, AlsoWithAdaptersAndTokensThatAreChosenOverAll) {
   ExpectTheSame({"model.lora.rank=4", "objective.loss=clip-cov", "dynamic_sampling.on=true"}, {3});
 }
 
+TEST(Processes, AlsoWithToolsTakenAwayAndResultsThatAreLearned) {
+  ExpectTheSame({"evaluation.without_tools=true", "objective.learn_results=true"}, {2});
+}
+
 TEST(Processes, AlsoOnADevice) {
   ExpectTheSame({"stage.0.steps=4", "stage.1.steps=2"}, {2}, DeviceKind::kReference);
 }
