@@ -48,6 +48,12 @@ std::string_view EntityKindName(EntityKind kind) {
 
 const RelationNote& NoteOf(Relation relation) { return kNotes[static_cast<size_t>(relation)]; }
 
+const RelationNote* FindRelation(std::string_view key) {
+  const auto* const found = std::find_if(std::begin(kNotes), std::end(kNotes),
+                                         [&](const RelationNote& note) { return note.key == key; });
+  return found == std::end(kNotes) ? nullptr : found;
+}
+
 std::span<const RelationNote> RelationsOf(EntityKind kind) {
   const auto is_of = [&](const RelationNote& note) { return note.of == kind; };
   const auto* const begin = std::find_if(std::begin(kNotes), std::end(kNotes), is_of);

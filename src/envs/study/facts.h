@@ -46,6 +46,8 @@ struct RelationNote {
   std::optional<EntityKind> leads_to;  // absent: to a number or a word that has no document
 };
 const RelationNote& NoteOf(Relation relation);
+// Null: there is none of this key.
+const RelationNote* FindRelation(std::string_view key);
 // Those of a kind, in the order of the enumeration.
 std::span<const RelationNote> RelationsOf(EntityKind kind);
 

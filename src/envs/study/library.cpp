@@ -22,6 +22,7 @@ constexpr double kLacks = 0.125;
 constexpr double kUndocumentedLink = 0.08;  // of the persons that facts name
 constexpr double kMentions = 0.5;
 constexpr int kTriesToShareAWord = 16;
+constexpr int kTriesToDiffer = 1000;
 
 size_t At(EntityKind kind) { return static_cast<size_t>(kind); }
 size_t At(Share share) { return static_cast<size_t>(share); }
@@ -82,10 +83,12 @@ class Writer {
 
   // A value of the relation that is not `other`.
   std::string Draw(Relation relation, Share share, std::string_view other, Rng* rng) const {
-    while (true) {
+    for (int i = 0; i < kTriesToDiffer; ++i) {
       std::string value = DrawAny(relation, share, rng);
       if (value != other) return value;
     }
+    CHECK(false, "a library with too few documents to name two things of a kind");
+    return "";
   }
 
   void DrawFacts(Entity* entity) const {
@@ -94,10 +97,12 @@ class Writer {
     for (const RelationNote& note : relations) {
       entity->facts[note.relation] = Draw(note.relation, ShareOf(entity->name), entity->name, &rng);
     }
-    if (entity->kind == EntityKind::kBook) BringIntoLifeOfAuthor(entity, &rng);
+    if (entity->kind == EntityKind::kBook) {
+      entity->facts[Relation::kYear] =
+          YearInLifeOfAuthor(*entity, *entity->Find(Relation::kYear), &rng);
+    }
     if (entity->disputed) {
-      entity->rival =
-          Draw(*entity->disputed, ShareOf(entity->name), *entity->Find(*entity->disputed), &rng);
+      entity->rival = RivalOf(*entity, &rng);
     } else if (rng.NextDouble() < kLacks) {
       entity->lacks = relations[rng.Below(relations.size())].relation;
       entity->facts.erase(*entity->lacks);
@@ -125,13 +130,26 @@ class Writer {
     return Any(library_.Of(*kind, share), rng)->name;
   }
 
-  // Nobody writes a book before birth. Persons come first, so that their years are known.
-  void BringIntoLifeOfAuthor(Entity* book, Rng* rng) const {
-    const Entity* author = library_.Find(*book->Find(Relation::kAuthor));
+  // Another value of what is disputed.
+  std::string RivalOf(const Entity& entity, Rng* rng) const {
+    const std::string& value = *entity.Find(*entity.disputed);
+    std::string rival = Draw(*entity.disputed, ShareOf(entity.name), value, rng);
+    if (entity.disputed != Relation::kYear) return rival;
+    for (int i = 0; i < kTriesToDiffer; ++i) {
+      std::string year = YearInLifeOfAuthor(entity, rival, rng);
+      if (year != value) return year;
+    }
+    return rival;
+  }
+
+  // Nobody writes a book before birth: of an author of whom nothing is known, `drawn`. Persons come
+  // first, so that their years are known.
+  std::string YearInLifeOfAuthor(const Entity& book, const std::string& drawn, Rng* rng) const {
+    const Entity* author = library_.Find(*book.Find(Relation::kAuthor));
     const std::string* born = author == nullptr ? nullptr : author->Find(Relation::kBorn);
-    if (born == nullptr) return;
+    if (born == nullptr) return drawn;
     const int64_t grown = std::stoll(*born) + 21;
-    book->facts[Relation::kYear] = NumberIn(grown, grown + 48, rng);
+    return NumberIn(grown, grown + 48, rng);
   }
 
   // Names that share a word with the entity's are preferred: they are what a search mixes up.

@@ -16,7 +16,7 @@ struct LibraryOptions {
   uint64_t seed = 1;
   int64_t documents = 4000;
 };
-inline constexpr int64_t kFewestDocuments = 2000, kMostDocuments = 4500;
+inline constexpr int64_t kFewestDocuments = 3000, kMostDocuments = 4500;
 
 // What there is to be read: short documents about persons, towns, rivers, books and companies that
 // do not exist. A function of its options. Immutable.

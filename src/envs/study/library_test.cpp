@@ -48,7 +48,7 @@ TEST(LibraryTest, IsAFunctionOfItsSeed) {
   const Library same({}), other({.seed = 2});
   EXPECT_EQ(Usual().documents(), same.documents());
   EXPECT_NE(Usual().documents(), other.documents());
-  EXPECT_EQ(Library({.documents = 2000}).documents().size(), 2000u);
+  EXPECT_EQ(Library({.documents = kFewestDocuments}).documents().size(), 3000u);
   EXPECT_EQ(Library({.documents = kMostDocuments}).documents().size(), 4500u);
 }
 
@@ -115,11 +115,31 @@ TEST(LibraryTest, EverySplitHasSomeOfEverything) {
 }
 
 TEST(LibraryTest, NobodyWritesABookBeforeBirth) {
+  int rivals = 0;
   for (const Entity& entity : Usual().entities()) {
-    if (!entity.IsClear(Relation::kAuthor) || !entity.IsClear(Relation::kYear)) continue;
+    if (!entity.IsClear(Relation::kAuthor) || !entity.Find(Relation::kYear)) continue;
     const Entity* author = Usual().Find(*entity.Find(Relation::kAuthor));
     if (author == nullptr || !author->IsClear(Relation::kBorn)) continue;
-    EXPECT_GT(std::stoi(*entity.Find(Relation::kYear)), std::stoi(*author->Find(Relation::kBorn)));
+    const int born = std::stoi(*author->Find(Relation::kBorn));
+    EXPECT_GT(std::stoi(*entity.Find(Relation::kYear)), born) << entity.name;
+    if (entity.disputed == Relation::kYear) {
+      EXPECT_GT(std::stoi(entity.rival), born) << entity.name;
+      ++rivals;
+    }
+  }
+  EXPECT_GT(rivals, 10);
+}
+
+// In a small library, too, every share has what facts and questions draw from.
+TEST(LibraryTest, TheSmallestHasSomeOfEverything) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Library library({.seed = seed, .documents = kFewestDocuments});
+    for (const Share share : kAllShares) {
+      for (const EntityKind kind : kAllEntityKinds) {
+        EXPECT_GE(library.Of(kind, share).size(), 2u) << seed << EntityKindName(kind);
+      }
+      EXPECT_FALSE(library.Undocumented(EntityKind::kPerson, share).empty()) << seed;
+    }
   }
 }
 

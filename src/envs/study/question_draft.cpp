@@ -56,7 +56,8 @@ void Draft::Search(Relation relation, const std::string& name, std::string thoug
                    .thought = std::move(thought),
                    .value = std::move(value),
                    .title = name,
-                   .documented = library_->Find(name) != nullptr,
+                   .documents = library_->Find(name) != nullptr ? 1 : 0,
+                   .relation = relation,
                    .after = std::move(after)});
 }
 

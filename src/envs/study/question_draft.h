@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,11 +27,12 @@ struct Step {
   std::vector<std::string> accepted;  // other right ones
   std::string thought;
   std::string value;  // what is to be read in the result
-  // What it brings that the answer needs: the document of this title, or, where there is none, that
-  // there is none.
+  // What a search brings that the answer needs: so many documents of this title; none: that there
+  // is none.
   std::string title;
-  bool documented = false;
-  std::vector<int32_t> after;  // steps that come first
+  int64_t documents = 0;
+  std::optional<Relation> relation = {};  // what a search is to find out of whom it searches for
+  std::vector<int32_t> after;             // steps that come first
 };
 
 // A task in the making. A kind of task draws what it is about and names the facts that its solution

@@ -81,6 +81,7 @@ bool WriteChain(const Kind& kind, Draft* draft) {
     thought = ThoughtFound(relation, name, value);
     name = value;
   }
+  if (name == first) return false;  // the question names the answer
   draft->Ask(kind.wording, {{"n", first}});
   draft->Conclude(ValueOf(name), thought + ".");
   return true;

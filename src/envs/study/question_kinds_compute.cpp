@@ -42,6 +42,7 @@ bool Remainder(const Kind& kind, Draft* draft) {
   if (!draft->Gold(fmt::format("remainder {}**{}%{}", base, power, by))) return false;
   int64_t value = 1;
   for (int64_t i = 0; i < power; ++i) value = value * base % by;
+  if (value < 2 || value == base) return false;  // which a guess would find
   return WriteComputation(
       kind, draft,
       {{"a", std::to_string(base)}, {"b", std::to_string(power)}, {"c", std::to_string(by)}},
@@ -67,9 +68,10 @@ bool Divisor(const Kind& kind, Draft* draft) {
     return false;
   }
   const int64_t value = std::gcd(a, b);
+  if (value == a || value == b) return false;
   draft->Ask(kind.wording, {{"a", std::to_string(a)}, {"b", std::to_string(b)}});
   draft->Compute(fmt::format("import math;print(math.gcd({},{}))", a, b), value,
-                 fmt::format("Too much for the head: gcd({},{}).", a, b),
+                 fmt::format("Too much for the head: math.gcd({},{}).", a, b),
                  {fmt::format("import math;print(math.gcd({},{}))", b, a)});
   draft->Conclude(value, fmt::format("The result is {}.", value));
   return true;

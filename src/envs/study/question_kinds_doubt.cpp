@@ -1,5 +1,7 @@
 // Questions that the library does not answer, or answers twice.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "envs/study/question_kinds.h"
@@ -37,10 +39,21 @@ bool NoDocument(const Kind&, Draft* draft) {
   return true;
 }
 
+// Whether a document of a river says that it ends there: then the town's river is known.
+bool IsAMouth(const std::string& town, const Library& library) {
+  const auto& rivers = library.Of(EntityKind::kRiver, ShareOf(town));
+  return std::any_of(rivers.begin(), rivers.end(), [&](const Entity* river) {
+    const std::string* mouth = river->Find(Relation::kMouth);
+    return (mouth != nullptr && *mouth == town) ||
+           (river->disputed == Relation::kMouth && river->rival == town);
+  });
+}
+
 bool NoFact(const Kind&, Draft* draft) {
   const Relation relation = AnyRelation(draft);
   const Entity& entity = draft->Draw(NoteOf(relation).of);
   if (entity.lacks != relation || !draft->Gold(relation, entity.name)) return false;
+  if (relation == Relation::kOnRiver && IsAMouth(entity.name, draft->library())) return false;
   draft->Ask(*QuestionFor(relation), {{"n", entity.name}});
   draft->Search(relation, entity.name, ThoughtNeeds(relation, entity.name), "");
   ConcludeUnknown(relation, entity.name, draft);
@@ -76,6 +89,7 @@ bool DisputedFact(const Kind&, Draft* draft) {
   if (entity.disputed != relation || !draft->Gold(relation, entity.name)) return false;
   draft->Ask(*QuestionFor(relation), {{"n", entity.name}});
   draft->Search(relation, entity.name, ThoughtNeeds(relation, entity.name), *entity.Find(relation));
+  draft->steps.back().documents = 2;
   draft->Conclude(kDisputedAnswer,
                   fmt::format("One says {}, one says {}.", *entity.Find(relation), entity.rival));
   return true;

@@ -11,18 +11,28 @@
 namespace hone::study {
 namespace {
 
-enum class Sort { kNumber, kName, kCountry, kTrade, kOther };
-
 bool Has(Words words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-Sort SortOf(std::string_view value) {
-  if (value.empty()) return Sort::kOther;
-  if (std::all_of(value.begin(), value.end(), IsDigit)) return Sort::kNumber;
-  if (Has(Countries(), value)) return Sort::kCountry;
-  if (Has(Trades(), value)) return Sort::kTrade;
-  return value.find(' ') != std::string_view::npos ? Sort::kName : Sort::kOther;
+Sort SortOf(EntityKind kind) {
+  switch (kind) {
+    case EntityKind::kPerson: return Sort::kPerson;
+    case EntityKind::kTown: return Sort::kTown;
+    case EntityKind::kRiver: return Sort::kRiver;
+    case EntityKind::kBook: return Sort::kBook;
+    case EntityKind::kCompany: return Sort::kCompany;
+  }
+  return Sort::kOther;
+}
+
+// Of a name of two words by the first; kOther: it begins no name.
+Sort SortOfNamesWith(std::string_view first) {
+  if (Has(FirstNames(), first)) return Sort::kPerson;
+  if (Has(TownKinds(), first)) return Sort::kTown;
+  if (Has(RiverNames(), first)) return Sort::kRiver;
+  if (Has(BookAdjectives(), first)) return Sort::kBook;
+  return Has(FamilyNames(), first) ? Sort::kCompany : Sort::kOther;
 }
 
 bool IsCapital(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
@@ -57,16 +67,30 @@ std::vector<Token> TokensOf(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> ValuesLike(std::string_view value, std::string_view text) {
-  const Sort wanted = SortOf(value);
+Sort SortOf(std::string_view value) {
+  if (value.empty()) return Sort::kOther;
+  if (std::all_of(value.begin(), value.end(), IsDigit)) return Sort::kNumber;
+  if (Has(Countries(), value)) return Sort::kCountry;
+  if (Has(Trades(), value)) return Sort::kTrade;
+  const size_t blank = value.find(' ');
+  return blank == std::string_view::npos ? Sort::kOther : SortOfNamesWith(value.substr(0, blank));
+}
+
+Sort SortOf(const RelationNote& relation) {
+  if (relation.leads_to) return SortOf(*relation.leads_to);
+  if (relation.relation == Relation::kCountry) return Sort::kCountry;
+  return relation.relation == Relation::kTrade ? Sort::kTrade : Sort::kNumber;
+}
+
+std::vector<std::string> ValuesOf(Sort wanted, std::string_view text) {
   std::vector<std::string> values;
   const std::vector<Token> tokens = TokensOf(text);
   for (size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
-    const bool pair = i + 1 < tokens.size() && tokens[i + 1].joined && IsCapital(word[0]) &&
+    const Sort named = SortOfNamesWith(word);
+    const bool pair = named != Sort::kOther && i + 1 < tokens.size() && tokens[i + 1].joined &&
                       IsCapital(tokens[i + 1].text[0]);
-    Sort sort = SortOf(word);
-    if (pair) sort = Sort::kName;
+    const Sort sort = pair ? named : SortOf(word);
     const bool fits = wanted == Sort::kOther ? sort != Sort::kOther : sort == wanted;
     if (fits && pair) {
       AddOnce(fmt::format("{} {}", word, tokens[i + 1].text), &values);

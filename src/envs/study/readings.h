@@ -4,11 +4,18 @@
 #include <string_view>
 #include <vector>
 
+#include "envs/study/facts.h"
+
 namespace hone::study {
 
-// What stands in a text that is of the same sort as a value: numbers, names of two words, countries
-// or trades; of an empty value anything. In the order in which it stands there, each once.
-std::vector<std::string> ValuesLike(std::string_view value, std::string_view text);
+// What values of relations can be: numbers, names of two words, countries, trades.
+enum class Sort { kNumber, kPerson, kTown, kRiver, kBook, kCompany, kCountry, kTrade, kOther };
+Sort SortOf(std::string_view value);
+Sort SortOf(const RelationNote& relation);
+
+// What of a sort stands in a text, kOther: of any. In the order in which it stands there, each
+// once.
+std::vector<std::string> ValuesOf(Sort sort, std::string_view text);
 
 // The numbers in a text.
 std::vector<std::string> NumbersIn(std::string_view text);

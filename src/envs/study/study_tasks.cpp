@@ -121,9 +121,10 @@ class StudyTasks final : public TaskSource {
       gold.calls.push_back({{name, arguments, {}}, {}, step.after, accepted});
       thoughts.push_back(step.thought);
       values.push_back(step.value);
-      needs.push_back(NeedToJson(!search           ? Need{Need::Kind::kValue, step.value}
-                                 : step.documented ? Need{Need::Kind::kDocument, step.title}
-                                                   : Need{Need::Kind::kNothing, step.title}));
+      needs.push_back(NeedToJson(!search ? Need{Need::Kind::kValue, step.value}
+                                 : step.documents > 0
+                                     ? Need{Need::Kind::kDocument, step.title, step.documents}
+                                     : Need{Need::Kind::kNothing, step.title}));
     }
     thoughts.push_back(draft.conclusion);
     plan.answers.push_back({draft.answer, {}});
@@ -135,6 +136,9 @@ class StudyTasks final : public TaskSource {
     task->metadata.Set("thoughts", Json::ArrayOf(thoughts));
     task->metadata.Set("values", Json::ArrayOf(values));
     task->metadata.Set("needs", Json(std::move(needs)));
+    if (!draft.steps.empty() && draft.steps.back().relation) {
+      task->metadata.Set("relation", NoteOf(*draft.steps.back().relation).key);
+    }
   }
 
   const std::shared_ptr<const Library> library_;

@@ -27,7 +27,9 @@ LibraryOptions ReadLibraryOptions(RecipeTable table);
 
 // Tasks without end. Each has its answer and gold calls; under "metadata" its plan, marks, the
 // thoughts of who plays it well ("thoughts": one before each call and one before the answer), what
-// is read in each result ("values"), and what calls have to bring ("needs"; envs/study/needs.h).
+// is read in each result ("values"), what calls have to bring ("needs"; envs/study/needs.h), and
+// the relation that the last search is for ("relation"; absent: a computation comes last, or no
+// call).
 std::unique_ptr<TaskSource> NewStudyTasks(std::shared_ptr<const Library> library,
                                           const TaskOptions& options, const StudyToolNames& tools);
 

@@ -8,6 +8,8 @@
 #include "base/strings.h"
 #include "envs/agents.h"
 #include "envs/plan.h"
+#include "envs/study/names.h"
+#include "envs/study/question_draft.h"
 #include "envs/study/readings.h"
 
 namespace hone::study {
@@ -29,6 +31,9 @@ struct Way {
   std::string answer;
   std::vector<std::string> thoughts;  // one per call, and one before the answer
   std::vector<std::string> values;    // one per call
+  // What the last search is for; null: no search comes last.
+  const RelationNote* relation = nullptr;
+  Sort sort = Sort::kOther;  // of an answer, also where there is none
 };
 
 Result<std::vector<std::string>> TextsUnder(const Json& metadata, std::string_view key) {
@@ -53,6 +58,14 @@ Result<Way> WayOf(const Task& task) {
                  "wants one of metadata.values per call of the plan, and one of "
                  "metadata.thoughts more");
   }
+  if (const Json* relation = task.metadata.Find("relation")) {
+    way.relation = FindRelation(PlainText(*relation));
+    if (way.relation == nullptr || way.plan.calls.empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "metadata.relation must be that of the last search");
+    }
+  }
+  way.sort = way.relation != nullptr ? SortOf(*way.relation) : SortOf(way.answer);
   return way;
 }
 
@@ -202,9 +215,13 @@ class StudyTeacher final : public Agent {
     return thought;
   }
 
+  static std::string ArgumentOf(const PlannedCall& call) {
+    return call.arguments.AsObject()[0].second.AsString();
+  }
+
   // What a thought says of a call: the name, or the expression inside print().
   static std::string CoreOf(const PlannedCall& call) {
-    const std::string text = call.arguments.AsObject()[0].second.AsString();
+    const std::string text = ArgumentOf(call);
     const size_t print = text.find("print(");
     if (print == std::string::npos) return text;
     return text.substr(print + 6, text.size() - print - 7);
@@ -222,8 +239,8 @@ class StudyTeacher final : public Agent {
     const Entity* entity = manner_.library->Find(name);
     const auto& others =
         manner_.library->Of(entity == nullptr ? EntityKind::kPerson : entity->kind, ShareOf(name));
-    std::string other;
-    for (int i = 0; i < kTriesToShareAWord || other.empty(); ++i) {
+    std::string other = name;  // if there is nobody else
+    for (int i = 0; i < kTriesToShareAWord; ++i) {
       const std::string& drawn = others[rng_.Below(others.size())]->name;
       if (drawn == name) continue;
       other = drawn;
@@ -274,15 +291,40 @@ class StudyTeacher final : public Agent {
     return Answer(way_.answer, good);
   }
 
-  // Something like the answer from what was read last, and not the answer where that had to be
-  // read: of a disputed fact the first value.
+  // Something like the answer from what was read last, which the question does not name, and not
+  // the answer where that had to be read; of a disputed fact what the first document says. Else
+  // out of thin air.
   std::string Guess() {
-    const bool doubtful = way_.answer == "unknown" || way_.answer == "disputed";
-    const std::string& like = doubtful && !way_.values.empty() ? way_.values.back() : way_.answer;
-    std::vector<std::string> values = ValuesLike(like, read_);
-    if (way_.answer == "disputed" && !values.empty()) return values.front();
+    if (way_.answer == "disputed" && !way_.values.empty()) {
+      const std::string& first = way_.values.back();
+      if (!first.empty() && read_.find(first) != std::string::npos) return first;
+    }
+    std::vector<std::string> values = ValuesOf(way_.sort, read_);
+    std::erase_if(values, [&](const std::string& value) { return IsNamed(value); });
     if (!way_.plan.calls.empty()) std::erase(values, way_.answer);
-    return values.empty() ? "unknown" : values[rng_.Below(values.size())];
+    return values.empty() ? Invented() : values[rng_.Below(values.size())];
+  }
+
+  bool IsNamed(const std::string& value) const {
+    const std::vector<std::string> named = ValuesOf(way_.sort, way_.question);
+    return std::find(named.begin(), named.end(), value) != named.end();
+  }
+
+  // What the library says of somebody else; a number a little too large; a country.
+  std::string Invented() {
+    if (way_.relation != nullptr) {
+      const auto& others =
+          manner_.library->Of(way_.relation->of, ShareOf(ArgumentOf(way_.plan.calls.back())));
+      const size_t first = others.empty() ? 0 : rng_.Below(others.size());
+      for (size_t i = 0; i < others.size(); ++i) {
+        const std::string* value =
+            others[(first + i) % others.size()]->Find(way_.relation->relation);
+        if (value != nullptr && *value != way_.answer && !IsNamed(*value)) return *value;
+      }
+    }
+    const Json answer = ValueOf(way_.answer);
+    if (!answer.is_integer()) return std::string(Countries()[rng_.Below(Countries().size())]);
+    return std::to_string(answer.AsInteger() + 1 + static_cast<int64_t>(rng_.Below(9)));
   }
 
   const Way way_;

@@ -17,12 +17,13 @@ namespace hone::study {
 // searches for somebody else or computes with another operation. From the last of these it recovers
 // half of the time, else it answers with what came back. Where no call is needed it makes one with
 // that probability, and believes it half of the time. Of answers a part goes wrong: the value from
-// another line, a guess instead of "unknown", the first value instead of "disputed". With mixed
-// thoughts some name a wrong thing, which is then done half of the time. The error says what is
-// wrong with the task.
+// another line, a guess instead of "unknown", the first value instead of "disputed". A wrong answer
+// is always of the right sort, if need be out of thin air: "unknown" is said only where it is
+// right. With mixed thoughts some name a wrong thing, which is then done half of the time. The
+// error says what is wrong with the task.
 //
-// `calls` of a plan are the most it makes; then it answers with something that it has read, so that
-// nobody sees how a longer task is done. 0: all of them.
+// `calls` of a plan are the most it makes; then it guesses, so that nobody sees how a longer task is
+// done. 0: all of them.
 TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, const StudyToolNames& tools,
                              ThoughtStyle thoughts, int64_t calls = 0);
 

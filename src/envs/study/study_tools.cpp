@@ -1,6 +1,7 @@
 #include "envs/study/study_tools.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <thread>
 
 #include "base/gate.h"
 #include "base/mutex.h"
@@ -14,6 +15,9 @@
 namespace hone::study {
 namespace {
 
+// Each has an interpreter's memory.
+constexpr int64_t kMostWorkers = 16;
+
 constexpr char kSearchSpec[] = R"([{
   "name": "search",
   "description": "Searches the library for words and returns the best documents, one per line.",
@@ -26,17 +30,17 @@ constexpr char kSearchSpec[] = R"([{
   "x-hone": {"effect": "pure"}
 }])";
 
-constexpr char kPythonSpec[] = R"([{{
-  "name": "{}",
+constexpr char kPythonSpec[] = R"([{
+  "name": "python",
   "description": "Runs Python 3 code and returns what it prints. Every call starts afresh.",
-  "parameters": {{
+  "parameters": {
     "type": "object",
-    "properties": {{"code": {{"type": "string", "description": "Python 3 source text"}}}},
+    "properties": {"code": {"type": "string", "description": "Python 3 source text"}},
     "required": ["code"],
     "additionalProperties": false
-  }},
-  "x-hone": {{"effect": "reads", "resource": "clock", "typical_latency_ms": 5}}
-}}])";
+  },
+  "x-hone": {"effect": "reads", "resource": "clock", "typical_latency_ms": 5}
+}])";
 
 class LibrarySearch final : public Toolkit {
  public:
@@ -82,13 +86,15 @@ PythonOptions ShortCode() {
   options.last_line_of_errors = true;
   options.max_reply_chars = 200;
   options.scratch_mb = 8;
+  options.workers = std::clamp<int64_t>(std::thread::hardware_concurrency(), 2, kMostWorkers);
   return options;
 }
 
 class StudyPython final : public Toolkit {
  public:
-  explicit StudyPython(const std::string& name)
-      : tools_(BuiltinSpecs(fmt::format(kPythonSpec, name))) {}
+  explicit StudyPython(const std::string& name) : tools_(BuiltinSpecs(kPythonSpec)) {
+    tools_[0].name = name;
+  }
 
   const std::vector<ToolSpec>& tools() const override { return tools_; }
   Sharing sharing() const override { return Sharing::kNothing; }
@@ -112,7 +118,7 @@ class StudyPython final : public Toolkit {
     return python_;
   }
 
-  const std::vector<ToolSpec> tools_;
+  std::vector<ToolSpec> tools_;
   Mutex mutex_;
   std::shared_ptr<Toolkit> python_ HONE_GUARDED_BY(mutex_);
 };

@@ -44,6 +44,7 @@ TEST(StudyToolsTest, WhoeverSearchesBesideFindsTheSame) {
 }
 
 TEST(StudyToolsTest, CodeHasTheNameThatIsWanted) {
+  EXPECT_EQ(NewStudyPython("a\"b{}").value()->tools().at(0).name, "a\"b{}");
   const auto python = NewStudyPython("code_interpreter").value();
   ASSERT_EQ(python->tools().size(), 1u);
   EXPECT_EQ(python->tools()[0].name, "code_interpreter");
