@@ -107,7 +107,7 @@ TEST(StudyTest, AnswersFollowFromWhatGoldCallsBring) {
   EXPECT_GT(disputed, 10);
 }
 
-TEST(StudyTest, OneOfTwoDocumentsIsNotEnoughToDispute) {
+TEST(StudyTest, OfWhatIsDisputedBothDocumentsAreNeeded) {
   const Task task = FirstOf("disputed_fact");
   const Json need = task.metadata.Find("needs")->AsArray().at(0);
   EXPECT_EQ(need.Find("lines")->AsInteger(), 2);
