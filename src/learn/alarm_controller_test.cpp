@@ -38,6 +38,7 @@ Metrics Healthy(int64_t step) {
           {"truncated_rate", 0.02},
           {"tool_calls", 1.4 - 0.3 * way},
           {"needless_call_rate", 0.3 - 0.3 * way},
+          {"unused_call_rate", 0.2},
           {"which_accuracy", 0.7 + 0.25 * way},
           {"valid_action_rate", 0.97},
           {"unread_call_rate", 0},
@@ -106,6 +107,7 @@ std::vector<Failure> Failures() {
       {"needless-calls", {{"needless_call_rate", 0.9}}, With([](RemedyOptions* s) {
          s->reward_scale = {{"when", 1.5}};
        })},
+      {"unused-calls", {{"unused_call_rate", 0.6}}, {}},
       {"wrong-tools", {{"which_accuracy", 0.2}}, With([](RemedyOptions* s) {
          s->reward_scale = {{"which", 1.5}};
        })},

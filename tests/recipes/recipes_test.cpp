@@ -103,6 +103,7 @@ class RecipesTest : public testing::TestWithParam<std::string> {
   static std::string SmallTasks(const std::string& kind) {
     if (kind == "desk") return "{kinds=['day_after', 'clock'], chatter=0.0}";
     if (kind == "switchboard") return "{operations=8, forms=3, codes=8, calls=2}";
+    if (kind == "study") return "{kinds=['small_sum', 'born', 'product']}";
     return "{kinds=['status'], max_goals=1}";
   }
 
