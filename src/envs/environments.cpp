@@ -155,14 +155,11 @@ EnvironmentOptions ReadSeveral(RecipeTable* root, EnvironmentTable table) {
 }  // namespace
 
 const std::vector<RegisteredEnvironment>& BuiltInEnvironments() {
-  static const std::vector<RegisteredEnvironment> all = {desk::RegisterDesk(),
-                                                         desk::RegisterQuiz(),
-                                                         service::RegisterService(),
-                                                         switchboard::RegisterSwitchboard(),
-                                                         study::RegisterStudy(),
-                                                         RegisterData(),
-                                                         RegisterCommand(),
-                                                         RegisterOpenEnv()};
+  static const std::vector<RegisteredEnvironment> all = {
+      desk::RegisterDesk(),       desk::RegisterQuiz(),
+      service::RegisterService(), switchboard::RegisterSwitchboard(),
+      study::RegisterStudy(),     RegisterData(),
+      RegisterCommand(),          RegisterOpenEnv()};
   return all;
 }
 

@@ -49,17 +49,7 @@ Share ShareOf(std::string_view key) {
   const std::string_view table = key.substr(0, key.find(' '));
   if (table == "contact") return contacts[IndexOf(Names(), key.substr(8))];
   if (table == "clock") return clocks[IndexOf(Cities(), key.substr(6))];
-  switch (Hash64(key) % 10) {
-    case 0: return Share::kDev;
-    case 1:
-    case 2: return Share::kTest;
-    default: return Share::kTrain;
-  }
-}
-
-Share ShareOf(Split split) {
-  if (split == Split::kTrain) return Share::kTrain;
-  return split == Split::kDev ? Share::kDev : Share::kTest;
+  return ShareOfHash(Hash64(key));
 }
 
 Draft::Draft(Rng rng, Split split) : rng_(rng), split_(split), world_(0) {
@@ -106,23 +96,6 @@ void Draft::Ask(const Wording& wording,
 
 void Draft::Call(std::string_view tool, Json arguments) {
   plan.calls.push_back({std::string(tool), std::move(arguments), {}});
-}
-
-std::string PutIn(std::string_view text,
-                  std::initializer_list<std::pair<std::string_view, std::string_view>> words) {
-  std::string out;
-  while (true) {
-    const size_t open = text.find('{');
-    out += text.substr(0, open);
-    if (open == std::string_view::npos) return out;
-    const size_t close = text.find('}', open);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    const auto found = std::find_if(words.begin(), words.end(),
-                                    [&](const auto& word) { return word.first == name; });
-    CHECK(found != words.end(), "a wording of the desk with a word that nobody gives");
-    out += found->second;
-    text.remove_prefix(close + 1);
-  }
 }
 
 std::string WeatherKey(std::string_view city, std::string_view day) {

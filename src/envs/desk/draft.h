@@ -8,22 +8,17 @@
 #include "base/rng.h"
 #include "envs/desk/desk_world.h"
 #include "envs/plan.h"
+#include "envs/share.h"
 #include "envs/task_source.h"
+#include "envs/wording.h"
 
 namespace hone::desk {
 
-// Which of the three sets of tasks a combination of entities belongs to: about seven tenths are for
-// training, one for dev, two for test. A combination is a gold call ("weather Oslo Mon"), so that
-// no gold call of one set is one of another, whatever the kind of task. A fixed function.
-enum class Share { kTrain, kDev, kTest };
+// Which of the three sets of tasks a combination of entities belongs to. A combination is a gold
+// call
+// ("weather Oslo Mon"), so that no gold call of one set is one of another, whatever the kind of
+// task. A fixed function.
 Share ShareOf(std::string_view key);
-Share ShareOf(Split split);
-
-// The ways to put a question. Those of the second list never occur in training.
-struct Wording {
-  std::vector<std::string_view> seen;
-  std::vector<std::string_view> unseen = {};
-};
 
 // A task in the making. A kind of task draws what it is about, and names the combinations that its
 // solution is about as it goes; when one does not belong to the split, the draft is rejected and
@@ -70,10 +65,6 @@ class Draft {
   const Split split_;
   World world_;
 };
-
-// "text" with every {x} replaced by the word for "x".
-std::string PutIn(std::string_view text,
-                  std::initializer_list<std::pair<std::string_view, std::string_view>> words);
 
 // The keys of gold calls.
 std::string WeatherKey(std::string_view city, std::string_view day);

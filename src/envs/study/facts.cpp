@@ -60,19 +60,7 @@ std::span<const RelationNote> RelationsOf(EntityKind kind) {
   return {begin, std::find_if_not(begin, std::end(kNotes), is_of)};
 }
 
-Share ShareOf(std::string_view key) {
-  switch (Hash64(fmt::format("study {}", key)) % 10) {
-    case 0: return Share::kDev;
-    case 1:
-    case 2: return Share::kTest;
-    default: return Share::kTrain;
-  }
-}
-
-Share ShareOf(Split split) {
-  if (split == Split::kTrain) return Share::kTrain;
-  return split == Split::kDev ? Share::kDev : Share::kTest;
-}
+Share ShareOf(std::string_view key) { return ShareOfHash(Hash64(fmt::format("study {}", key))); }
 
 const std::string* Entity::Find(Relation relation) const {
   const auto found = facts.find(relation);

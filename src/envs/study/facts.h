@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "envs/task_source.h"
+#include "envs/share.h"
 
 namespace hone::study {
 
@@ -51,12 +51,9 @@ const RelationNote* FindRelation(std::string_view key);
 // Those of a kind, in the order of the enumeration.
 std::span<const RelationNote> RelationsOf(EntityKind kind);
 
-// Which of the three sets of tasks an entity belongs to, by its name: about seven tenths are for
-// training, one for dev, two for test.
-enum class Share { kTrain, kDev, kTest };
-inline constexpr Share kAllShares[] = {Share::kTrain, Share::kDev, Share::kTest};
+// Which of the three sets of tasks an entity belongs to, by its name.
 Share ShareOf(std::string_view key);
-Share ShareOf(Split split);
+inline constexpr Share kAllShares[] = {Share::kTrain, Share::kDev, Share::kTest};
 
 // An entity with what the library says of it.
 struct Entity {

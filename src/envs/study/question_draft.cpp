@@ -77,22 +77,6 @@ void Draft::Conclude(Json value, std::string thought) {
   conclusion = std::move(thought);
 }
 
-std::string PutIn(std::string_view text, const WordsPutIn& words) {
-  std::string out;
-  while (true) {
-    const size_t open = text.find('{');
-    out += text.substr(0, open);
-    if (open == std::string_view::npos) return out;
-    const size_t close = text.find('}', open);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    const auto found = std::find_if(words.begin(), words.end(),
-                                    [&](const auto& word) { return word.first == name; });
-    CHECK(found != words.end(), "a wording of the study with a word that nobody gives");
-    out += found->second;
-    text.remove_prefix(close + 1);
-  }
-}
-
 Json ValueOf(const std::string& text) {
   const bool digits =
       !text.empty() && text.size() < 19 && std::all_of(text.begin(), text.end(), IsDigit);

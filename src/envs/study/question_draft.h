@@ -9,14 +9,10 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "envs/study/library.h"
+#include "envs/wording.h"
 
 namespace hone::study {
 
-// The ways to put a question. Those of the second list never occur in training.
-struct Wording {
-  std::vector<std::string_view> seen;
-  std::vector<std::string_view> unseen = {};
-};
 using WordsPutIn = std::vector<std::pair<std::string_view, std::string>>;
 
 // A step to the answer: a call, with the thought in front of it.
@@ -79,9 +75,6 @@ class Draft {
   Rng rng_;
   const Split split_;
 };
-
-// "text" with every {x} replaced by the word for "x".
-std::string PutIn(std::string_view text, const WordsPutIn& words);
 
 // A text of digits alone as a number, anything else as a text.
 Json ValueOf(const std::string& text);

@@ -22,8 +22,8 @@ namespace hone::study {
 // right. With mixed thoughts some name a wrong thing, which is then done half of the time. The
 // error says what is wrong with the task.
 //
-// `calls` of a plan are the most it makes; then it guesses, so that nobody sees how a longer task is
-// done. 0: all of them.
+// `calls` of a plan are the most it makes; then it guesses, so that nobody sees how a longer task
+// is done. 0: all of them.
 TeacherMaker NewStudyTeacher(std::shared_ptr<const Library> library, const StudyToolNames& tools,
                              ThoughtStyle thoughts, int64_t calls = 0);
 

@@ -8,8 +8,9 @@
 
 namespace hone {
 
-// The texts of a folder and of the folders in it, cut into passages (tools/builtin/text_passages.h): as
-// lines of the corpus that SearchIndex reads, {"id", "title", "text", "file"}.
+// The texts of a folder and of the folders in it, cut into passages
+// (tools/builtin/text_passages.h): as lines of the corpus that SearchIndex reads, {"id", "title",
+// "text", "file"}.
 //
 //   .txt           paragraphs; the title is the file's name
 //   .md            headings begin passages; the title is the file's name and the heading
